@@ -2,8 +2,8 @@
 
 | implementation | where | how |
 | --- | --- | --- |
-| sdpa | CPU | the prompt causally, all candidates on the prompt, each on itself; joined by their log-sum-exp |
-| sdpa | any device, sliding windows, softcapping | each span with an explicit mask |
+| sdpa | CPU, CUDA in half precision | the prompt causally, all candidates on it, each on itself; joined by their log-sum-exp |
+| sdpa | elsewhere, sliding windows, softcapping | each span with an explicit mask |
 | flex_attention | CUDA | one block-sparse mask for the whole sequence, compiled |
 | flash_attention_2, flash_attention_3, torch_varlen | CUDA | prompts and candidates as sequences of their own: `varlen` |
 
@@ -106,7 +106,7 @@ def sdpa(  # noqa: PLR0913 - as transformers calls it
     softcap: float | None = None,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Packed attention with scaled_dot_product_attention or its CPU kernel.
+    """Packed attention with scaled_dot_product_attention, or the kernels below it.
 
     Args:
         module: the attention layer.

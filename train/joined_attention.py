@@ -1,43 +1,147 @@
-"""Packed attention on the CPU without a mask: dense parts, joined exactly.
+"""Packed attention without a mask: dense parts, joined exactly.
 
 The prompt attends to itself causally, and to the beginning that it continues; all candidates attend to the prompt side by side;
 each attends to itself causally. Two parts are joined by their log-sum-exp l: out = sum_i exp(l_i - l) out_i with
 l = logaddexp(l_1, l_2). Given the joined output and log-sum-exp, the kernel's backward pass of each part is that part of the
-whole gradient. A mask would make the kernel work through every pair of tokens, seen or not.
+whole gradient. A mask would make the kernel work through every pair of tokens, seen or not. The kernels are those of
+scaled_dot_product_attention, which itself gives no log-sum-exp.
 
 Source: the split of the softmax is that of Milakov & Gimelshein 2018 (arXiv:1805.02867); the backward pass by parts that of
 Liu et al. 2023 (arXiv:2310.01889).
 """
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from .packing import Layout, Part, Span, taken
 
-FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
-BACKWARD = f"{FORWARD}_backward"
+Tensors = Sequence[torch.Tensor]
+
+
+class CpuKernel:
+    """Dense attention on the CPU."""
+
+    dtypes = (torch.float32, torch.bfloat16)
+    forward_name = "_scaled_dot_product_flash_attention_for_cpu"
+
+    @staticmethod
+    def takes(size: int) -> bool:
+        """Whether it takes a head size."""
+        return size > 0
+
+    @staticmethod
+    def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scaling: float) -> Tensors:
+        """Output (1, heads, queries, head size) and log-sum-exp (1, heads, queries), float32."""
+        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, 0.0, causal, scale=scaling
+        )
+        return found
+
+    @staticmethod
+    def backward(
+        grad: torch.Tensor, qkv: Tensors, out: torch.Tensor, lse: torch.Tensor, causal: bool, scaling: float
+    ) -> Tensors:
+        """Gradients of queries, keys and values."""
+        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+            grad, *qkv, out, lse, 0.0, causal, scale=scaling
+        )
+        return found
+
+
+class CudaKernel:
+    """Dense flash attention on CUDA; see `CpuKernel`."""
+
+    dtypes = (torch.float16, torch.bfloat16)
+    forward_name = "_scaled_dot_product_flash_attention"
+
+    @staticmethod
+    def takes(size: int) -> bool:
+        """Whether it takes a head size: others scaled_dot_product_attention itself would pad."""
+        return size % 8 == 0 and size <= 256
+
+    @staticmethod
+    def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scaling: float) -> Tensors:
+        """See `CpuKernel`."""
+        out, lse, *_ = torch.ops.aten._scaled_dot_product_flash_attention(query, key, value, 0.0, causal, scale=scaling)
+        return out, lse
+
+    @staticmethod
+    def backward(
+        grad: torch.Tensor, qkv: Tensors, out: torch.Tensor, lse: torch.Tensor, causal: bool, scaling: float
+    ) -> Tensors:
+        """See `CpuKernel`."""
+        # what a dropout would have drawn by
+        drawn = (
+            torch.empty(2, dtype=torch.uint64, device=grad.device),
+            torch.empty((), dtype=torch.uint64, device=grad.device),
+        )
+        # no sequences of several lengths: their ends must be undefined. The kernel reads a part of a log-sum-exp wrongly
+        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_backward(
+            grad,
+            *qkv,
+            out,
+            lse.contiguous(),
+            None,
+            None,
+            qkv[0].shape[2],
+            qkv[1].shape[2],
+            0.0,
+            causal,
+            *drawn,
+            scale=scaling,
+        )
+        return found
+
+
+Kernel = type[CpuKernel] | type[CudaKernel]
+KERNELS: dict[str, Kernel] = {"cpu": CpuKernel, "cuda": CudaKernel}
 
 
 def can_join(query: torch.Tensor, value: torch.Tensor) -> bool:
-    """Whether the kernel is there and takes these tensors."""
+    """Whether there is a kernel that takes these tensors."""
+    kernel = KERNELS.get(query.device.type)
     return (
-        query.device.type == "cpu"
+        kernel is not None
+        and (query.device.type != "cuda" or torch.version.hip is None)
         and query.shape[-1] == value.shape[-1]
+        and kernel.takes(query.shape[-1])
         and query.dtype == value.dtype
-        and query.dtype in (torch.float32, torch.bfloat16)
-        and hasattr(torch.ops.aten, FORWARD)
-        and hasattr(torch.ops.aten, BACKWARD)
+        and query.dtype in kernel.dtypes
+        and hasattr(torch.ops.aten, kernel.forward_name)
+        and hasattr(torch.ops.aten, f"{kernel.forward_name}_backward")
     )
 
 
+class How(NamedTuple):
+    """What attention of a packed sequence depends on besides its tensors."""
+
+    layout: Layout
+    scaling: float
+    kernel: Kernel
+
+
 def joined_attention(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    layout: Layout,
+    scaling: float,
+    kernel: Kernel | None = None,
 ) -> torch.Tensor:
-    """Attention of a packed sequence; all tensors and the result (1, heads, length, head size)."""
-    joined: torch.Tensor = JoinedAttention.apply(query, key, value, layout, scaling)  # type: ignore[no-untyped-call]
+    """Attention of a packed sequence; all tensors and the result (1, heads, length, head size).
+
+    Args:
+        query: of all tokens.
+        key: of all tokens, with as many heads.
+        value: like `key`.
+        layout: who sees whom.
+        scaling: factor of the scores.
+        kernel: another one than that of the device.
+    """
+    how = How(layout, scaling, kernel or KERNELS[query.device.type])
+    joined: torch.Tensor = JoinedAttention.apply(query, key, value, how)  # type: ignore[no-untyped-call]
     return joined
 
 
@@ -45,53 +149,52 @@ class JoinedAttention(torch.autograd.Function):
     """The parts of every span, forward and backward."""
 
     @staticmethod
-    def forward(
-        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
-    ) -> torch.Tensor:
-        kernel = partial(getattr(torch.ops.aten, FORWARD), scale=scaling)
+    def forward(ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, how: How) -> torch.Tensor:
+        layout, scaling, kernel = how
         out, lse = _empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)  # lse: (1, heads, length)
         for span in layout.spans:
             prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
             q, k, v = (each[:, :, prompt] for each in (query, key, value))
-            found = kernel(q, k, v, 0.0, True)
+            found = kernel.forward(q, k, v, True, scaling)
             if span.before:
-                found = _joined(found, kernel(q, *_seen(key, value, span.before), 0.0, False))
+                found = _joined(found, kernel.forward(q, *_seen(key, value, span.before), False, scaling))
             out[:, :, prompt], lse[:, :, prompt] = found
             if not sum(span.own):
                 continue
-            on_prompt = kernel(query[:, :, own], *_seen(key, value, span.prompt), 0.0, False)
-            rows, kept = _rows(layout, span)
+            on_prompt = kernel.forward(query[:, :, own], *_seen(key, value, span.prompt), False, scaling)
+            rows = _rows(layout, span, query.device)
             q, k, v = (_candidates(each, rows) for each in (query, key, value))
-            on_self = [_packed(each, kept) for each in kernel(q, k, v, 0.0, True)]
+            on_self = [_packed(each, rows) for each in kernel.forward(q, k, v, True, scaling)]
             out[:, :, own], lse[:, :, own] = _joined(on_prompt, on_self)
         ctx.save_for_backward(query, key, value, out, lse)
-        ctx.layout, ctx.scaling = layout, scaling
+        ctx.how = how
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        kernel = partial(getattr(torch.ops.aten, BACKWARD), scale=ctx.scaling)
+        layout, scaling, kernel = ctx.how
         (grad,), (query, key, value, out, lse) = gradients, ctx.saved_tensors
         found = tuple(map(_empty_like, (query, key, value)))
-        for span in ctx.layout.spans:
+        for span in layout.spans:
             prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
             g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
-            for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
+            for whole, mine in zip(found, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
                 whole[:, :, prompt] = mine
             if span.before:
-                _add(found, prompt, span.before, kernel(g, q, *_seen(key, value, span.before), o, s, 0.0, False))
+                more = kernel.backward(g, (q, *_seen(key, value, span.before)), o, s, False, scaling)
+                _add(found, prompt, span.before, more)
             if not sum(span.own):
                 continue
             g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
-            on_prompt = kernel(g, q, *_seen(key, value, span.prompt), o, s, 0.0, False)
-            rows, kept = _rows(ctx.layout, span)
+            on_prompt = kernel.backward(g, (q, *_seen(key, value, span.prompt)), o, s, False, scaling)
+            rows = _rows(layout, span, query.device)
             g, q, k, v, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
             # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
-            g = g.masked_fill(~kept[:, None, :, None], 0)
-            for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
-                whole[:, :, own] = _packed(mine, kept)
+            g = g.masked_fill(rows.is_padding[:, None, :, None], 0)
+            for whole, mine in zip(found, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
+                whole[:, :, own] = _packed(mine, rows)
             _add(found, own, span.prompt, on_prompt)
-        return *found, None, None
+        return *found, None
 
 
 def _seen(key: torch.Tensor, value: torch.Tensor, parts: Sequence[Part]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -115,27 +218,40 @@ def _add(found: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], more
             whole[:, :, start:end] += piece
 
 
-def _rows(layout: Layout, span: Span) -> tuple[torch.Tensor, torch.Tensor]:
-    """Places of each candidate's tokens, (candidates, longest), the last one repeated, and which of them are not repeats."""
-    made = ("rows", span)
+class Rows(NamedTuple):
+    """The candidates of a span as rows of one length."""
+
+    # of each row's tokens, (candidates, longest); the last one is repeated
+    places: torch.Tensor
+    # like `places`: whether a token is such a repeat
+    is_padding: torch.Tensor
+    # row and column of every token that is none, in the order of the sequence
+    row: torch.Tensor
+    column: torch.Tensor
+
+
+def _rows(layout: Layout, span: Span, device: torch.device) -> Rows:
+    made = ("rows", span, device)
     if made not in layout.memo:
         lengths = [n for n in span.own if n]
         starts = [span.prompt_end + sum(lengths[:i]) for i in range(len(lengths))]
-        steps = torch.arange(max(lengths))
-        ends = torch.tensor(lengths)[:, None]
-        layout.memo[made] = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
-    rows: tuple[torch.Tensor, torch.Tensor] = layout.memo[made]
+        steps, ends = torch.arange(max(lengths)), torch.tensor(lengths)[:, None]
+        places, is_kept = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
+        # found on the CPU, since a GPU would be waited for
+        row, column = is_kept.nonzero(as_tuple=True)
+        layout.memo[made] = Rows(*(each.to(device) for each in (places, ~is_kept, row, column)))
+    rows: Rows = layout.memo[made]
     return rows
 
 
-def _candidates(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+def _candidates(tensor: torch.Tensor, rows: Rows) -> torch.Tensor:
     """(1, heads, length, ...) -> (candidates, heads, longest, ...)."""
-    return tensor[0][:, rows].transpose(0, 1).contiguous()
+    return tensor[0][:, rows.places].transpose(0, 1).contiguous()
 
 
-def _packed(tensor: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+def _packed(tensor: torch.Tensor, rows: Rows) -> torch.Tensor:
     """(candidates, heads, longest, ...) -> (1, heads, tokens of all candidates, ...)."""
-    return tensor.transpose(0, 1)[:, kept][None]
+    return tensor.transpose(0, 1)[:, rows.row, rows.column][None]
 
 
 def _empty_like(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Packed attention against every candidate alone behind its prompt, in each model family."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from packed_models import LAYOUT, MODELS, SIZES, build, packed_and_alone, sequences
@@ -63,6 +63,59 @@ def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
         torch.autograd.grad((found * goal).sum(), (q, k, v)), torch.autograd.grad((wanted * goal).sum(), (q, k, v)), strict=True
     ):  # fmt: skip
         assert torch.allclose(one, other, atol=1e-5)
+
+
+class Particular:
+    """A kernel that is as particular as CUDA's, by plain operations."""
+
+    @staticmethod
+    def forward(query: Any, key: Any, value: Any, causal: bool, scaling: float) -> Any:
+        scores = Particular.scores(query, key, causal, scaling)
+        return scores.softmax(-1) @ value, scores.logsumexp(-1)
+
+    @staticmethod
+    def backward(grad: Any, qkv: Any, out: Any, lse: Any, causal: bool, scaling: float) -> Any:
+        query, key, value = qkv
+        weights = (Particular.scores(query, key, causal, scaling) - lse[..., None]).exp()
+        # of the scores, given the output and the log-sum-exp of all keys together
+        back = weights * (grad @ value.mT - (grad * out).sum(-1, keepdim=True)) * scaling
+        return back @ key, back.mT @ query, weights.mT @ grad
+
+    @staticmethod
+    def scores(query: Any, key: Any, causal: bool, scaling: float) -> Any:
+        scores = query @ key.mT * scaling
+        if not causal:
+            return scores
+        # there are kernels that begin at the first key, and others that end at the last one
+        assert query.shape[2] == key.shape[2]
+        return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
+
+
+@pytest.mark.parametrize("parted", [False, True])
+def test_another_kernel_is_asked_for_the_same_parts(parted: bool) -> None:
+    from evenhand.train.joined_attention import joined_attention
+
+    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))) if parted else (Span(0, 40, (7, 13, 1)),))
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 3, 61, 8, generator=generator).requires_grad_() for _ in range(3))
+    goal = torch.randn(1, 3, 61, 8, generator=generator)
+    found = [joined_attention(q, k, v, layout, 0.3, *kernel) for kernel in ((), (cast(Any, Particular),))]
+    assert torch.allclose(*found, atol=1e-6)
+    gradients = [torch.autograd.grad((each * goal).sum(), (q, k, v)) for each in found]
+    for one, other in zip(*gradients, strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
+
+
+def test_the_kernel_of_cuda_is_asked_in_its_own_words() -> None:
+    """Without numbers: on a GPU they are looked at before each training, see test_attention_check.py."""
+    from evenhand.train.joined_attention import CudaKernel, joined_attention
+
+    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))))
+    q, k, v = (torch.empty(1, 3, 61, 64, dtype=torch.bfloat16, device="meta").requires_grad_() for _ in range(3))
+    found = joined_attention(q, k, v, layout, 0.3, CudaKernel)
+    gradients = torch.autograd.grad(found.sum(), (q, k, v))
+    assert [(each.shape, each.dtype) for each in (found, *gradients)] == 4 * [((1, 3, 61, 64), torch.bfloat16)]
+    assert [CudaKernel.takes(size) for size in (64, 256, 257, 100, 512)] == [True, True, False, False, False]
 
 
 def test_without_the_kernel_the_mask_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
