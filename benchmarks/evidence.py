@@ -187,7 +187,7 @@ PARTS = {
     "polisum": Part(
         "Which method is better at equal budgets, on PoliSum's development topics?", 60, _polisum, ("polisum",)
     ),
-    "qwen": Part("What do reranking and training give a larger writer, by a larger judge, too?", 90, _qwen, ("qwen",)),
+    "qwen": Part("What do reranking and training give a larger writer, by a larger judge, too?", 140, _qwen, ("qwen",)),
 }  # fmt: skip
 
 
