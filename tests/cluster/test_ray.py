@@ -13,11 +13,12 @@ import ray_cluster
 from method_runs import make_recipe
 
 from evenhand.benchmarks import replicas
+from evenhand.cluster.slurm import Nodes, jobs
 from evenhand.config.recipe_file import dump_recipe, recipe_of
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
-from evenhand.loop import work_in
+from evenhand.loop import steps, work_in
 from evenhand.runfolder import ray_workers
 from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
@@ -277,6 +278,15 @@ def test_models_follow_each_other_and_that_processors_are_used_is_said(caplog):
     assert not caplog.records
     assert needs([0, 0]) == [[(0, [(0, 2), (0, 2)])], [(1, [(0, 1)])]]
     assert "no machine of the Ray cluster has a GPU: engines run on its processors" in caplog.text
+
+
+def test_keys_that_would_have_no_effect_there_are_refused(tmp_path):
+    mine = recipe(tmp_path / "run", "ray")
+    values = mine.model_dump(mode="json", exclude_defaults=True)
+    with pytest.raises(RecipeError, match=r"generate.python has no effect with executor: ray.*leave it out"):
+        recipe_of(values | {"generate": values["generate"] | {"python": "python3"}})
+    with pytest.raises(RecipeError, match=r"key 'executor': SLURM spreads the work itself; leave executor: ray out"):
+        jobs(mine, steps(mine), Nodes(2), 2)
 
 
 def test_a_machine_whose_gpus_ray_does_not_count_is_refused(tmp_path, monkeypatch):
