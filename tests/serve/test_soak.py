@@ -23,7 +23,7 @@ import psutil
 from served_recipes import DOCUMENTS, recipe_of
 from serving import Server
 
-from evenhand.benchmarks.serving import free_port, started
+from evenhand.benchmarks.serving import free_port, serving
 from evenhand.config.recipe_file import dump_recipe
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def serve(folder, base_url):
     address = f"http://127.0.0.1:{(port := free_port())}"
     command = [sys.executable, "-m", "evenhand.cli", "serve", str(folder / "recipe.yaml"), "--port", str(port)]
     cache = {"EVENHAND_CACHE": str(folder / "cache")}
-    with started(command, cache, folder / "log", f"{address}/health") as process:
+    with serving(command, cache, folder / "log", f"{address}/health") as process:
         yield openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=130), process
 
 
