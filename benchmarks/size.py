@@ -4,6 +4,9 @@ Each stage is a process of its own, as in a run, on document sets of about 100 w
 scripted backend and judges ask no model, so what is measured is evenhand's own. A process's peak is the most memory that it ever
 held resident, Python and libraries included. Stages read and write request by request: what grows with the requests are a few
 numbers for each, and the corpus.
+
+With --shards, candidates and judgements are made by that many processes, one after another, and then put together: what many
+machines leave on a disk that they share.
 """
 
 import os
@@ -12,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,18 +28,36 @@ from . import Breakdown, Report, bench_options, count, run_bench
 from .report import FOLDER
 
 PHASE = "evaluation/base"
-STEPS = ("generate", "judge", "rerank", "report")
+# the stages that shards share
+SHARED = ("generate", "judge")
 SIDES = ("left", "right")
 # documents of each side of a set, their sentences, and words of each
 DOCUMENTS, SENTENCES, WORDS = 2, 2, 12
 
 NOTE = (
-    "peak MiB: most memory that the stage's process held resident, Python and libraries included; seconds: of the processor; "
+    "peak MiB: most memory that the step's process held resident, Python and libraries included; of shards, the largest; "
+    "seconds: of the processor, of shards together; disk MB: size of the run folder after the step; "
     "growth: seconds in times those of the row above, for as many times the requests as the last column says"
 )
 
-# (peak bytes, processor seconds) of each step
-Measured = dict[str, tuple[int, float]]
+
+@dataclass(frozen=True)
+class Used:
+    """What the processes of a step used.
+
+    Attributes:
+        peak: bytes that the one held resident that held most.
+        seconds: of the processor, together.
+        disk: bytes of the run folder after them.
+    """
+
+    peak: int
+    seconds: float
+    disk: int
+
+
+# of each step
+Measured = dict[str, Used]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -48,27 +70,41 @@ def main(argv: Sequence[str] | None = None) -> None:
         repeats=count(1, "not used here, everything is run once"),
         requests=count([1_000, 10_000, 100_000]),
         candidates=count(9, "of each request"),
+        shards=count(1, "that make candidates and judgements, and are merged"),
         folder={"type": Path, "default": FOLDER / "size", "help": "runs are made here and deleted (%(default)s)"},
     )
     report = Report("size", vars(options))
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     found: dict[int, Measured] = {}
     for n in sorted(options.requests):
-        found[n] = measure(n, options.candidates, options.folder / f"{started}-{n}")
+        found[n] = measure(n, options.candidates, options.shards, options.folder / f"{started}-{n}")
         report.breakdowns = []
         report.add_breakdown(Breakdown(f"{options.candidates} candidates a request", list(_rows(found))))
     report.finish([NOTE])
 
 
-def measure(n_requests: int, n_candidates: int, folder: Path) -> Measured:
-    """Peak memory and processor seconds of each step of a run of that size, made in `folder` and then deleted."""
+def measure(n_requests: int, n_candidates: int, n_shards: int, folder: Path) -> Measured:
+    """What each step of a run of that size used; it is made in `folder` and then deleted."""
     folder.mkdir(parents=True)
     try:
         write_jsonl(folder / "corpus.jsonl", document_sets(n_requests // len(SIDES)))
         write_text(folder / "recipe.yaml", dump_recipe(recipe_in(folder, n_candidates)))
-        return {step: _step(step, folder) for step in STEPS}
+        return {name: _step(commands, folder) for name, commands in steps(n_shards).items()}
     finally:
         shutil.rmtree(folder)
+
+
+def steps(n_shards: int) -> dict[str, list[list[str]]]:
+    """Commands of each step, without the recipe: one, or one of each shard."""
+    phase = ["--phase", PHASE]
+    found = {}
+    for stage in SHARED:
+        if n_shards == 1:
+            found[stage] = [[stage, *phase]]
+        else:
+            found[f"{stage}, shards"] = [[stage, *phase, "--shard", f"{i}/{n_shards}"] for i in range(n_shards)]
+            found[f"{stage}, merge"] = [["merge", *phase]]
+    return found | {"rerank": [["rerank", *phase]], "report": [["report"]]}
 
 
 def document_sets(count: int) -> Iterator[DocumentSet]:
@@ -119,11 +155,17 @@ def recipe_in(folder: Path, n_candidates: int) -> Recipe:
     )
 
 
-def _step(step: str, folder: Path) -> tuple[int, float]:
-    """Peak bytes and processor seconds of a step's process, which must end well."""
-    log = folder / f"{step}.log"
-    command = [sys.executable, "-m", "evenhand.cli", step, str(folder / "recipe.yaml")]
-    command += [] if step == "report" else ["--phase", PHASE]
+def _step(commands: Sequence[Sequence[str]], folder: Path) -> Used:
+    used = [_process(command, folder) for command in commands]
+    disk = sum(path.stat().st_size for path in (folder / "run").rglob("*") if path.is_file())
+    return Used(max(peak for peak, _ in used), sum(seconds for _, seconds in used), disk)
+
+
+def _process(words: Sequence[str], folder: Path) -> tuple[int, float]:
+    """Peak bytes and processor seconds of a command, which must end well."""
+    verb, *options = words
+    log = folder / f"{verb}.log"
+    command = [sys.executable, "-m", "evenhand.cli", verb, str(folder / "recipe.yaml"), *options]
     with log.open("wb") as file:
         process = subprocess.Popen(
             command, stdout=file, stderr=file, env=os.environ | {"EVENHAND_CACHE": str(folder.resolve() / "cache")}
@@ -140,19 +182,20 @@ def _step(step: str, folder: Path) -> tuple[int, float]:
 
 
 def _rows(found: Mapping[int, Measured]) -> Iterator[dict[str, str | float | None]]:
-    for step in STEPS:
+    for step in next(iter(found.values())):
         before = None
         for n, measured in found.items():
-            peak, seconds = measured[step]
+            used = measured[step]
             yield {
                 "step": step,
                 "requests": n,
-                "peak MiB": round(peak / 2**20),
-                "seconds": round(seconds, 2),
-                "growth": None if before is None else round(seconds / before[1], 2),
+                "peak MiB": round(used.peak / 2**20),
+                "seconds": round(used.seconds, 2),
+                "disk MB": round(used.disk / 1e6, 1),
+                "growth": None if before is None else round(used.seconds / before[1], 2),
                 "of requests": None if before is None else round(n / before[0], 2),
             }
-            before = (n, seconds)
+            before = (n, used.seconds)
 
 
 if __name__ == "__main__":

@@ -262,10 +262,10 @@ def few_together(differences: Sequence[D], family: Callable[[D], Hashable] = lam
 
 
 def _least_p_value(difference: Difference) -> float:
-    """Of its test: where not all exchanges are tried, the observed one counts among those drawn, on both sides."""
+    """Of its test: where not all exchanges are tried, the observed one counts among those drawn."""
     if 2**difference.n_sets <= difference.resamples:
         return least_p_value(difference.n_sets)
-    return max(least_p_value(difference.n_sets), 2 / (difference.resamples + 1))
+    return max(least_p_value(difference.n_sets), 1 / (difference.resamples + 1))
 
 
 def how_intervals(estimate: Estimate) -> str:

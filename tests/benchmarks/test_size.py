@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from evenhand.benchmarks.size import PHASE, STEPS, document_sets, main, recipe_in
+from evenhand.benchmarks.size import PHASE, document_sets, main, recipe_in, steps
 from evenhand.evaluation.checkpoint.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
@@ -70,12 +70,21 @@ def test_document_sets_are_always_the_same_and_all_different():
     assert sum(len(d.text.split()) for d in first[0].documents) == 96
 
 
+def test_shards_are_made_one_by_one_and_then_merged():
+    assert list(steps(1)) == ["generate", "judge", "rerank", "report"]
+    shared = steps(2)
+    assert list(shared) == ["generate, shards", "generate, merge", "judge, shards", "judge, merge", "rerank", "report"]
+    assert [words[-1] for words in shared["judge, shards"]] == ["0/2", "1/2"]
+
+
 @pytest.mark.slow
 def test_quick_run_measures_every_step(tmp_path, capsys):
     output = tmp_path / "size.json"
-    main(["--quick", "--folder", str(tmp_path / "runs"), "--output", str(output)])
+    main(["--quick", "--shards", "2", "--folder", str(tmp_path / "runs"), "--output", str(output)])
     (table,) = json.loads(output.read_text())["breakdowns"]
-    assert [(row["step"], row["requests"]) for row in table["rows"]] == [(step, n) for step in STEPS for n in (20, 40)]
-    assert all(row["peak MiB"] > 30 and row["seconds"] > 0 for row in table["rows"])
+    assert [(row["step"], row["requests"]) for row in table["rows"]] == [
+        (step, n) for step in steps(2) for n in (20, 40)
+    ]
+    assert all(row["peak MiB"] > 30 and row["seconds"] > 0 and row["disk MB"] > 0 for row in table["rows"])
     assert not list((tmp_path / "runs").iterdir()), "runs are deleted"
     assert "generate" in capsys.readouterr().out
