@@ -44,6 +44,8 @@ PREPARED = (
     "sentence_transformers", "nltk",
 )  # fmt: skip
 SECONDS = 900
+# of a training
+STEPS = 4
 # tokens of an answer, at most
 ANSWER = 32
 # of a rubric judge that reads one whole grade
@@ -81,6 +83,8 @@ def changes(recipe: Recipe) -> dict[str, Any]:
         found |= {"train.accelerate_config": "cpu", "train.num_processes": 1}
         # the second round starts from the adapter of the first, and further ones do the same
         found["rounds"] = min(recipe.rounds, 2)
+        # further ones show no more; as published there are dozens
+        found["trainer.max_steps"] = STEPS
         # random summaries open with nothing that they should
         found |= {"pairs.chosen_keeps_contract": False, "pairs.least_margin": 0.0}
     return found
