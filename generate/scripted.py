@@ -14,6 +14,8 @@ Script = Callable[[Ask], str]
 
 # prompts that are read once for all candidates that are asked of them
 PROMPTS_KEPT = 64
+# words whose numbers are kept: most words of a prompt are in others, too
+WORDS_KEPT = 1 << 16
 
 ASKED_OPENING = re.compile(r'[Bb]egins? with "([^"]+)"')
 
@@ -43,8 +45,13 @@ def _sentences(prompt: str) -> tuple[str, ...]:
 @lru_cache(maxsize=PROMPTS_KEPT)
 def _counted(messages: tuple[str, ...]) -> Prompt:
     """A prompt whose tokens are its words."""
-    token_ids = tuple(int(digest(word, 8), 16) for message in messages for word in message.split())
+    token_ids = tuple(_token(word) for message in messages for word in message.split())
     return Prompt(token_ids, tokens_digest(token_ids))
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _token(word: str) -> int:
+    return int(digest(word, 8), 16)
 
 
 class ScriptedBackend:
