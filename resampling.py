@@ -381,7 +381,9 @@ def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], 
     if np.all(np.abs(totals) <= NOISE):
         return 1.0
     observed = totals.sum(keepdims=True)
-    return float(exchange_p_values(lambda marks: observed - 2 * marks @ totals[:, None], observed, len(totals), plan)[0])
+    return float(
+        exchange_p_values(lambda marks: observed - 2 * marks @ totals[:, None], observed, len(totals), plan)[0]
+    )
 
 
 def exchange_p_values(

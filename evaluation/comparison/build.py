@@ -1,6 +1,6 @@
 """The comparison: its numbers, gathered from the entries, and its files."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -19,9 +19,9 @@ from ..systems.roles import judge_notes
 from ..systems.systems import CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
 from ..systems.worst_group import worst_groups
 from .baselines import against_baselines, baseline_findings
-from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
+from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
-from .findings import findings, length_warnings, title, warnings, worst_side_findings
+from .findings import by_length, findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
 from .paired_tests import Pair, names_of, paired_tests, pairs, question
 from .ranking import leading, rank
@@ -85,7 +85,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         ),
         warnings=(
             *warnings(entries, numbers.budgets, numbers.few_together()),
-            *dict.fromkeys(numbers.length_warnings()),
+            *length_warnings(numbers.by_length, (*numbers.tests, *numbers.baselines)),
         ),
         entries=tuple(
             EntryNote(
@@ -108,6 +108,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
         baselines=tuple(numbers.baselines),
+        by_length=tuple(numbers.by_length),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         rankings=tuple(numbers.rankings),
         worst_sides=tuple(numbers.worst_sides),
@@ -184,11 +185,12 @@ class _Numbers:
         is_report = {judge.name: judge.role == "report" for judge in self.judges}
         return lambda test: (is_report[test.measure], family(test))
 
-    def length_warnings(self) -> Iterator[str]:
+    @cached_property
+    def by_length(self) -> list[ByLength]:
         """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""
         tested = (*self._pairs, *self._against)
         words = {names_of((one, other)): (self._words(other), self._words(one)) for one, other in tested}
-        return length_warnings(self.judges, (*self.tests, *self.baselines), words)
+        return by_length(self.judges, (*self.tests, *self.baselines), words)
 
     def _words(self, system: System) -> float | None:
         """Of a summary, on average."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from ...records import Record, is_none
 from ..gate.contents import Gate
 from ..judges.contents import Worth
-from ..systems.contents import Difference, Estimate, JudgeNote, LengthSlope, Plane
+from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane
 from ..systems.worst_group import WorstGroups
 
 
@@ -101,6 +101,23 @@ class Cost(Record):
     prefilled: float | None
 
 
+class ByLength(Record):
+    """A clear difference of which half or more goes with length."""
+
+    # what is tested against what
+    pair: str
+    measure: str
+    mean: float
+    # of it that goes with length, above 1 where it would have been the other way round
+    share: float
+    # of a summary of the second and of the first of the pair, on average
+    words: tuple[float, float]
+    # what is left of the difference
+    at_equal_length: AtEqualLength
+    # the same as a sentence
+    said: str
+
+
 class Comparison(Record):
     """Everything the comparison says."""
 
@@ -119,6 +136,7 @@ class Comparison(Record):
     tests: tuple[PairedTest, ...]
     # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
     baselines: tuple[PairedTest, ...] = ()
+    by_length: tuple[ByLength, ...] = ()
     # of each judge whose candidates differ in length
     slopes: tuple[LengthSlope, ...] = ()
     rankings: tuple[Ranking, ...]

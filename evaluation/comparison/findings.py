@@ -7,16 +7,19 @@ from ..pages.numbers import number, percent, places_for, signed
 from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict
 from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
+from ..systems.lengths import share_by_length
 from ..systems.roles import overlap_warnings
 from ..systems.systems import WRONG_SIDE, wrong_side_judges
 from ..systems.worst_group import without_part
 from .baselines import ONE_DRAW
-from .contents import PairedTest, Ranking, WorstSides
+from .contents import ByLength, PairedTest, Ranking, WorstSides
 from .entries import Entry
 from .paired_tests import Names
 
 # more names than this are counted
 MOST_NAMED = 3
+# heading of the differences that do
+GONE_WITH_LENGTH = "Differences that go with length"
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
@@ -142,12 +145,12 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str
     return found
 
 
-def length_warnings(
+def by_length(
     judges: Sequence[JudgeNote],
     tests: Sequence[PairedTest],
     words: Mapping[Names, tuple[float | None, float | None]],
-) -> Iterator[str]:
-    """Of each judge the clear differences that go with length for the most part, as sentences.
+) -> list[ByLength]:
+    """Of each judge the clear differences that go with length for the most part, each once.
 
     Args:
         judges: of the report.
@@ -155,9 +158,27 @@ def length_warnings(
         words: of a summary of the second and of the first system of each pair, on average.
     """
     by_name = {judge.name: judge for judge in judges}
+    found = []
     for t in (t for t in tests if t.side is None):
-        if said := gone_with_length(t, by_name[t.measure], words[t.subject, t.k, t.reference, t.reference_k]):
-            yield f"{_of_pair(t)}: {said}"
+        before, after = words[t.subject, t.k, t.reference, t.reference_k]
+        left, share = t.at_equal_length, share_by_length(t)
+        if t.mean is None or left is None or share is None or before is None or after is None:
+            continue
+        said = gone_with_length(t, by_name[t.measure], (before, after))
+        of = {"pair": _of_pair(t), "measure": t.measure, "said": said}
+        found.append(ByLength(**of, mean=t.mean, share=share, words=(before, after), at_equal_length=left))
+    return list(dict.fromkeys(found))
+
+
+def length_warnings(found: Sequence[ByLength], tests: Sequence[PairedTest]) -> list[str]:
+    """What to know of differences that go with length before believing any: each where they are few, else how many there are."""
+    if len(found) <= MOST_NAMED:
+        return [f"{each.pair}: {each.said}" for each in found]
+    clear = {(_of_pair(test), test.measure) for test in tests if test.side is None and test.verdict != UNSURE}
+    return [
+        f"Of {len(clear)} clear differences {len(found)} go with the length of summaries by half or more. What is left of "
+        f'each at equal length is told under "{GONE_WITH_LENGTH}".'
+    ]
 
 
 def _of_pair(test: PairedTest) -> str:

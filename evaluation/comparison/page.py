@@ -16,6 +16,7 @@ from ..pages.blocks import (
     Number,
     Page,
     Prose,
+    Row,
     Table,
     Text,
     bounds,
@@ -25,7 +26,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.charts import Panel, Point
-from ..pages.numbers import NONE
+from ..pages.numbers import NONE, number
 from ..pages.systems import (
     chart_section,
     difference_table,
@@ -55,7 +56,8 @@ from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
-from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
+from .contents import BudgetEstimate, ByLength, Comparison, PairedTest, Ranking, WorstSides
+from .findings import GONE_WITH_LENGTH, MOST_NAMED
 
 # traits that are shares, shown in per cent
 SHARES = {*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS}
@@ -74,6 +76,7 @@ def page(found: Comparison) -> Page:
         body=(
             *gate_blocks(found.gate),
             *_scores(found),
+            *_by_length(found),
             *worth_blocks(found.worth),
             *_worst_sides(found),
             *_baselines(found),
@@ -159,6 +162,36 @@ def _scores(found: Comparison) -> Iterator[Block]:
             (*sides_legend(found.sides), whole, signature),
             f"{_level(found)} % intervals over document sets",
         )
+
+
+def _by_length(found: Comparison) -> Iterator[Block]:
+    """Where so many go with it that the warning names none."""
+    if len(found.by_length) <= MOST_NAMED:
+        return
+    yield Heading(
+        GONE_WITH_LENGTH,
+        lead="Clear differences of which half or more goes with how long the summaries are, on average, and what is left of "
+        "each between summaries of equal length.",
+    )
+    heads = ("difference", "mean", "of it with length", "words", "at equal length")
+    for judge in found.judges:
+        mine = [each for each in found.by_length if each.measure == judge.name]
+        if mine:
+            places = places_of(found.scores, judge)
+            yield Heading(judge.name, 3)
+            yield table(f"gone with length by {judge.name}", heads, [_of_length(each, places) for each in mine])
+
+
+def _of_length(each: ByLength, places: int) -> Row:
+    before, after = each.words
+    left = each.at_equal_length
+    return row(
+        each.pair,
+        Number(each.mean, places=places, sign=True),
+        Number(each.share, unit="%", places=0),
+        f"{number(before, 1)} \u2192 {number(after, 1)}",
+        Number(left.mean, bounds(left), places, sign=True),
+    )
 
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.findings import findings, length_warnings, title
+from evenhand.evaluation.comparison.findings import by_length, findings, length_warnings, title
 from evenhand.evaluation.systems.contents import AtEqualLength, JudgeNote
 
 JUDGES = [
@@ -72,11 +72,22 @@ def test_headline_of_one_entry_is_what_reranking_adds():
 def test_a_difference_that_goes_with_length_is_warned_of_once():
     part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
-    by_length = [test.model_copy(update={"at_equal_length": part}) for test in tests]
+    told = [test.model_copy(update={"at_equal_length": part}) for test in tests]
     words = {("dpo", 8, "base", 8): (33.0, 25.0), ("dpo", 1, "base", 1): (None, None)}
-    (said,) = length_warnings(JUDGES, by_length, words)
+    (said,) = length_warnings(by_length(JUDGES, told, words), told)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
-    assert list(length_warnings(JUDGES, tests, words)) == []
+    assert by_length(JUDGES, tests, words) == []
+
+
+def test_many_differences_that_go_with_length_are_one_warning_and_each_counts_once():
+    part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
+    tests = [outcome(name, "recall", "higher").model_copy(update={"at_equal_length": part}) for name in "abcd"]
+    tests += [*tests, outcome("e", "recall", "lower"), outcome("f", "recall", "no clear difference")]
+    words = {(name, 8, "base", 8): (33.0, 25.0) for name in "abcdef"}
+    found = by_length(JUDGES, tests, words)
+    assert [each.pair for each in found] == [f"{name} against base at the best of 8" for name in "abcd"]
+    (said,) = length_warnings(found, tests)
+    assert "Of 5 clear differences 4 go with the length" in said
 
 
 def test_the_best_of_k_stands_against_a_first_entry_of_one_answer():
