@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -54,12 +54,12 @@ class PromptTemplate:
     # where it was named, to begin an error with: "key 'task.template': "
     place: str = ""
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that the text asks for."""
         return frozenset(FIELD.findall(self.text))
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Name and digest of the text, for signatures and manifests: "perspective:3f9c1a"."""
         return f"{self.name}:{hashlib.sha256(self.text.encode()).hexdigest()[:6]}"

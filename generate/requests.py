@@ -7,7 +7,7 @@ which the engine computes once.
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,11 +40,7 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
     _refuse_labels(sets, corpus, task)
     if RELEASED in template.fields:
         _refuse_unreleased(sets, corpus, task)
-    requests = [
-        _request(documents, side, corpus, task, template)
-        for documents in sets
-        for side in (sides_of(documents, corpus) if task.scope == "side" else (ALL,))
-    ]
+    requests = [request for documents in sets for request in _of_set(documents, corpus, task, template)]
     twice = [name for name, count in Counter(request.id for request in requests).items() if count > 1]
     if twice:
         raise DataError(f"requests SET/SIDE have equal names: {', '.join(sorted(twice))}; rename the sets or the sides")
@@ -142,42 +138,46 @@ def sides_of(documents: DocumentSet, corpus: CorpusSection) -> tuple[str, ...]:
     return sides
 
 
-def _request(
-    documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
-) -> SummaryRequest:
-    opening = _opening(task, side)
+def _of_set(
+    documents: DocumentSet, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
+) -> Iterator[SummaryRequest]:
+    laid_out = _laid_out(documents, corpus, task)
     values = sides_of(documents, corpus)
     others = dict.fromkeys(_opening(task, value) for value in values)
-    contract = Contract(
-        opening=opening,
-        # an opening that does not name the side is every side's own
-        other_openings=tuple(other for other in others if other and other != opening),
-        sentences=task.sentences,
-        words=task.words,
-    )
+    for side in values if task.scope == "side" else (ALL,):
+        opening = _opening(task, side)
+        contract = Contract(
+            opening=opening,
+            # an opening that does not name the side is every side's own
+            other_openings=tuple(other for other in others if other and other != opening),
+            sentences=task.sentences,
+            words=task.words,
+        )
+        yield SummaryRequest(
+            id=f"{documents.id}/{side}",
+            document_set=documents,
+            perspective=(
+                Perspective(attribute=corpus.attribute, value=side, label=task.labels.get(side))
+                if task.scope == "side"
+                else None
+            ),
+            attribute=corpus.attribute,
+            contract=contract,
+            template="+".join(filter(None, (template.signature, fairness_signature(task)))),
+            prompt=(Message(role="user", content=_filled(template, documents, side, corpus, task, laid_out)),),
+        )
+
+
+def _laid_out(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
     if task.scope == "side":
         # all documents under their side's name, one a line
-        laid_out = "\n\n".join(
-            "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)]) for each in values
+        return "\n\n".join(
+            "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)])
+            for each in sides_of(documents, corpus)
         )
-    else:
-        # numbered, one a line: which document is of which side is not said
-        lines = enumerate(mixed_documents(documents), start=1)
-        laid_out = "\n".join(f"{number}. {fold(document.text)}" for number, document in lines)
-    text = _filled(template, documents, side, corpus, task, laid_out)
-    return SummaryRequest(
-        id=f"{documents.id}/{side}",
-        document_set=documents,
-        perspective=(
-            Perspective(attribute=corpus.attribute, value=side, label=task.labels.get(side))
-            if task.scope == "side"
-            else None
-        ),
-        attribute=corpus.attribute,
-        contract=contract,
-        template="+".join(filter(None, (template.signature, fairness_signature(task)))),
-        prompt=(Message(role="user", content=text),),
-    )
+    # numbered, one a line: which document is of which side is not said
+    lines = enumerate(mixed_documents(documents), start=1)
+    return "\n".join(f"{number}. {fold(document.text)}" for number, document in lines)
 
 
 def _filled(
