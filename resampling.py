@@ -101,7 +101,8 @@ def drawn_weights(
         if multinomial:
             yield generator.multinomial(n, np.full(n, 1 / n), size=len(rows)).astype(float)
         else:
-            cells = generator.integers(size, size=(len(rows), n)) + first + np.arange(len(rows))[:, None] * n
+            cells = generator.integers(size, size=(len(rows), n))
+            cells += first + np.arange(0, len(rows) * n, n)[:, None]
             yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(float)
 
 
