@@ -102,7 +102,7 @@ def drawn_weights(
             yield generator.multinomial(n, np.full(n, 1 / n), size=len(rows)).astype(float)
         else:
             cells = generator.integers(size, size=(len(rows), n))
-            cells += first + np.arange(0, len(rows) * n, n)[:, None]
+            cells += first + np.arange(len(rows))[:, None] * n
             yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(float)
 
 
@@ -404,12 +404,15 @@ def exchange_p_values(
     is_all = 2**n_sets <= plan.resamples
     n = 2**n_sets if is_all else plan.resamples
     as_far = np.zeros(observed.shape)
+    least = np.abs(observed) - NOISE * np.maximum(1.0, np.abs(observed))
     for rows in _blocks(n, n_sets):
         marks = rows[:, None] >> np.arange(n_sets) & 1 if is_all else generator.integers(2, size=(len(rows), n_sets))
-        as_far += (~(np.abs(differences(marks.astype(float))) < np.abs(observed) - NOISE)).sum(axis=0)
+        as_far += (~(np.abs(differences(marks.astype(float))) < least)).sum(axis=0)
     # what was observed is one of all patterns, but none of those that are drawn
     itself = 0 if is_all else 1
-    return np.where(np.isnan(observed), np.nan, (itself + as_far) / (itself + n))
+    # few drawn patterns need not have the one that exchanges all, which is as far
+    found = np.maximum((itself + as_far) / (itself + n), least_p_value(n_sets))
+    return np.where(np.isnan(observed), np.nan, found)
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:

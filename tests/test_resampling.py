@@ -14,6 +14,7 @@ from evenhand.resampling import (
     MOST_REACH,
     Bootstrap,
     ClusterMean,
+    _mean_and_error,
     adjusted,
     cluster_interval,
     cluster_mean_draws,
@@ -301,11 +302,58 @@ def test_direction_does_not_matter_and_exchanging_sets_is_flipping_signs(differe
     back = sign_flip_p_value([-d for d in differences], sets, MANY)
     assert there == back
     assert 0 < there <= 1
-    values = np.array(differences, dtype=float)
-    exchanged = exchange_p_values(
-        lambda marks: ((1 - 2 * marks) @ values)[:, None], values.sum(keepdims=True), len(values), MANY
+    assert there == pytest.approx(scipy_p_value(differences, MANY) if any(differences) else 1.0)
+
+
+def scipy_p_value(differences, plan):
+    """What scipy 1.17 makes of them, each of a set of its own."""
+    found = stats.permutation_test(
+        (np.array(differences, dtype=float),), lambda x, axis: np.sum(x, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=plan.resamples, rng=np.random.default_rng(plan.seed),
+    )  # fmt: skip
+    return found.pvalue
+
+
+def test_drawn_patterns_find_what_those_of_scipy_find():
+    drawn, plan = np.random.default_rng(0), Bootstrap(resamples=5000)
+    for size in (0.0, 0.2, 0.4):
+        differences = drawn.normal(size, 1, 40).tolist()
+        here, there = sign_flip_p_value(differences, [*map(str, range(40))], plan), scipy_p_value(differences, plan)
+        # four standard errors of two draws
+        assert here == pytest.approx(there, abs=4 * np.sqrt(2 * max(there * (1 - there), 1e-3) / 5000))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+def test_scale_does_not_matter(scale):
+    differences = np.random.default_rng(1).normal(1, 1, 7)
+    sets = [str(place) for place in range(7)]
+    assert sign_flip_p_value((scale * differences).tolist(), sets, MANY) == sign_flip_p_value(
+        differences.tolist(), sets, MANY
     )
-    assert exchanged.tolist() == [pytest.approx(there)]
+
+
+def test_no_drawn_p_value_is_below_that_of_equal_signs():
+    sets = [str(place) for place in range(10)]
+    found = [sign_flip_p_value([1.0] * 10, sets, Bootstrap(resamples=1000, seed=seed)) for seed in range(60)]
+    # 1 / 1001 of draws that have no pattern as far would be
+    assert min(found) == pytest.approx(2 / 2**10)
+
+
+def test_patterns_of_many_sets_are_held_a_block_at_a_time():
+    sets, differences = [str(place) for place in range(10_000)], np.random.default_rng(2).normal(0, 1, 10_000).tolist()
+    tracemalloc.start()
+    sign_flip_p_value(differences, sets, Bootstrap(resamples=300))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # all patterns at once are 24 MB as whole numbers, and as much as numbers with a sign
+    assert peak < 16e6
+
+
+def test_a_draw_of_one_cluster_alone_has_no_error():
+    table = np.array([[0.3, 1.0], [-0.1, 3.0], [1e-3, 2.0]])
+    means, errors = _mean_and_error(table, np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]]))
+    assert errors.tolist() == [0.0, 0.0, 0.0]
+    assert means == pytest.approx([0.3, -0.1 / 3, 5e-4])
 
 
 def test_drawn_patterns_count_the_observed_one_and_undefined_quantities_have_no_p_value():

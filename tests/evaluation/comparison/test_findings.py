@@ -87,7 +87,7 @@ def test_many_differences_that_go_with_length_are_one_warning_and_each_counts_on
     found = by_length(JUDGES, tests, words)
     assert [each.pair for each in found] == [f"{name} against base at the best of 8" for name in "abcd"]
     (said,) = length_warnings(found, tests)
-    assert "Of 5 clear differences 4 go with the length" in said
+    assert "Of 5 clear differences over all sides 4 go with the length" in said
 
 
 def test_the_best_of_k_stands_against_a_first_entry_of_one_answer():

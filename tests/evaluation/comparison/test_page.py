@@ -6,11 +6,14 @@ import pytest
 from rich.console import Console
 
 from evenhand.evaluation.comparison.build import build_comparison
+from evenhand.evaluation.comparison.contents import ByLength
 from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.pages.write import csv_files
+from evenhand.evaluation.systems.contents import AtEqualLength
 from evenhand.resampling import CLEAR
 
 EVIL = "<script>alert(1)</script>|`x`"
@@ -39,6 +42,24 @@ def test_what_is_long_is_folded_below_a_row_for_each_entry(comparison: Any):
     assert max(len(block.rows) for block in body if isinstance(block, Table)) == len(comparison.entries)
     folded = {each.name for each in tables(block for block in body if isinstance(block, Details))}
     assert folded >= {"scores by overlap", "differences by overlap", "ranking by overlap", "form and length"}
+
+
+def test_many_differences_that_go_with_length_are_a_table_and_few_are_none(comparison: Any):
+    left = AtEqualLength(mean=0.03, low=None, high=None, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
+    told = [
+        ByLength(
+            pair=f"{name}{EVIL} against base", measure="overlap", mean=0.1, share=0.7, words=(20.0, 25.0), at_equal_length=left,
+            said="",
+        )
+        for name in "abcd"
+    ]  # fmt: skip
+    for count, is_there in ((3, False), (4, True)):
+        found = page(comparison.model_copy(update={"by_length": tuple(told[:count])}))
+        assert (GONE_WITH_LENGTH in markdown.render(found)) == is_there
+        assert "gone-with-length-by-overlap.csv" not in csv_files(found) or is_there
+    for text in (html.render(found), markdown.render(found)):
+        assert text.count(" against base") == 4 and "<script" not in text
+        assert all(each in text for each in ("20.0 \u2192 25.0", "+0.100", "70 %", "+0.030"))
 
 
 def test_every_table_has_a_file(comparison: Any):
