@@ -127,8 +127,8 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     _say_costs(found.stages)
     parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in found.files.items())
     say(
-        f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs, "
-        "best summaries, replies of judges and checkpoints are not counted"
+        f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs "
+        "are as many as there can be, replies of judges and checkpoints are not counted"
     )
     for problem in found.problems:
         say(f"- {problem}")

@@ -241,7 +241,7 @@ def estimate(
 
 def _all_files(found: Sequence[Split]) -> dict[str, float]:
     names = dict.fromkeys(name for split in found for name in split.files)
-    return {name: sum(len(split.phases) * split.files[name] for split in found) for name in names}
+    return {name: sum(len(split.phases) * split.files.get(name, 0.0) for split in found) for name in names}
 
 
 class _Known:

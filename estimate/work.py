@@ -14,8 +14,20 @@ from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
-from ..records import Candidate, CandidateScores, Document, DocumentSet, GroupScores, Judgement, Record, SummaryRequest
-from ..runfolder.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
+from ..records import (
+    BestSummary,
+    Candidate,
+    CandidateScores,
+    Document,
+    DocumentSet,
+    GroupScores,
+    Judgement,
+    Message,
+    PreferencePair,
+    Record,
+    SummaryRequest,
+)
+from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, PAIRS, REQUESTS, Phase, phases
 from ..train.options import trainer_options
 from .counting import CHARACTERS, WORD, Counter, Tokens, reader
 
@@ -120,7 +132,9 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         train = _training(
             phase, (lengths, len(counter.read(longest.prompt))), factor, len(candidates) // max(1, len(counted))
         )
-    return Split(name, its, n, work, train, _files(phase, counted, candidates, factor), notes)
+    return Split(
+        name, its, n, work, train, _files(phase, counted, candidates, factor, train.pairs if train else 0), notes
+    )
 
 
 def _files(
@@ -128,29 +142,74 @@ def _files(
     requests: Sequence[SummaryRequest],
     candidates: Sequence[tuple[SummaryRequest, Candidate]],
     factor: float,
+    n_pairs: int,
 ) -> dict[str, float]:
-    """Bytes of the files that grow with the requests; what judges were replied is not counted."""
+    """Bytes of the files that grow with the requests, of pairs at most; what judges were replied is not counted."""
     has_ids = phase.recipe.generate.has_model and phase.recipe.generate.reads_model
     scored: dict[str, float | None] = dict.fromkeys(phase.judges, SCORE)
-    found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS), 0)
+    found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS, BEST), 0)
     for request in requests:
         found[REQUESTS] += _line(request)
-    rows: dict[str, list[CandidateScores]] = {request.id: [] for request in requests}
+    rows: dict[str, list[Candidate]] = {request.id: [] for request in requests}
     for request, each in candidates:
-        found[CANDIDATES] += _line(each) + (ID_BYTES * len(each.raw_text.split()) if has_ids else 0)
+        found[CANDIDATES] += _line(each) + (_bytes_of_ids(each) if has_ids else 0)
         for judge in (name for name in phase.judges if phase.is_judged(each, name)):
             said = Judgement(candidate_id=each.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE)
             found[JUDGEMENTS] += _line(said)
-        rows[request.id].append(CandidateScores(id=each.id, scores=scored, reward=SCORE))
+        rows[request.id].append(each)
     for request in requests:
-        mine = tuple(rows[request.id])
-        found[GROUPS] += _line(
-            GroupScores(
-                request_id=request.id, set_id=request.document_set.id, side=request.side, candidates=mine,
-                best_id=mine[0].id if mine else None,
-            )
-        )  # fmt: skip
+        found[GROUPS] += _line(_group(request, rows[request.id], scored))
+        for first in rows[request.id][:1]:
+            found[BEST] += _line(_best(request, first, scored, len(rows[request.id])))
+            if n_pairs:
+                pair = _line(_pair(request, first)) + (2 * _bytes_of_ids(first) if has_ids else 0)
+                found[PAIRS] = found.get(PAIRS, 0) + n_pairs * pair
     return {name: factor * size for name, size in found.items()}
+
+
+def _bytes_of_ids(candidate: Candidate) -> int:
+    return ID_BYTES * len(candidate.raw_text.split())
+
+
+def _group(request: SummaryRequest, its: Sequence[Candidate], scores: dict[str, float | None]) -> GroupScores:
+    return GroupScores(
+        request_id=request.id,
+        set_id=request.document_set.id,
+        side=request.side,
+        candidates=tuple(CandidateScores(id=each.id, scores=scores, reward=SCORE) for each in its),
+        best_id=its[0].id if its else None,
+    )
+
+
+def _best(request: SummaryRequest, first: Candidate, scores: dict[str, float | None], n: int) -> BestSummary:
+    return BestSummary(
+        request_id=request.id,
+        set_id=request.document_set.id,
+        side=request.side,
+        text=first.text,
+        candidate_id=first.id,
+        reward=SCORE,
+        scores=scores,
+        n_candidates=n,
+    )
+
+
+def _pair(request: SummaryRequest, one: Candidate) -> PreferencePair:
+    # no two texts of a pair are equal, nor are their rewards
+    return PreferencePair(
+        prompt=request.prompt,
+        chosen=(Message(role="assistant", content=one.text),),
+        rejected=(Message(role="assistant", content=f"{one.text}."),),
+        request_id=request.id,
+        set_id=request.document_set.id,
+        side=request.side,
+        chosen_id=one.id,
+        rejected_id=one.id,
+        chosen_reward=SCORE,
+        rejected_reward=0.0,
+        margin=SCORE,
+        prompt_digest=one.prompt_digest,
+    )
 
 
 def _line(record: Record) -> int:

@@ -80,7 +80,7 @@ def test_without_a_number_of_requests_nothing_is_made_up(tiny_model, tmp_path):
 
 
 def sizes_of(phase):
-    names = ("requests.jsonl", "candidates.jsonl", "judgements.jsonl", "groups.jsonl")
+    names = ("requests.jsonl", "candidates.jsonl", "judgements.jsonl", "groups.jsonl", "best.jsonl", "pairs.jsonl")
     return {name: found.stat().st_size for name in names if (found := phase.folder / name).exists()}
 
 
@@ -97,6 +97,23 @@ def test_files_are_as_long_as_those_of_a_run(tmp_path, n_candidates):
     assert split.files == pytest.approx(sizes_of(phase), rel=0.1)
     (longest,) = splits(made, Assumed({}))
     assert longest.files["candidates.jsonl"] > 1.5 * split.files["candidates.jsonl"]
+
+
+def test_pairs_repeat_their_prompts(tmp_path):
+    made = recipe_in(tmp_path, n_candidates=4)
+    made = made.model_copy(
+        update={"rounds": 1, "pairs": made.pairs.model_copy(update={"mode": "all", "least_margin": 0.0})}
+    )
+    write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
+    phase, *_ = phases(made)
+    for stage in (generate, judge, rerank):
+        stage(phase)
+    (split, *_) = splits(made, Assumed({}, answer_tokens=20))
+    # six of each request at most; two of equal reward are none
+    most, n_pairs = 6 * split.n_requests, len((phase.folder / "pairs.jsonl").read_text().splitlines())
+    assert 0 < n_pairs < most
+    assert n_pairs / most * split.files["pairs.jsonl"] == pytest.approx(sizes_of(phase)["pairs.jsonl"], rel=0.1)
+    assert split.files["pairs.jsonl"] > split.files["candidates.jsonl"]
 
 
 def test_files_of_an_engine_have_the_ids_of_tokens(tiny_model, tmp_path):
