@@ -180,6 +180,11 @@ def test_a_run_that_is_stopped_while_it_starts_its_part_stops_it(tmp_path, monke
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run_jobs({"sleeps": job("import time; time.sleep(600)", 30)}, tmp_path)
+    # a shell that starts the tests in the background has the signal ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_jobs({"sleeps": job("import time; time.sleep(600)", 30)}, tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not Path(f"/proc/{started[0]}").exists()
