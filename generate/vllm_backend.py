@@ -32,6 +32,8 @@ from .causal_lm import check_causal_lm
 
 log = logging.getLogger(__name__)
 
+# what Linux says of the processor
+PROCESSOR = Path("/proc/cpuinfo")
 # variables that must be set before vLLM is imported; a value of the user's wins
 VARIABLES = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -61,7 +63,7 @@ class VllmBackend:
         self.usage = Usage()
         self._max_model_len = section.max_model_len
         on_cpu = current_platform.is_cpu()
-        if on_cpu and model.dtype == "bfloat16" and converts_bfloat16(Path("/proc/cpuinfo")):
+        if on_cpu and model.dtype == "bfloat16" and converts_bfloat16(PROCESSOR):
             log.warning(
                 "model.dtype bfloat16: this processor computes with it by way of float32, which took about three times as long "
                 "as model.dtype: float32 where it was measured"

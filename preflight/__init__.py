@@ -16,7 +16,7 @@ from ..generate.stage import phase_requests
 from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
-from .named import engine_checks, named_checks
+from .named import engine_checks, named_checks, slow_on_this_processor
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .training import Rehearsal
 from .worth import worth_checks
@@ -39,6 +39,12 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     """
     for name in recipe.idle_judges:
         log.warning("judges.%s: scores nothing, because neither reward, evaluation nor pairs name it", name)
+    for key in [] if elsewhere else slow_on_this_processor(recipe):
+        log.warning(
+            "%s: bfloat16, which took about three times as long as float32 on a processor like this one: --set %s=float32",
+            key,
+            key,
+        )
     # its libraries take seconds to start; meanwhile everything else is looked at
     with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
         mistakes = _failed(

@@ -15,10 +15,12 @@ from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import missing_extra
 from ..generate.server.client import refuse_unreachable
+from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
 from ..runfolder import ray_workers, tracking
 from ..runfolder.engines import machines_of, refuse_small_cluster, refuse_too_many
+from ..runfolder.gpus import visible_gpus
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
@@ -49,6 +51,19 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds and recipe.train.launcher == "srun":
         yield Check("train.launcher", partial(_refuse_program, "srun"), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
+
+
+def slow_on_this_processor(recipe: Recipe) -> list[str]:
+    """Keys of models that vLLM would run in bfloat16 here, where there is no GPU and the processor has to convert it."""
+    asked = {"model": LanguageModel(recipe.model, recipe.generate)} if recipe.generate.has_model else {}
+    for name, judge in recipe.judges.items():
+        asked |= {
+            ".".join(filter(None, ("judges", name, below, "model"))): each
+            for below, each in judge.language_models.items()
+        }
+    slow = [key for key, (model, backend) in asked.items() if (backend.backend, model.dtype) == ("vllm", "bfloat16")]
+    is_here = bool(slow) and recipe.executor == "local" and not visible_gpus() and converts_bfloat16(PROCESSOR)
+    return [f"{key}.dtype" for key in slow] if is_here else []
 
 
 def _refuse_wide_margin(recipe: Recipe) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.preflight import preflight
+from evenhand.preflight import named, preflight
 
 LANGUAGE_MODEL = {"model": {"name": "./absent-llm"}}
 
@@ -113,3 +113,25 @@ def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
         # which no hub gives
         "judges.split.model",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flags", "gpus", "dtype", "told"),
+    [
+        ("avx2", [], "bfloat16", ["model.dtype", "judges.grade.model.dtype"]),
+        ("avx2 avx512f", [], "bfloat16", []),
+        ("avx2", ["0"], "bfloat16", []),
+        ("avx2", [], "float32", []),
+    ],
+)
+def test_a_type_that_the_processor_converts_is_told_with_the_key_that_changes_it(
+    tmp_path, monkeypatch, flags, gpus, dtype, told
+):
+    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
+    monkeypatch.setattr(named, "PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(named, "visible_gpus", lambda: gpus)
+    model = {"name": "./model", "dtype": dtype}
+    grade = {"kind": "rubric", "rubric": "coverage", "model": model, "backend": {"backend": "vllm"}}
+    values = recipe(tmp_path, {"grade": grade}).model_dump(mode="json", exclude_none=True)
+    made = Recipe.model_validate(values | {"model": model, "generate": {"backend": "vllm", "plans": {"plain": {}}}})
+    assert named.slow_on_this_processor(made) == told
