@@ -15,18 +15,18 @@ from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
 from ..records import (
-    BestSummary,
     Candidate,
-    CandidateScores,
+    CandidateGroup,
     Document,
     DocumentSet,
-    GroupScores,
     Judgement,
-    Message,
-    PreferencePair,
     Record,
+    ScoredCandidate,
     SummaryRequest,
 )
+from ..rerank.pairs import preference_pair
+from ..rerank.stage import best_summary
+from ..runfolder.files import scores_of
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, PAIRS, REQUESTS, Phase, phases
 from ..train.options import trainer_options
 from .counting import CHARACTERS, WORD, Counter, Tokens, reader
@@ -150,20 +150,25 @@ def _files(
     found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS, BEST), 0)
     for request in requests:
         found[REQUESTS] += _line(request)
-    rows: dict[str, list[Candidate]] = {request.id: [] for request in requests}
+    rows: dict[str, list[ScoredCandidate]] = {request.id: [] for request in requests}
     for request, each in candidates:
         found[CANDIDATES] += _line(each) + (_bytes_of_ids(each) if has_ids else 0)
         for judge in (name for name in phase.judges if phase.is_judged(each, name)):
             said = Judgement(candidate_id=each.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE)
             found[JUDGEMENTS] += _line(said)
-        rows[request.id].append(each)
+        rows[request.id].append(ScoredCandidate(candidate=each, scores=scored, reward=SCORE))
     for request in requests:
-        found[GROUPS] += _line(_group(request, rows[request.id], scored))
-        for first in rows[request.id][:1]:
-            found[BEST] += _line(_best(request, first, scored, len(rows[request.id])))
-            if n_pairs:
-                pair = _line(_pair(request, first)) + (2 * _bytes_of_ids(first) if has_ids else 0)
-                found[PAIRS] = found.get(PAIRS, 0) + n_pairs * pair
+        its = rows[request.id]
+        group = CandidateGroup(
+            request_id=request.id, set_id=request.document_set.id, side=request.side, prompt=request.prompt,
+            candidates=tuple(its), best_id=its[0].candidate.id if its else None,
+        )  # fmt: skip
+        found[GROUPS] += _line(scores_of(group))
+        found[BEST] += _line(best_summary(group))
+        if its and n_pairs:
+            better = its[0]
+            pair = _line(preference_pair(group, better, _worse(better)))
+            found[PAIRS] = found.get(PAIRS, 0) + n_pairs * (pair + 2 * has_ids * _bytes_of_ids(better.candidate))
     return {name: factor * size for name, size in found.items()}
 
 
@@ -171,45 +176,10 @@ def _bytes_of_ids(candidate: Candidate) -> int:
     return ID_BYTES * len(candidate.raw_text.split())
 
 
-def _group(request: SummaryRequest, its: Sequence[Candidate], scores: dict[str, float | None]) -> GroupScores:
-    return GroupScores(
-        request_id=request.id,
-        set_id=request.document_set.id,
-        side=request.side,
-        candidates=tuple(CandidateScores(id=each.id, scores=scores, reward=SCORE) for each in its),
-        best_id=its[0].id if its else None,
-    )
-
-
-def _best(request: SummaryRequest, first: Candidate, scores: dict[str, float | None], n: int) -> BestSummary:
-    return BestSummary(
-        request_id=request.id,
-        set_id=request.document_set.id,
-        side=request.side,
-        text=first.text,
-        candidate_id=first.id,
-        reward=SCORE,
-        scores=scores,
-        n_candidates=n,
-    )
-
-
-def _pair(request: SummaryRequest, one: Candidate) -> PreferencePair:
-    # no two texts of a pair are equal, nor are their rewards
-    return PreferencePair(
-        prompt=request.prompt,
-        chosen=(Message(role="assistant", content=one.text),),
-        rejected=(Message(role="assistant", content=f"{one.text}."),),
-        request_id=request.id,
-        set_id=request.document_set.id,
-        side=request.side,
-        chosen_id=one.id,
-        rejected_id=one.id,
-        chosen_reward=SCORE,
-        rejected_reward=0.0,
-        margin=SCORE,
-        prompt_digest=one.prompt_digest,
-    )
+def _worse(scored: ScoredCandidate) -> ScoredCandidate:
+    """One beside it in a pair: no two texts of a pair are equal, nor are their rewards."""
+    other = scored.candidate.model_copy(update={"text": f"{scored.candidate.text}."})
+    return ScoredCandidate(candidate=other, scores=scored.scores, reward=0.0)
 
 
 def _line(record: Record) -> int:
