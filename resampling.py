@@ -31,6 +31,8 @@ MOST_REACH = 1.75
 # least share of draws that define a number, below which its interval is doubtful
 LEAST_DEFINED = 0.95
 
+# of so many sets of equal weight a mean is so near to normal that draws show their own noise alone; docs/run-folder.md#intervals
+MANY_SETS = 300
 # weights (draws times clusters) and patterns (times sets) that are held at once
 BLOCK = 500_000
 
@@ -120,6 +122,8 @@ def cluster_mean_draws(
 ) -> Floats:
     """Mean of each column under each draw of whole clusters, (draws, columns); nan where a draw has no value of a column.
 
+    Where every column has `MANY_SETS` or more, the means are drawn from the normal distribution that theirs comes to.
+
     Args:
         table: shape (rows, columns); nan is left out.
         clusters: the cluster of each row.
@@ -128,6 +132,11 @@ def cluster_mean_draws(
     """
     values = np.asarray(table, dtype=float)
     sums, counts = cluster_sums(np.nan_to_num(values, nan=0.0), clusters), cluster_sums(~np.isnan(values), clusters)
+    if counts.any(axis=0).all():
+        means = sums.sum(axis=0) / counts.sum(axis=0)
+        parts = (sums - means * counts) / counts.sum(axis=0)
+        if min(map(effective_sets, parts.T), default=0) >= MANY_SETS:
+            return np.random.default_rng(plan.seed).multivariate_normal(means, parts.T @ parts, size=plan.resamples)
     blocks = []
     for weights in drawn_weights(len(sums), plan, multinomial=multinomial):
         totals = weights @ counts
@@ -142,8 +151,9 @@ def cluster_interval(
 
     The distance of each draw's mean is divided by the draw's own standard error (Efron 1981; Hall 1988): percentiles of the means
     themselves are far too narrow over few clusters. No bound is further off than `MOST_REACH` times that of Student's t, which
-    draws of few clusters, many alike, would otherwise have. Fewer than `LEAST_SETS` clusters with a value have no interval, nor
-    have five that agree. How often it holds was simulated: docs/run-folder.md#intervals.
+    draws of few clusters, many alike, would otherwise have. Of `MANY_SETS` or more the bounds are those that ever more draws come
+    to (Hall 1988), without drawing. Fewer than `LEAST_SETS` clusters with a value have no interval, nor have five that agree.
+    How often it holds was simulated: docs/run-folder.md#intervals.
 
     Args:
         values: one a request; None is left out. For a paired comparison, the differences.
@@ -162,12 +172,15 @@ def cluster_interval(
     mean = float(cluster_sums([value for value, _ in known], [cluster for _, cluster in known]).sum() / len(known))
     # what each cluster adds to the distance from the mean and to the number of values, (clusters, 2)
     table = cluster_sums([[value - mean, 1.0] for value, _ in known], [cluster for _, cluster in known])
-    bounds = None
+    bounds, is_drawn = None, not is_rate and effective_sets(table[:, 0]) < MANY_SETS
     if len(table) >= LEAST_SETS:
-        most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
-        bounds = rate_bounds(mean, table, most, plan.level) if is_rate else _bootstrap_t(table, plan)
+        if is_rate:
+            most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
+            bounds = rate_bounds(mean, table, most, plan.level)
+        else:
+            bounds = _bootstrap_t(table, plan) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
-    n_draws = 0 if bounds is None or is_rate else plan.resamples
+    n_draws = 0 if bounds is None or not is_drawn else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 
@@ -192,6 +205,24 @@ def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float, float] | None:
     most = MOST_REACH * float(t.ppf((1 + plan.level) / 2, n - 1))
     low, high = (float(np.clip(bound, -most, most)) for bound in percentiles(np.concatenate(found), plan.level))
     return -high * error, -low * error
+
+
+def _bounds_of_many(table: Floats, level: float) -> tuple[float, float]:
+    """The same without draws: Student's t, moved for skewness by the first term of the series (Hall 1988)."""
+    from scipy.stats import skew, t
+
+    n = len(table)
+    error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
+    reach = float(t.ppf((1 + level) / 2, n - 1))
+    moved = float(skew(table[:, 0])) * (2 * reach**2 + 1) / (6 * math.sqrt(n))
+    return (moved - reach) * error, (moved + reach) * error
+
+
+def effective_sets(values: Floats) -> float:
+    """How many sets of equal weight are worth as much as those of the values: few where some are far larger than others."""
+    squares = values**2
+    total = float((squares**2).sum())
+    return float(squares.sum()) ** 2 / total if total > 0 else 0.0
 
 
 def _mean_and_error(table: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -367,6 +398,8 @@ def exact_bounds(rate: float, n: float, level: float) -> tuple[float, float]:
 def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], plan: Bootstrap) -> float | None:
     """Two-sided p-value of "systems are exchangeable within a document set"; exact when all sign patterns can be tried.
 
+    Of `MANY_SETS` or more the sum over patterns is normal, and p is no smaller than draws would give it.
+
     Args:
         differences: one a request; None where a system has no value, which is left out.
         sets: the document set of each; sets change sides as a whole.
@@ -381,6 +414,9 @@ def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], 
         return None
     if np.all(np.abs(totals) <= NOISE):
         return 1.0
+    if effective_sets(totals) >= MANY_SETS:
+        p = math.erfc(abs(float(totals.sum())) / math.sqrt(2 * float((totals**2).sum())))
+        return max(p, 1 / (1 + plan.resamples))
     observed = totals.sum(keepdims=True)
     return float(
         exchange_p_values(lambda marks: observed - 2 * marks @ totals[:, None], observed, len(totals), plan)[0]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from evenhand import resampling
 from evenhand.errors import DataError
 from evenhand.resampling import (
     MOST_REACH,
@@ -442,3 +443,62 @@ def test_of_a_ratio_sets_say_the_jackknifes_values():
     columns = np.array([[4.0, 3.0], [1.0, 1.0], [1.0, 0.0]])
     found = pseudo_values(lambda sums: sums[..., :1] / sums[..., 1:], columns, np.ones((3, 1), dtype=bool))
     assert found[:, 0] == pytest.approx([3 * 1.5 - 2 * 2, 3 * 1.5 - 2 * 5 / 3, 3 * 1.5 - 2 * 5 / 4])
+
+
+def _skewed(n: int) -> tuple[list[float], list[str]]:
+    """Two exponential values a set, one in ten sets without the second."""
+    generator = np.random.default_rng(n)
+    values, sets = generator.exponential(size=2 * n), np.repeat(np.arange(n), 2)
+    kept = (np.arange(2 * n) % 2 == 0) | (generator.random(2 * n) > 0.1)
+    return values[kept].tolist(), sets[kept].astype(str).tolist()
+
+
+def test_bounds_of_many_sets_are_those_that_draws_come_to(monkeypatch):
+    values, sets = _skewed(2500)
+    plan = Bootstrap(resamples=40_000)
+    found = cluster_interval(values, sets, plan)
+    monkeypatch.setattr(resampling, "MANY_SETS", math.inf)
+    drawn = cluster_interval(values, sets, plan)
+    error = (drawn.high - drawn.low) / 2 / stats.norm.ppf(0.975)
+    # the noise of 40,000 draws is about .013 of a standard error
+    assert found.low == pytest.approx(drawn.low, abs=0.05 * error)
+    assert found.high == pytest.approx(drawn.high, abs=0.05 * error)
+    # and not those of Student's t, which is as far to both sides
+    assert (found.high - found.estimate) / (found.estimate - found.low) > 1.02
+    assert (found.n_draws, drawn.n_draws) == (0, 40_000)
+
+
+def test_few_large_sets_among_many_are_drawn():
+    # one set in a hundred has any score at all: 30 sets are worth 30, not 3,000
+    values = [1.0 + i / 3000 if i % 100 == 0 else 0.0 for i in range(3000)]
+    found = cluster_interval(values, [str(i) for i in range(3000)], Bootstrap(resamples=50))
+    assert found.n_draws == 50
+    assert resampling.effective_sets(np.array(values)) == pytest.approx(30, abs=5)
+
+
+def test_the_p_value_of_many_sets_is_that_which_exchanges_come_to(monkeypatch):
+    generator = np.random.default_rng(0)
+    differences = generator.normal(0.045, 1.0, size=2000)
+    sets = [str(i) for i in range(2000)]
+    plan = Bootstrap(resamples=40_000)
+    found = sign_flip_p_value(differences.tolist(), sets, plan)
+    least = sign_flip_p_value((differences + 1).tolist(), sets, plan)
+    monkeypatch.setattr(resampling, "MANY_SETS", math.inf)
+    drawn = sign_flip_p_value(differences.tolist(), sets, plan)
+    assert 0.005 < drawn < 0.5
+    assert found == pytest.approx(drawn, abs=4 * math.sqrt(drawn / 40_000))
+    assert least == 1 / 40_001 == sign_flip_p_value((differences + 1).tolist(), sets, plan)
+
+
+def test_mean_draws_of_many_sets_are_spread_as_draws_are(monkeypatch):
+    values, sets = _skewed(2500)
+    table = np.stack([values, np.sqrt(values) + np.arange(len(values)) % 7], axis=1)
+    table[::5, 1] = np.nan
+    plan = Bootstrap(resamples=20_000)
+    found = cluster_mean_draws(table, sets, plan)
+    monkeypatch.setattr(resampling, "MANY_SETS", math.inf)
+    drawn = cluster_mean_draws(table, sets, plan)
+    assert found.shape == drawn.shape
+    assert not np.array_equal(found, drawn)
+    assert found.mean(axis=0) == pytest.approx(drawn.mean(axis=0), rel=0.002)
+    assert np.cov(found.T) == pytest.approx(np.cov(drawn.T), rel=0.08)
