@@ -10,8 +10,8 @@
 | 5 | waiting: a server works at a batch that was submitted; the same command continues when it is done |
 | 130 | interrupted; the same command continues (1) |
 
-(1) `audit`, `card`, `convert`, `export`, `human`, `import` and `pairs` write at their end alone: nothing is kept, and the same
-command begins anew.
+(1) `audit`, `card`, `convert`, `export`, `human`, `import`, `pairs` and `train-encoder` write at their end alone: nothing is
+kept, and the same command begins anew.
 """
 
 

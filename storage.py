@@ -218,7 +218,7 @@ def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
         StorageError: as of `read_text`.
     """
     try:
-        opened = gzip.open if path.suffix == ".gz" else open
+        opened = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
         with opened(path, "rt", encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():

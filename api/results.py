@@ -91,7 +91,8 @@ class Documents(Results[DocumentSet]):
             dict.fromkeys(name for each in self for document in each.documents for name in document.attributes)
         )
         if attribute is None and len(known) == 1:
-            attribute = known[0]
+            has_all = all(known[0] in document.attributes for each in self for document in each.documents)
+            attribute = known[0] if has_all else None
         self.attributes, self.attribute = tuple(known), attribute
 
     @property

@@ -84,7 +84,8 @@ def generate(
     if recipe is not None:
         base = (recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))).model_dump(mode="json")
     if n is not None or (recipe is None and "plans" not in options):
-        options["plans"] = _shared_out(9 if n is None else n, options.pop("max_tokens", None))
+        draws_none = n is None and options.get("method") == "fair-extractive"
+        options["plans"] = {} if draws_none else _shared_out(9 if n is None else n, options.pop("max_tokens", None))
     asked = changed(
         base,
         **({} if seed is None else {"seed": seed}),

@@ -50,7 +50,7 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
     Raises:
         RecipeError: it is not a recipe; all mistakes are listed.
     """
-    overrides = [f"{key}={json.dumps(value)}" for key, value in (changes or {}).items()]
+    overrides = [f"{key}={json.dumps(value, default=str)}" for key, value in (changes or {}).items()]
     if isinstance(recipe, Recipe):
         recipe = recipe.model_dump(mode="json")
     if isinstance(recipe, Mapping):
@@ -218,7 +218,7 @@ def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path
 def _label(recipe: Any) -> str:
     if isinstance(recipe, Recipe):
         return recipe.name
-    return str(recipe["name"]) if isinstance(recipe, Mapping) else Path(recipe).stem
+    return str(recipe.get("name", "")) if isinstance(recipe, Mapping) else Path(recipe).stem
 
 
 def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missing: bool) -> System:

@@ -52,6 +52,7 @@ WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pa
 EPILOG = (
     "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
     "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
+    "5 a server works at a batch, the same command continues; "
     "130 interrupted, the same command continues. "
     "audit, card, convert, export, human, import, pairs and train-encoder write at their end and begin anew."
 )

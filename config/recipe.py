@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ..records import is_none
 from ..storage import shortened
-from ..text import did_you_mean
+from ..text import did_you_mean, repeated, some_of
 from .fairness import FairnessJudgeSection
 from .fairpo import THINNED
 from .generate import GenerateSection
@@ -38,6 +38,9 @@ from .train import (
     weight_mistakes,
     without_effect,
 )
+
+# what tables of scores have beside a column for each judge
+JUDGE_COLUMNS = ("set", "side", "text", "unscored", "id")
 
 
 class EvaluationSection(Section):
@@ -146,6 +149,7 @@ class Recipe(Section):
         self._scope_fits()
         self._method_can_train()
         self._evaluation_fits()
+        self._losses_are_known()
         self._fairpo_has_its_parts()
         self._trainer_can()
         self._servers_fit()
@@ -219,6 +223,13 @@ class Recipe(Section):
         ]
         if unknown:
             raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        for place, names in (("reward.judges", self.reward.judges), ("evaluation.judges", self.evaluation.judges)):
+            if twice := repeated(names):
+                raise ValueError(f"{place} names {some_of(twice)} twice; leave one out")
+        if taken := [name for name in self.judges if name in JUDGE_COLUMNS]:
+            raise ValueError(
+                f"judges: tables of scores have columns {', '.join(JUDGE_COLUMNS)} of their own; rename {some_of(taken)}"
+            )
         idle = [
             f"reward.weights names {name!r}, which has no effect because reward.judges does not"
             f"{did_you_mean(name, self.reward.judges)} Leave it out, or add it there."
@@ -331,13 +342,15 @@ class Recipe(Section):
         if mistakes:
             raise ValueError(" ".join(mistakes))
 
-    def _trainer_can(self) -> None:
+    def _losses_are_known(self) -> None:
         unknown = [name for name in loss_types(self.trainer) if name not in LOSS_TYPES]
         if unknown:
             raise ValueError(
                 f"trainer.loss_type: TRL has no loss {shortened(unknown[0])}{did_you_mean(str(unknown[0]), LOSS_TYPES)} It has "
                 f"{', '.join(LOSS_TYPES)}."
             )
+
+    def _trainer_can(self) -> None:
         if self.rounds == 0:
             return
         mistakes = list(without_effect(self.trainer, self.lora))

@@ -165,7 +165,7 @@ def _refuse_length(key: str, asked: LanguageModel) -> None:
     config = read_json(path)
     most = config.get("max_position_embeddings") if isinstance(config, dict) else None
     scaled = isinstance(config, dict) and (
-        config.get("rope_scaling") or config.get("rope_parameters", {}).get("factor")
+        config.get("rope_scaling") or (config.get("rope_parameters") or {}).get("factor")
     )
     if isinstance(most, int) and not scaled and asked.backend.max_model_len > most:
         raise RecipeError(

@@ -7,6 +7,7 @@ to use for each request), pairs.jsonl (training rounds), ledger.json (whatever w
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from math import comb
 from typing import Any
 
 from ..errors import DataError
@@ -44,7 +45,7 @@ class Ledger(Record):
     totals: Totals
     # share of the candidates whose text an earlier one of their request has; None without candidates
     duplicate_rate: float | None
-    # share of the comparisons of two candidates that have the same reward; None where none are compared
+    # of two candidates of a request that have rewards, the share that have the same; None where none are compared
     tie_rate: float | None
 
 
@@ -216,7 +217,7 @@ class _Ledger:
     def __init__(self) -> None:
         self.n_pairs = 0
         self._left_out: Counter[tuple[str, str, str]] = Counter()
-        self._n_requests = self._n_candidates = self._n_distinct = self._n_compared = 0
+        self._n_requests = self._n_candidates = self._n_distinct = self._n_compared = self._n_tied = 0
 
     def count(self, group: CandidateGroup) -> None:
         """Count a request and its candidates."""
@@ -228,7 +229,9 @@ class _Ledger:
         self._n_requests += 1
         self._n_candidates += n
         self._n_distinct += len(first_of_each_text([c.candidate.text for c in group.candidates]))
-        self._n_compared += n * (n - 1) // 2
+        rewards = Counter(c.reward for c in group.candidates if c.reward is not None)
+        self._n_compared += comb(rewards.total(), 2)
+        self._n_tied += sum(comb(equal, 2) for equal in rewards.values())
 
     def leave_out(self, stage: str, side: str, counts: Mapping[str, int]) -> None:
         """Count what was left out, by reason."""
@@ -237,10 +240,9 @@ class _Ledger:
 
     def total(self, *, has_ties: bool) -> Ledger:
         """What ledger.json says; `has_ties` where candidates were compared two by two."""
-        tied = sum(count for (_, _, reason), count in self._left_out.items() if reason == "equal reward")
         return Ledger(
             rows=LeftOut.rows(("stage", "side", "reason"), +self._left_out),
             totals=Totals(requests=self._n_requests, candidates=self._n_candidates, pairs=self.n_pairs),
             duplicate_rate=1 - self._n_distinct / self._n_candidates if self._n_candidates else None,
-            tie_rate=tied / self._n_compared if has_ties and self._n_compared else None,
+            tie_rate=self._n_tied / self._n_compared if has_ties and self._n_compared else None,
         )

@@ -346,7 +346,8 @@ def failure_path(folder: Path, stage: str) -> Path:
 
 def report_failure(path: Path, error: EvenhandError) -> None:
     """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
-    write_json(path, {"error": type(error).__name__, "message": str(error)})
+    kind = next(each.__name__ for each in type(error).__mro__ if hasattr(errors, each.__name__))
+    write_json(path, {"error": kind, "message": str(error)})
 
 
 def read_failure(path: Path) -> EvenhandError | None:

@@ -47,12 +47,12 @@ class Spending:
         # what each request under way may cost
         self._reserved: list[float] = []
         self._lines = None if folder is None else Journal(folder / COSTS, Cost)
-        self._spent = [line.cost for line in self._lines or () if line.cost is not None]
+        self._spent = math.fsum(line.cost for line in self._lines or () if line.cost is not None)
 
     @property
     def spent(self) -> float:
         """The sum so far."""
-        return math.fsum(self._spent)
+        return self._spent
 
     @property
     def is_idle(self) -> bool:
@@ -61,7 +61,7 @@ class Spending:
 
     def has_room(self, most: float) -> bool:
         """Whether a request of at most this cost may be sent beside those that are under way."""
-        return self.limit is None or math.fsum([*self._spent, *self._reserved, most]) <= self.limit
+        return self.limit is None or math.fsum([self._spent, *self._reserved, most]) <= self.limit
 
     def reserve(self, most: float) -> None:
         """Take room for a request that is sent; it is given back when it is booked or released."""
@@ -88,7 +88,7 @@ class Spending:
         if self._lines is not None:
             self._lines.append([cost])
         if cost.cost is not None:
-            self._spent.append(cost.cost)
+            self._spent = math.fsum([self._spent, cost.cost])
 
 
 _account: ContextVar[Spending | None] = ContextVar("spending", default=None)

@@ -476,3 +476,17 @@ def test_what_margin_weights_cannot_have_is_refused(changes, said):
     assert Recipe.model_validate(MINIMAL | weighted).pairs.margin_weights
     with pytest.raises(ValidationError, match=said):
         Recipe.model_validate(MINIMAL | weighted | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"evaluation": {"judges": ["length", "overlap", "length"]}}, r"evaluation\.judges names length twice"),
+        ({"reward": {"judges": ["overlap", "overlap"]}}, r"reward\.judges names overlap twice"),
+        ({"judges": MINIMAL["judges"] | {"set": {"kind": "length"}}}, r"columns set, side, text.*rename set"),
+        (FAIRPO | {"trainer": {"loss_type": [["sigmoid"]]}}, r"TRL has no loss \['sigmoid'\]"),
+    ],
+)
+def test_judges_and_losses_that_make_no_sense_are_refused(changes, said):
+    with pytest.raises(ValidationError, match=said):
+        Recipe.model_validate(MINIMAL | changes)

@@ -1,5 +1,6 @@
 """Files of a run: written whole, and damage is named with its place."""
 
+import bz2
 import gzip
 import json
 import math
@@ -21,6 +22,7 @@ from evenhand.storage import (
     digest_of_all,
     file_digest,
     iter_jsonl,
+    iter_lines,
     listed,
     parse_json,
     parse_line,
@@ -360,3 +362,13 @@ def test_an_object_over_several_lines_is_told_how_it_is_written():
         DataError, match=r"one object a line is expected; put an object that goes on in the next lines on one"
     ):
         parse_line('{"id": "a", "documents": [', DocumentSet)
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_lines_of_packed_files_are_those_of_the_text(tmp_path, suffix, pack):
+    path = tmp_path / f"docs.jsonl{suffix}"
+    path.write_bytes(pack("first \u00e4\n\nthird\n".encode()))
+    assert list(iter_lines(path)) == [(1, "first \u00e4"), (3, "third")]
+    path.write_bytes(pack(b"first\n" * 100)[:-6])
+    with pytest.raises(StorageError, match=r"docs\.jsonl\.\w+: is not a whole"):
+        list(iter_lines(path))

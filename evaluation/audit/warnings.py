@@ -211,7 +211,11 @@ def scripts(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
     """A warning where much of the documents is in scripts between whose words a tokenizer finds no borders."""
     readers = {(each.family.name, each.family.by) for each in measured}
     by_words = sorted(
-        {f"{name} by words" if by else name for name, by in readers if by == "words" or name == "opinions"}
+        {
+            f"{name} by words" if by == "words" else name
+            for name, by in readers
+            if by == "words" or name in ("opinions", "tone")
+        }
     )
     by_ngrams = ("value-shares", "ngram") in readers
     if not (by_words or by_ngrams):

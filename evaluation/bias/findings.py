@@ -54,7 +54,7 @@ def _judged(measure: Measure, adjusted_p: float | None, level: float) -> Measure
     bounds = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
     n = measure.rest.n_documents if measure.rest else measure.n_documents
     said: Verdict | None = None
-    if measure.undefined is None and (drawn is not None or n < LEAST_SETS):
+    if measure.undefined is None:
         side = verdict(bounds, adjusted_p, level=level, n_sets=n)
         # without a signed form, below 0 is not a bias of the summaries; see SHORT
         said = "leans" if side == "higher" or (side == "lower" and measure.signed) else "no clear difference"

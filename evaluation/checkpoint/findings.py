@@ -198,8 +198,8 @@ def _how_sure(evidence: Evidence) -> str:
     if few := too_few(most.n_sets, most.level):
         return f"{rests_on} {few}"
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals from {most.resamples:,} draws of whole sets, p of exchanging "
-        f"the systems within sets. Of the {counted(len(deciding), 'difference')} by the judges that decide, {clear} "
-        f"{'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over whole sets and p of exchanging the systems within sets, "
+        f"from {most.resamples:,} draws (none where sets are many). Of the {counted(len(deciding), 'difference')} by the judges "
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
         f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."
     )

@@ -29,7 +29,8 @@ def rounds_section(report: Report) -> Iterator[Block]:
         f"Rounds count from 0; the untrained model stands at {number(FIRST, 0)}.",
     )
     yield Prose(parting_sentence(found))
-    yield _gains(found)
+    if lines := _gains(found):
+        yield Charts((panel(joined([each.label for each in lines]), "gain in standard deviations", ROUND, lines),))
     panels = judge_panels(report.judges, ROUND, lambda judge: _lines(found, judge), first_style=2)
     if panels:
         yield Charts(tuple(panels))
@@ -38,11 +39,11 @@ def rounds_section(report: Report) -> Iterator[Block]:
         yield from _choice(report, found, found.choice)
 
 
-def _gains(found: Rounds) -> Charts:
-    """The reward beside the report's judges."""
+def _gains(found: Rounds) -> list[Line]:
+    """The reward beside the report's judges, so far as they have scores."""
     by_name = {each.measure: [e for e in found.gains if e.measure == each.measure] for each in found.gains}
     lines = [Line(name, place, tuple(_points(found, mine))) for place, (name, mine) in enumerate(by_name.items())]
-    return Charts((panel(joined(list(by_name)), "gain in standard deviations", ROUND, lines),))
+    return [each for each in lines if each.points]
 
 
 def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:

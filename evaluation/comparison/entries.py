@@ -89,8 +89,8 @@ class Entry:
             here, there = first.output.signatures.get(name), self.output.signatures.get(name)
             if here != there:
                 problems.append(
-                    f"report judge {name!r} is {there or 'absent'} here, but {here} in {first.label!r}; give both recipes the "
-                    "same evaluation.judges"
+                    f"report judge {name!r} is {there or 'absent'} here, but {here or 'absent'} in {first.label!r}; give both "
+                    "recipes the same evaluation.judges"
                 )
         return problems
 

@@ -81,7 +81,8 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
             unsure = said.pop(UNSURE, [])
             parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
             if unsure:
-                names = joined(unsure) if len(unsure) <= MOST_NAMED else f"the other {len(unsure)}"
+                others = f"the other {len(unsure)}" if said else f"any of {len(unsure)}"
+                names = joined(unsure) if len(unsure) <= MOST_NAMED else others
                 parts.append(f"{UNSURE} for {names}")
             whom = here[0].reference if here[0].k == here[0].reference_k else f"the one draw of {here[0].reference}"
             yield f"By {judge.name} {_at(here[0].k)}, against {whom}: {'; '.join(parts)}."

@@ -142,8 +142,9 @@ class _Setting:
                 f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value "
                 "in brackets"
             )
-        twice = [value for place, value in enumerate(values) if value in values[:place]]
-        if twice:
+        # true is no 1
+        told = [(value is True or value is False, value) for value in values]
+        if twice := [value for place, (_, value) in enumerate(told) if told[place] in told[:place]]:
             raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
         return [cls(key, value) for value in values]
 

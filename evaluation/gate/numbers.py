@@ -76,7 +76,7 @@ class Named:
     @property
     def words(self) -> str:
         """How it is written in a limit, whole."""
-        parts = [*self.measures[:1], *([self.group] if self.group else []), self.system]
+        parts = [*self.measures, *([self.group] if self.group else []), self.system]
         change = "change of " if self.is_change else ""
         return f"{change}{self.functions[0].replace(' ', '_')}({', '.join(parts)})"
 
@@ -157,7 +157,7 @@ def _audit_differences(audit: Audit) -> Iterator[Named]:
     for each in found:
         other = reference.get((each.functions, each.measures, each.group))
         if other is not None and each.system != first:
-            yield minus(each, other, ("difference",), (each.functions[-1],))
+            yield minus(each, other, ("difference",), (each.functions[-1], *each.measures))
 
 
 def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()) -> Named:

@@ -38,7 +38,8 @@ def results_page(found: HumanResults) -> Page:
     """The scores of every system and side, and what they rest on."""
     annotators = ", ".join(found.annotators) or "none"
     counting = (
-        f"{100 * found.level:g} % intervals from {found.resamples:,} draws of document sets, seed {found.seed}. Coverage "
+        f"{100 * found.level:g} % intervals over document sets: of coverage and faithfulness exact ones, of the others from "
+        f"{found.resamples:,} draws, seed {found.seed}. Coverage "
         "is the share of the document's key points that a summary has, faithfulness that of its own key points which "
         "the document supports; included, omitted and hallucinated are key points a summary. n: annotated summaries; "
         "sets: their document sets."
@@ -100,7 +101,7 @@ def _notes(found: HumanResults) -> Iterator[Block]:
         said.append(Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}"))
     said += [
         Prose(
-            f"{each.n - each.faithfulness.n} summaries without key points, so without faithfulness",
+            f"{counted(each.n - each.faithfulness.n, 'summary', 'summaries')} without key points, so without faithfulness",
             head=f"{each.system}:",
         )
         for each in found.rows

@@ -240,7 +240,8 @@ def plan_lines(work: Work) -> list[str]:
     """What would be asked, in lines."""
     n = sum(len(each.summaries) for each in work.sets)
     lines = [
-        f"{len(work.sets)} articles with {n} summaries, each asked about {len(VARIANTS)} times and once again",
+        f"{counted(len(work.sets), 'article')} with {counted(n, 'summary', 'summaries')}, each asked about {len(VARIANTS)} times "
+        "and once again",
         *(f"{name:24}{work.n_judgements(name):8,} judgements{_but(work, name)}" for name in work.options),
     ]
     if asking := [name for name, each in work.options.items() if each.language_models]:

@@ -92,7 +92,7 @@ def counting(found: Benchmark, whole: BenchmarkRow) -> str:
     """What was counted, and what the numbers mean."""
     unknown, over = found.topics_unknown, "topics"
     if unknown:
-        over = f"topics ({unknown} articles of unknown topic by themselves)"
+        over = f"topics ({counted(unknown, 'article')} of unknown topic by themselves)"
     if unknown == whole.articles:
         over = "articles (topics unknown; give --evidence)"
     return (

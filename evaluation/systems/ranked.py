@@ -92,7 +92,9 @@ class Ranked:
 
     def first_drawn(self, column: Floats, where: NDArray[np.bool_]) -> list[float | None]:
         """The value of the first drawn of some candidates, of each request."""
-        place = np.where(where, self.index, np.inf).argmin(axis=1) if column.shape[1] else np.zeros(0, dtype=int)
+        if not column.shape[1]:
+            return [None] * len(column)
+        place = np.where(where, self.index, np.inf).argmin(axis=1)
         found = [row[at] for row, at in zip(column, place, strict=True)]
         has_some: NDArray[np.bool_] = np.asarray(where.any(axis=1))
         return [

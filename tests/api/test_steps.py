@@ -151,3 +151,24 @@ def test_summaries_need_documents_and_fit_them(rows, documents):
         evenhand.judge({"town a": "Trams."}, JUDGES)
     with pytest.raises(DataError, match=r"town x.*\n.*town b"):
         evenhand.judge({"town a": "Trams.", "town x": "Rails."}, JUDGES, documents)
+
+
+def test_an_extraction_draws_by_no_plans_and_needs_none(documents):
+    task = {"scope": "all"}
+    made = evenhand.generate(documents, None, task=task, method="fair-extractive", fair_extractive={"length": 1})
+    assert len(made) == 3
+    with pytest.raises(RecipeError, match=r"plans"):
+        evenhand.generate(documents, None, n=2, task=task, method="fair-extractive", fair_extractive={"length": 1})
+
+
+def test_documents_without_the_only_attribute_are_told_and_not_met_later():
+    sets = [
+        {
+            "id": "a",
+            "documents": [{"id": "1", "text": "One.", "attributes": {"side": "ban"}}, {"id": "2", "text": "Two."}],
+        }
+    ]
+    with pytest.raises(DataError, match=r"attribute=NAME"):
+        evenhand.generate(evenhand.load_documents(sets), "none", backend="scripted")
+    with pytest.raises(DataError, match=r"document '2' has no attribute 'side'"):
+        evenhand.load_documents(sets, "side")

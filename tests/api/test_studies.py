@@ -82,3 +82,12 @@ def test_a_recipe_is_loaded_by_name_with_changes():
     assert evenhand.load_recipe(recipe) == recipe
     with pytest.raises(RecipeError, match="the recipe: key 'rounds'"):
         evenhand.load_recipe(RECIPE | {"output": "x", "rounds": -1})
+
+
+def test_changes_of_a_recipe_may_be_paths(tmp_path):
+    assert evenhand.load_recipe(RECIPE | {"output": "runs/a"}, {"output": tmp_path / "b"}).output == tmp_path / "b"
+
+
+def test_recipes_without_a_name_are_told_what_they_lack(tmp_path):
+    with pytest.raises(RecipeError, match="name"):
+        evenhand.compare([{key: value for key, value in RECIPE.items() if key != "name"}], tmp_path)

@@ -97,8 +97,8 @@ def test_pairs_and_what_they_left_out_are_counted_by_side(phase):
     }
     ledger = json.loads((phase.folder / LEDGER).read_text())
     assert ledger["totals"] == {"requests": 2, "candidates": 5, "pairs": 1}
-    # one tie among the 3 + 1 comparisons; no two candidates of a request have one text
-    assert (ledger["tie_rate"], ledger["duplicate_rate"]) == (0.25, 0)
+    # one tie among the 1 + 1 comparisons of rewards; no two candidates of a request have one text
+    assert (ledger["tie_rate"], ledger["duplicate_rate"]) == (0.5, 0)
 
 
 def test_evaluation_makes_no_pairs_and_keeps_the_scores_of_the_report(tmp_path, ferry):

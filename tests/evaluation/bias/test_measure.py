@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.evaluation.bias.contents import Trials
+from evenhand.evaluation.bias.contents import Measure, Trials
 from evenhand.evaluation.bias.figures import group_figures
-from evenhand.evaluation.bias.findings import describe, headline
+from evenhand.evaluation.bias.findings import _judged, describe, headline
 from evenhand.evaluation.bias.inputs import BiasInput, make_inputs
 from evenhand.evaluation.bias.measure import (
     DENSE,
@@ -314,3 +314,16 @@ def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_re
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), found)
     said = measures["entity hallucination"].sentence
     assert said.startswith("Undefined: ") and " 1 spans " in said
+
+
+def test_a_score_without_an_interval_is_no_clear_difference_and_in_the_headline():
+    measure = Measure(
+        name="distinguishability (count)", question="?", scale="0 is fair", design="uniform", score=0.0, undefined=None,
+        intervals=(), direction=None, n_documents=5, p_value=1.0, adjusted=None, verdict=None, sentence="", signed=None,
+        rest=None, notes=(),
+    )  # fmt: skip
+    judged = _judged(measure, 1.0, 0.95)
+    assert judged.verdict == "no clear difference"
+    assert headline([judged]) == "No clear difference in distinguishability (count)"
+    undefined = measure.model_copy(update={"score": None, "undefined": "no names"})
+    assert _judged(undefined, None, 0.95).verdict is None

@@ -15,7 +15,9 @@ from evenhand.evaluation.checkpoint.rounds import (
     parting_sentence,
     round_warnings,
 )
+from evenhand.evaluation.checkpoint.rounds_page import rounds_section
 from evenhand.evaluation.pages import html, markdown
+from evenhand.evaluation.pages.blocks import Charts
 from evenhand.evaluation.systems.worst_group import worst_groups
 from evenhand.resampling import Bootstrap
 
@@ -192,3 +194,20 @@ def test_requests_that_lack_a_score_in_any_round_take_no_part():
     whole = part([None, 0, 1], reward[:, :20], report[:, :20], sets[:20], 0.95)
     reward[1, 20:] = np.nan
     assert part([None, 0, 1], reward, report, sets, 0.95) == whole
+
+
+def test_a_judge_without_any_score_has_no_line_and_no_chart_is_empty(make_run: Any):
+    report = build_report(three_rounds(make_run).recipe, None)
+
+    def without(names: set[str]) -> list[Any]:
+        gains = tuple(
+            each.model_copy(update={"mean": None, "low": None, "high": None}) if each.measure in names else each
+            for each in report.rounds.gains
+        )
+        found = report.model_copy(update={"rounds": report.rounds.model_copy(update={"gains": gains})})
+        return list(rounds_section(found))
+
+    names = {each.measure for each in report.rounds.gains}
+    charts = [sum(isinstance(block, Charts) for block in without(left)) for left in (set(), {min(names)}, names)]
+    assert charts == [2, 2, 1]
+    html.fragment(without({min(names)}))

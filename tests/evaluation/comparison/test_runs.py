@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.evaluation.comparison.runs import name_runs, refuse_unlike, usual_budgets
+from evenhand.evaluation.comparison.runs import _Setting, name_runs, refuse_unlike, usual_budgets
 from evenhand.evaluation.systems.systems import wrong_side_judges
 
 DEBATE = "recipes/methods/debate.yaml"
@@ -130,3 +130,9 @@ def test_summaries_of_all_sides_may_be_asked_for_in_several_lengths():
     refuse_unlike(runs, [1])
     assert [(run.recipe.task.sentences, run.recipe.task.words) for run in runs] == [(1, None), (3, None), (None, None)]
     assert runs[-1].label == "zero-shot sentences natural"
+
+
+def test_sweeps_of_whether_and_of_how_many_are_not_taken_for_each_other():
+    assert [each.value for each in _Setting.sweep("trainer.a=1,true,0,false")] == [1, True, 0, False]
+    with pytest.raises(RecipeError, match="1 is there twice"):
+        _Setting.sweep("trainer.a=1,true,1")

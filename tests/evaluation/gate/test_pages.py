@@ -14,7 +14,7 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.baseline import read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.gate.names import NAMES, check_names, told
+from evenhand.evaluation.gate.names import NAMES, MissingNumber, check_names, meant, told
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.pages import markdown
@@ -177,3 +177,15 @@ def test_the_page_and_the_files_say_the_same(audit):
     lines = markdown.fragment(gate_blocks(found.gate)).splitlines()
     assert sum(line.startswith("| ") for line in lines) == 2 + 3
     assert verdict(found.gate).count("\n") == 2
+
+
+def test_gaps_of_two_families_are_told_apart_in_differences():
+    found = audited(("value-shares", "coverage", "order"), even=[EVEN] * 24, sided=[ONE_SIDED, ONE_SIDED, MORE] * 8)
+    numbers = numbers_of(found)
+    with pytest.raises(MissingNumber, match=r"says not of what.*coverage.*order|says not of what.*order.*coverage"):
+        meant(parse_limit("worst_difference(gap) < -0.05"), numbers)
+    (family,) = {each.measures for each in meant(parse_limit("worst_difference(order) < -0.05"), numbers)}
+    assert family == ("gap", "order")
+    # each number has a name of its own, by which a baseline finds it again
+    named = [(each.functions[0], each.measures, each.group, each.system) for each in numbers]
+    assert len(set(named)) == len(named)

@@ -73,7 +73,7 @@ def test_sets_without_topic_are_topics_of_their_own(sets):
     ("topics", "unknown", "told"),
     [
         (("a", "b"), 0, "by the jackknife over topics."),
-        (("a", ""), 1, "by the jackknife over topics (1 articles of unknown topic by themselves)."),
+        (("a", ""), 1, "by the jackknife over topics (1 article of unknown topic by themselves)."),
         (("", ""), 2, "by the jackknife over articles (topics unknown; give --evidence)."),
     ],
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.systems.ranked import Ranking, chances_of_best
+from evenhand.evaluation.systems.ranked import Ranked, Ranking, chances_of_best
 from evenhand.evaluation.systems.systems import (
     WRONG_SIDE,
     issues_of,
@@ -205,3 +205,9 @@ def read(path):
     from evenhand.records import Judgement
 
     return read_jsonl(path, Judgement)
+
+
+def test_requests_without_any_candidate_have_no_first_one():
+    nothing = np.zeros((2, 0))
+    ranked = Ranked(np.zeros(2, dtype=int), nothing, nothing, {}, {})
+    assert ranked.first_drawn(nothing, nothing.astype(bool)) == [None, None]
