@@ -333,27 +333,26 @@ def cache(
 ) -> None:
     """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
     forget them."""
-    from ..generate.server import kept
-    from ..judges.cache import cache_counts, cache_path, clear_cache
-    from ..judges.embeddings import embeddings_path, forget_embeddings, n_embeddings
-    from ..train import reference
+    from ..generate.server.kept import ANSWERS
+    from ..judges.cache import JUDGEMENTS, cache_counts
+    from ..judges.embeddings import EMBEDDINGS
+    from ..train.reference import REFERENCE_LOGPS
 
+    held = {
+        EMBEDDINGS: "embeddings",
+        REFERENCE_LOGPS: "pairs' reference log-probabilities",
+        ANSWERS: "answers of servers",
+    }
     if clear:
-        n_judgements, n_vectors, n_pairs = clear_cache(), forget_embeddings(), reference.forget()
-        say(
-            f"{n_judgements} judgements, {n_vectors} embeddings, {n_pairs} pairs' reference log-probabilities and "
-            f"{kept.forget_answers()} answers of servers forgotten"
-        )
+        *first, last = (f"{kept.forget()} {what}" for kept, what in {JUDGEMENTS: "judgements", **held}.items())
+        say(f"{', '.join(first)} and {last} forgotten")
         return
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
-    say(f"in {cache_path()}")
-    say(f"{n_embeddings():8,} embeddings")
-    say(f"in {embeddings_path()}")
-    say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
-    say(f"in {reference.reference_path()}")
-    say(f"{kept.n_answers():8,} answers of servers")
-    say(f"in {kept.answers_path()} (set EVENHAND_CACHE to move all)")
+    say(f"in {JUDGEMENTS.path}")
+    for kept, what in held.items():
+        say(f"{kept.count():8,} {what}")
+        say(f"in {kept.path}{' (set EVENHAND_CACHE to move all)' if kept is ANSWERS else ''}")
 
 
 @app.command(epilog="Example: evenhand env", rich_help_panel=HERE)

@@ -16,7 +16,7 @@ from ..runfolder.journal import Journal
 from ..storage import canonical_json
 from ..text import fold
 from .asking import by_model, companies, score_together
-from .cache import Judged, VerdictCache, cache_path
+from .cache import Judged, VerdictCache
 from .documents import labelled_documents
 from .judge import Against, Judge, JudgeInput, Verdict
 
@@ -113,7 +113,7 @@ def judge_together(
     """
     found: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
     with (
-        closing(VerdictCache(cache_file or cache_path())) as cache,
+        closing(VerdictCache(cache_file)) as cache,
         tqdm(total=len(judges) * len(items), unit="request", disable=no_bars()) as bar,
     ):
         for group in by_model(judges):

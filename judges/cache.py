@@ -13,26 +13,20 @@ import hashlib
 import math
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..models import cache_folder, usable_cache
-from ..models.cache import PATIENCE
+from ..models.cache import PATIENCE, Kept
 from ..storage import canonical_json, shortened
 from .judge import Verdict
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS verdicts (
-    key TEXT PRIMARY KEY,
-    signature TEXT NOT NULL,
-    score REAL,
-    unscored TEXT,
-    raw TEXT,
-    attempts INTEGER NOT NULL
-) WITHOUT ROWID
-"""
+JUDGEMENTS = Kept(
+    "judgements.sqlite", "verdicts",
+    "key TEXT PRIMARY KEY, signature TEXT NOT NULL, score REAL, unscored TEXT, raw TEXT, attempts INTEGER NOT NULL",
+    "cached judgements", " (scores are then made again)",
+)  # fmt: skip
 KEEP = """
 INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET score = excluded.score, unscored = excluded.unscored, raw = excluded.raw,
@@ -57,45 +51,24 @@ class CacheCount:
     unscored: int
 
 
-def cache_path() -> Path:
-    """Where the cache lies: judgements.sqlite in the cache folder, which all runs share."""
-    return cache_folder() / "judgements.sqlite"
-
-
-def check_cache() -> None:
-    """Refuse a file in the cache's place that is not a cache.
-
-    Raises:
-        StorageError: it cannot be used.
-    """
-    if cache_path().exists():
-        VerdictCache(cache_path()).close()
-
-
 def verdict_key(signature: str, judged: Judged) -> str:
     """SHA-256 of judge signature, reference text and candidate text, in hexadecimal digits."""
     return hashlib.sha256(canonical_json([signature, *judged]).encode()).hexdigest()
 
 
 class VerdictCache:
-    """An open cache file; made if it is not there.
+    """An open file of verdicts; made if it is not there.
 
     Args:
-        path: the file.
+        path: the file; None: that which all runs share.
         patience: seconds that a writer waits for another.
     """
 
-    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
-        self.path = path
-        with self._usable():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=patience)
-            try:
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute(SCHEMA)
-            except sqlite3.Error:
-                self._database.close()
-                raise
+    def __init__(self, path: Path | None = None, patience: float = PATIENCE) -> None:
+        self.path = path or JUDGEMENTS.path
+        with ExitStack() as opened:
+            self._database = opened.enter_context(JUDGEMENTS.opened(self.path, patience))
+            self._opened = opened.pop_all()
 
     def find(self, signature: str, judged: Sequence[Judged]) -> dict[Judged, Verdict]:
         """The scored verdicts that the cache holds of these texts; the others are absent."""
@@ -125,20 +98,12 @@ class VerdictCache:
         with self._usable():
             return [CacheCount(*row) for row in self._database.execute(COUNT)]
 
-    def clear(self) -> int:
-        """Delete all verdicts; how many there were."""
-        with self._usable():
-            with self._database:
-                deleted = self._database.execute("DELETE FROM verdicts").rowcount
-            self._database.execute("VACUUM")
-        return deleted
-
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
+        self._opened.close()
 
     def _usable(self) -> AbstractContextManager[None]:
-        return usable_cache(self.path, "cached judgements", " (scores are then made again)")
+        return JUDGEMENTS.usable(self.path)
 
 
 def _verdict(score: Any, raw: Any, attempts: Any) -> Verdict:
@@ -153,16 +118,8 @@ def _verdict(score: Any, raw: Any, attempts: Any) -> Verdict:
 
 
 def cache_counts() -> list[CacheCount]:
-    """What the shared cache holds, by judge signature; [] when there is none."""
-    if not cache_path().exists():
+    """What the shared file holds, by judge signature; [] when there is none."""
+    if not JUDGEMENTS.path.exists():
         return []
-    with closing(VerdictCache(cache_path())) as cache:
+    with closing(VerdictCache()) as cache:
         return cache.counts()
-
-
-def clear_cache() -> int:
-    """Delete all verdicts of the shared cache; how many there were."""
-    if not cache_path().exists():
-        return 0
-    with closing(VerdictCache(cache_path())) as cache:
-        return cache.clear()

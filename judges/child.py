@@ -12,7 +12,7 @@ from ..runfolder.assignments import Assignment
 from ..runfolder.phases import Phase
 from . import open_judges
 from .batch import Batch
-from .cache import VerdictCache, cache_path
+from .cache import VerdictCache
 from .journals import done_by
 from .open_work import Pair, batches_of, judge_open, keep_last
 from .stage import judge_stage
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
 
     def work(batches: Iterator[replicas.Batch]) -> None:
         phase = Phase(load_recipe(mine.recipe), mine.phase, after_round=None)
-        with mine.held(phase.recipe), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
+        with mine.held(phase.recipe), closing(VerdictCache()) as cache, ExitStack() as models:
             judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
             journal = mine.journal(judge_stage(phase, judges), Batch)
             keep_last(phase, [journal], judges, cache)

@@ -7,33 +7,19 @@ no more than judges round away, so it does not matter which run made it.
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models import cache_folder
-from ..models.cache import opened_cache
+from ..models.cache import Kept
 from ..storage import canonical_json
 
 Vector = NDArray[np.float32]
 
-SCHEMA = "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
-WHAT, OTHERWISE = "embeddings", " (they are then made again)"
-
-
-def embeddings_path() -> Path:
-    """Where they lie: embeddings.sqlite in the cache folder, which all runs share."""
-    return cache_folder() / "embeddings.sqlite"
-
-
-def check_embeddings() -> None:
-    """Refuse a file in their place that holds no embeddings.
-
-    Raises:
-        StorageError: it cannot be used.
-    """
-    n_embeddings()
+EMBEDDINGS = Kept(
+    "embeddings.sqlite", "embeddings", "key BLOB PRIMARY KEY, vector BLOB NOT NULL", "embeddings",
+    " (they are then made again)",
+)  # fmt: skip
 
 
 def known_embeddings(named: str, texts: Iterable[str], size: int) -> dict[str, Vector]:
@@ -47,10 +33,10 @@ def known_embeddings(named: str, texts: Iterable[str], size: int) -> dict[str, V
     Raises:
         StorageError: the file cannot be used.
     """
-    if not embeddings_path().exists():
+    if not EMBEDDINGS.path.exists():
         return {}
     found = {}
-    with opened_cache(embeddings_path(), SCHEMA, WHAT, OTHERWISE) as database:
+    with EMBEDDINGS.opened() as database:
         for text in texts:
             row = database.execute("SELECT vector FROM embeddings WHERE key = ?", (_key(named, text),)).fetchone()
             if row is not None:
@@ -67,27 +53,8 @@ def keep_embeddings(named: str, made: Mapping[str, Vector]) -> None:
     if not made:
         return
     rows = [(_key(named, text), vector.astype("<f4").tobytes()) for text, vector in made.items()]
-    with opened_cache(embeddings_path(), SCHEMA, WHAT, OTHERWISE) as database, database:
+    with EMBEDDINGS.opened() as database, database:
         database.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?)", rows)
-
-
-def n_embeddings() -> int:
-    """How many are kept."""
-    if not embeddings_path().exists():
-        return 0
-    with opened_cache(embeddings_path(), SCHEMA, WHAT, OTHERWISE) as database:
-        return int(database.execute("SELECT count(*) FROM embeddings").fetchone()[0])
-
-
-def forget_embeddings() -> int:
-    """Delete them; how many there were."""
-    n = n_embeddings()
-    if n:
-        with opened_cache(embeddings_path(), SCHEMA, WHAT, OTHERWISE) as database:
-            with database:
-                database.execute("DELETE FROM embeddings")
-            database.execute("VACUUM")
-    return n
 
 
 def _key(named: str, text: str) -> bytes:

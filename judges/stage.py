@@ -31,7 +31,7 @@ from . import open_judges
 from .apart import judge_apart, teams_of
 from .asking import AskingJudge, by_model
 from .batch import Batch
-from .cache import VerdictCache, cache_path
+from .cache import VerdictCache
 from .journals import Told, done_by, journals_of
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
@@ -165,7 +165,7 @@ def _finish(
     progress, place = _progress(phase, path, judges, done, others)
     for name, ids in others.items():
         done[name] |= ids
-    with closing(VerdictCache(cache_path())) as cache:
+    with closing(VerdictCache()) as cache:
         keep_last(phase, journals, judges, cache)
         journal = Journal(stage.journal_path(shard.part()), Batch)
         elsewhere = [team.judges for team in teams]

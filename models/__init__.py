@@ -18,7 +18,7 @@
 | flops | operations that follow from these | nothing |
 """
 
-from .cache import cache_folder, usable_cache
+from .cache import cache_folder
 from .embedded import EMBEDDED_MODELS
 from .places import (
     adapter_digest,
@@ -42,5 +42,4 @@ __all__ = [
     "public_name",
     "refuse_out_of_reach",
     "signature",
-    "usable_cache",
 ]

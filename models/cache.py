@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -28,55 +29,83 @@ def models_folder() -> Path:
     return cache_folder() / "models"
 
 
-@contextmanager
-def usable_cache(path: Path, what: str, otherwise: str) -> Iterator[None]:
-    """Turn SQLite's and the file system's errors into one that names a file of the cache and the remedy.
+@dataclass(frozen=True)
+class Kept:
+    """What is kept from run to run: a table of an SQLite file in the cache folder, which all runs share.
 
-    Args:
-        path: the file.
-        what: what it holds and is used for, in the plural.
-        otherwise: what else helps when the file cannot be used at all.
-
-    Raises:
-        StorageError: the file cannot be used, or another process keeps it locked.
+    Several processes may read and write at once. Every method raises StorageError where the file cannot be used, or another
+    process keeps it locked.
     """
-    try:
-        yield
-    except StorageError:
-        raise
-    except (sqlite3.Error, OSError) as error:
-        # the low byte is the kind of error, the others are details
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+
+    # of the file
+    name: str
+    table: str
+    # SQL of the table's columns
+    columns: str
+    # what it holds and is used for, in the plural
+    what: str
+    # what else helps when the file cannot be used at all
+    otherwise: str
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return cache_folder() / self.name
+
+    @contextmanager
+    def usable(self, path: Path | None = None) -> Iterator[None]:
+        """Turn SQLite's and the file system's errors into one that names the file, or another of its kind, and the remedy."""
+        path = path or self.path
+        try:
+            yield
+        except StorageError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            # the low byte is the kind of error, the others are details
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise StorageError(
+                    f"{path}: another process writes {self.what} there and has not finished; wait for it, or set EVENHAND_CACHE "
+                    "to another folder"
+                ) from error
             raise StorageError(
-                f"{path}: another process writes {what} there and has not finished; wait for it, or set EVENHAND_CACHE to "
-                "another folder"
+                f"{path}: {self.what} cannot be kept there: {error}; mend its rights or delete the file, set EVENHAND_CACHE to a "
+                f"folder on a local disk{self.otherwise}"
             ) from error
-        raise StorageError(
-            f"{path}: {what} cannot be kept there: {error}; mend its rights or delete the file, set EVENHAND_CACHE to a folder "
-            f"on a local disk{otherwise}"
-        ) from error
 
+    @contextmanager
+    def opened(self, path: Path | None = None, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
+        """The open file, or another of its kind, made if it is not there; a writer waits `patience` seconds for another."""
+        with self.usable(path):
+            path = path or self.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # one thread at a time, not always the same
+            with closing(sqlite3.connect(path, timeout=patience, check_same_thread=False)) as database:
+                database.execute("PRAGMA journal_mode = WAL")
+                database.execute(f"CREATE TABLE IF NOT EXISTS {self.table} ({self.columns}) WITHOUT ROWID")
+                yield database
 
-@contextmanager
-def opened_cache(path: Path, schema: str, what: str, otherwise: str) -> Iterator[sqlite3.Connection]:
-    """A database of the cache, made if it is not there; several processes may read and write at once.
+    def check(self) -> None:
+        """Refuse a file in its place that is none of its kind."""
+        if self.path.exists():
+            with self.opened() as database:
+                database.execute(f"SELECT 1 FROM {self.table} LIMIT 1").fetchone()  # noqa: S608
 
-    Args:
-        path: the file.
-        schema: SQL that makes its table where there is none.
-        what: as `usable_cache` takes it.
-        otherwise: as `usable_cache` takes it.
+    def count(self) -> int:
+        """How many rows there are."""
+        if not self.path.exists():
+            return 0
+        with self.opened() as database:
+            return int(database.execute(f"SELECT count(*) FROM {self.table}").fetchone()[0])  # noqa: S608
 
-    Raises:
-        StorageError: it cannot be used.
-    """
-    with usable_cache(path, what, otherwise):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # one thread at a time, not always the same
-        with closing(sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(schema)
-            yield database
+    def forget(self) -> int:
+        """Delete all rows, and give their room back; how many there were."""
+        n = self.count()
+        if n:
+            with self.opened() as database:
+                with database:
+                    database.execute(f"DELETE FROM {self.table}")  # noqa: S608
+                database.execute("VACUUM")
+        return n
 
 
 @contextmanager

@@ -14,16 +14,18 @@ from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
 from ..generate.method import Step, text_of
+from ..generate.server.kept import ANSWERS
 from ..generate.stage import METHODS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
-from ..judges.cache import check_cache
-from ..judges.embeddings import check_embeddings
+from ..judges.cache import JUDGEMENTS
+from ..judges.embeddings import EMBEDDINGS
 from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
 from ..storage import read_json
+from ..train.reference import REFERENCE_LOGPS
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -49,8 +51,13 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check(
         "EVENHAND_CACHE", partial(_refuse_unwritable, cache_folder(), "EVENHAND_CACHE names another"), is_here=True
     )
-    yield Check("EVENHAND_CACHE", check_cache, is_here=True)
-    yield Check("EVENHAND_CACHE", check_embeddings, is_here=True)
+    used = {
+        JUDGEMENTS: True,
+        EMBEDDINGS: True,
+        ANSWERS: bool(recipe.servers),
+        REFERENCE_LOGPS: bool(recipe.trainer.get("precompute_ref_log_probs")),
+    }
+    yield from (Check("EVENHAND_CACHE", kept.check, is_here=True) for kept, is_used in used.items() if is_used)
 
 
 def _refuse_unwritable(folder: Path, remedy: str) -> None:

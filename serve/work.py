@@ -22,7 +22,7 @@ from ..generate.method import Draw, draws
 from ..generate.stage import make_batch
 from ..judges import Judge, open_judges
 from ..judges.batch import judge_held
-from ..judges.cache import VerdictCache, cache_path
+from ..judges.cache import VerdictCache
 from ..judges.combine import reward_ranges
 from ..judges.shared import SharedModels
 from ..records import Candidate, CandidateGroup, Failure, Judgement, ScoredCandidate, SummaryRequest
@@ -87,7 +87,7 @@ class Judges:
             return []
         if not self._opened:
             self._opened = {each.name: each for each in open_judges(self._sections, self._models())}
-        with closing(VerdictCache(cache_path())) as cache:
+        with closing(VerdictCache()) as cache:
             return judge_held([self._opened[name] for name in names], candidates, cache)
 
     def close(self) -> None:

@@ -8,31 +8,28 @@ import hashlib
 import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
 from ..extras import installed_versions
-from ..models import cache_folder, signature
-from ..models.cache import opened_cache
+from ..models import signature
+from ..models.cache import Kept
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
 from ..storage import canonical_json, shortened
 from .options import trainer_options
 
-SCHEMA = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL) WITHOUT ROWID"
+REFERENCE_LOGPS = Kept(
+    "reference_logps.sqlite", "pairs", "key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL",
+    "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs",
+)  # fmt: skip
 
 # libraries whose versions change the numbers
 COMPUTED_BY = ("torch", "transformers", "trl")
 
 # summed log-probabilities of the chosen and the rejected summary, in nats
 Logps = tuple[float, float]
-
-
-def reference_path() -> Path:
-    """Where they are kept: reference_logps.sqlite in the cache folder, which all runs share."""
-    return cache_folder() / "reference_logps.sqlite"
 
 
 def reference_signature(phase: Phase) -> str:
@@ -67,30 +64,13 @@ def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
             known.update(zip(keys[place], logps, strict=True))
         if missing and trainer.accelerator.is_main_process:
             fresh = {key: (key, *known[key]) for place in missing for key in keys[place]}
-            with _opened() as database, database:
+            with REFERENCE_LOGPS.opened() as database, database:
                 database.executemany("INSERT OR IGNORE INTO pairs VALUES (?, ?, ?)", fresh.values())
         for column, side in (("ref_chosen_logps", 0), ("ref_rejected_logps", 1)):
             rows = rows.add_column(column, [[known[key][side] for key in row_keys] for row_keys in keys])
         return rows
 
     return add
-
-
-def n_kept() -> int:
-    """Pairs whose reference log-probabilities are kept."""
-    if not reference_path().exists():
-        return 0
-    with _opened() as database:
-        return int(database.execute("SELECT count(*) FROM pairs").fetchone()[0])
-
-
-def forget() -> int:
-    """Delete all kept reference log-probabilities; of how many pairs there were some."""
-    n = n_kept()
-    if n:
-        with _opened() as database, database:
-            database.execute("DELETE FROM pairs")
-    return n
 
 
 def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> dict[int, list[Logps]]:
@@ -125,15 +105,9 @@ def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _opened() -> AbstractContextManager[sqlite3.Connection]:
-    return opened_cache(
-        reference_path(), SCHEMA, "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs"
-    )
-
-
 def _find(keys: Sequence[str]) -> dict[str, Logps]:
     found = {}
-    with _opened() as database:
+    with REFERENCE_LOGPS.opened() as database:
         for key in dict.fromkeys(keys):
             row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
             if row is not None:

@@ -9,22 +9,23 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from ...errors import EvenhandError
-from ...models.cache import cache_folder, opened_cache, usable_cache
+from ...models.cache import Kept
 from ...records import Record
 from ...storage import canonical_json, digest
 from ..backend import Ask, Reply, Usage
 
-SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+ANSWERS = Kept(
+    "answers.sqlite", "answers", "key TEXT PRIMARY KEY, answer TEXT NOT NULL", "answers of servers",
+    " (what is not kept is asked and paid for again)",
+)  # fmt: skip
 # batches that were submitted: where, and what they ask
 SUBMITTED = """
 CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID
 """
-WHAT, OTHERWISE = "answers of servers", " (what is not kept is asked and paid for again)"
 # hexadecimal digits of a key
 LENGTH = 64
 
@@ -35,11 +36,6 @@ class Answer(Record):
     reply: Reply
     # tokens of the prompt that the server ran for it: none where it had them cached, or for another answer of the same request
     prefilled: int = 0
-
-
-def answers_path() -> Path:
-    """Where they lie: answers.sqlite in the cache folder, which all runs share."""
-    return cache_folder() / "answers.sqlite"
 
 
 def ask_key(signature: str, ask: Ask) -> str:
@@ -57,14 +53,14 @@ class KeptAnswers:
 
     def __init__(self) -> None:
         with ExitStack() as opened:
-            self._database = opened.enter_context(opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE))
+            self._database = opened.enter_context(ANSWERS.opened())
             self._database.execute(SUBMITTED)
             self._opened = opened.pop_all()
 
     def find(self, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers that are kept, by key; the others are absent."""
         found = {}
-        with usable_cache(answers_path(), WHAT, OTHERWISE):
+        with ANSWERS.usable():
             for key in keys:
                 row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
                 if row is not None:
@@ -74,25 +70,25 @@ class KeptAnswers:
     def keep(self, answers: Mapping[str, Answer]) -> None:
         """Store answers, all or none; one that is there already stays."""
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
-        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+        with ANSWERS.usable(), self._database:
             self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
 
     def submit(self, batch: str, address: str, calls: Mapping[str, Sequence[str]]) -> None:
         """Note a batch: its id, the server's address, and the keys of the asks that each of its requests answers."""
-        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+        with ANSWERS.usable(), self._database:
             self._database.execute(
                 "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", (batch, address, canonical_json(dict(calls)))
             )
 
     def submitted(self, address: str) -> dict[str, dict[str, list[str]]]:
         """The batches that a server has, by id."""
-        with usable_cache(answers_path(), WHAT, OTHERWISE):
+        with ANSWERS.usable():
             rows = self._database.execute("SELECT id, calls FROM batches WHERE address = ? ORDER BY id", (address,))
             return {batch: json.loads(calls) for batch, calls in rows.fetchall()}
 
     def finish(self, batch: str, left: Mapping[str, Sequence[str]]) -> None:
         """Forget a batch, but for requests of it that were answered and that nobody has asked for again yet."""
-        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+        with ANSWERS.usable(), self._database:
             if left:
                 change = (canonical_json(dict(left)), batch)
                 self._database.execute("UPDATE batches SET calls = ? WHERE id = ?", change)
@@ -139,22 +135,3 @@ def _answer(kept: object) -> Answer:
         return Answer.model_validate_json(kept if isinstance(kept, str) else b"")
     except ValidationError as error:
         raise sqlite3.DataError("it holds a row that is no answer of a server") from error
-
-
-def n_answers() -> int:
-    """How many are kept."""
-    if not answers_path().exists():
-        return 0
-    with opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE) as database:
-        return int(database.execute("SELECT count(*) FROM answers").fetchone()[0])
-
-
-def forget_answers() -> int:
-    """Delete them; how many there were."""
-    n = n_answers()
-    if n:
-        with opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE) as database:
-            with database:
-                database.execute("DELETE FROM answers")
-            database.execute("VACUUM")
-    return n

@@ -19,7 +19,7 @@ from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.server.backend import ServerBackend
 from evenhand.generate.server.client import refuse_unreachable
-from evenhand.generate.server.kept import NotKeptError, OnlyKept, forget_answers, n_answers
+from evenhand.generate.server.kept import ANSWERS, NotKeptError, OnlyKept
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Cost, spending
@@ -105,8 +105,8 @@ def test_answers_are_kept_at_once_and_asked_for_once():
         with opened(server) as backend:
             assert texts(backend, asks)[:4] == first
         assert len(server.asked) == 6
-    assert n_answers() == 6
-    assert forget_answers() == 6
+    assert ANSWERS.count() == 6
+    assert ANSWERS.forget() == 6
 
 
 FAULTS = [429, 500, 503, "close", "cut", "text", "empty", "nothing", "error", "null"]
@@ -118,7 +118,7 @@ def test_broken_answer_is_asked_for_again(fault, monkeypatch):
     asks = [ask(f"text {n}") for n in range(10)]
     with Server() as server, opened(server) as backend:
         whole = texts(backend, asks)
-    forget_answers()
+    ANSWERS.forget()
     with Server(lambda number, body: fault if number % 5 == 2 else None) as server, opened(server) as backend:
         assert texts(backend, asks) == whole
         assert len(server.asked) > 10
@@ -140,7 +140,7 @@ def test_slow_answer_runs_into_the_timeout(monkeypatch):
 
     with Server(slow) as server, opened(server, timeout=0.3) as backend:
         assert len(texts(backend, [ask("a ferry")])) == 1
-    forget_answers()
+    ANSWERS.forget()
     too_slow = Server(lambda number, body: time.sleep(1))
     said = pytest.raises(ModelError, match=r"no answer within 0.2 seconds.*the same command continues")
     with too_slow as server, opened(server, timeout=0.2, retries=1) as backend, said:
@@ -158,14 +158,14 @@ def test_after_a_failure_for_good_what_was_under_way_is_kept(monkeypatch):
     with Server(broken) as server, opened(server, concurrency=4, retries=1) as backend:
         with pytest.raises(ModelError, match=r"fault 500.*the same command continues"):
             backend.complete(asks)
-        assert n_answers() == len(server.answered) >= 7
+        assert ANSWERS.count() == len(server.answered) >= 7
         # no further request began but those that were on their way
         assert len(server.asked) < 20
         before = len(server.answered)
         server.fault = lambda number, body: None
         backend.complete(asks)
         assert len(server.answered) == 30
-        assert before == n_answers() - (30 - before)
+        assert before == ANSWERS.count() - (30 - before)
 
 
 def test_concurrency_is_kept():
@@ -232,7 +232,7 @@ def test_prompt_too_long_and_filtered_answer_are_failed_replies():
     assert [reply.finish_reason for reply in replies] == ["failed", "failed", "stop"]
     assert [reply.reason for reply in replies[:2]] == [TOO_LONG, "refused by the server"]
     # they may be answered tomorrow
-    assert n_answers() == 1
+    assert ANSWERS.count() == 1
 
 
 def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result():
@@ -241,7 +241,7 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result()
         with pytest.raises(ModelError, match="Unsupported value: temperature"):
             backend.complete([ask(f"text {n}") for n in range(20)])
         assert len(server.asked) <= 16
-        assert n_answers() == 0
+        assert ANSWERS.count() == 0
 
 
 def test_key_that_a_server_repeats_is_not_shown(monkeypatch):
@@ -290,7 +290,7 @@ def test_answer_that_ended_for_another_reason_is_failed_and_not_kept():
     with Server(reason="error") as server, opened(server) as backend:
         (reply,) = backend.complete([ask("a ferry")])
     assert (reply.finish_reason, reply.reason) == ("failed", "refused by the server")
-    assert n_answers() == 0
+    assert ANSWERS.count() == 0
 
 
 def test_it_works_where_a_loop_of_events_runs_already():
@@ -488,7 +488,7 @@ def test_interrupt_ends_the_wait(monkeypatch):
         monkeypatch.setattr(type(backend), "_answer", interrupted)
         with pytest.raises(KeyboardInterrupt):
             backend.complete([ask("a bridge")])
-    assert n_answers() == 1
+    assert ANSWERS.count() == 1
 
 
 def test_bodies_are_json_of_the_protocol():

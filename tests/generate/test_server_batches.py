@@ -13,7 +13,7 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.errors import CostLimitError, ModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server.kept import KeptAnswers, forget_answers, n_answers
+from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Cost, spending
@@ -42,7 +42,7 @@ def complete(server, wanted, **options):
 def test_batch_is_submitted_once_and_gives_what_single_requests_give():
     with Server() as server:
         alone = complete(server, asks())
-        forget_answers()
+        ANSWERS.forget()
         for said in ("batch batch-0 of 4 requests was submitted", "batch batch-0 is in_progress"):
             with pytest.raises(WaitingError, match=said) as waiting:
                 complete(server, asks(), batches=True)
@@ -72,7 +72,7 @@ def test_requests_that_expired_or_failed_are_submitted_again_and_refused_ones_ar
         server.work_off(fault=lambda number, body: (200, 0, 500, 400)[number])
         with pytest.raises(WaitingError, match="of 2 requests"):
             complete(server, asks(), batches=True)
-        assert n_answers() == 2
+        assert ANSWERS.count() == 2
         server.work_off()
         with opened(server, batches=True) as backend, pytest.raises(WaitingError, match="of 1 requests"):
             # a refusal is no answer that is kept: asked again, it is submitted again
@@ -96,7 +96,7 @@ def test_answers_that_nobody_asks_for_now_are_kept_for_later():
             complete(server, asks(3), batches=True)
         server.work_off()
         complete(server, asks(1), batches=True)
-        assert n_answers() == 2
+        assert ANSWERS.count() == 2
         complete(server, asks(3), batches=True)
         assert len(server.batches) == 1
 
@@ -135,6 +135,6 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other
         server.work_off(fault=lambda number, body: (200, 400, 200)[number])
         with pytest.raises(ModelError, match=r"batch-0: requests were refused.*temperature.*submits anew"):
             complete(server, asks(3), batches=True)
-        assert n_answers() == 4
+        assert ANSWERS.count() == 4
         with pytest.raises(WaitingError, match="of 1 requests"):
             complete(server, asks(3), batches=True)

@@ -15,7 +15,7 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.server.client import refuse_unreachable
-from evenhand.generate.server.kept import forget_answers
+from evenhand.generate.server.kept import ANSWERS
 from evenhand.records import Message, Sampling
 
 pytest.importorskip("vllm")
@@ -134,7 +134,7 @@ def test_several_answers_of_one_request_differ_and_come_again(address, tiny_mode
     asks = [Ask(chats()[0], Sampling(temperature=1, max_tokens=24, top_k=50, min_p=0.001), seed) for seed in range(4)]
     with opened(address, tiny_model, prompts="tokens") as backend:
         first = [reply.token_ids for reply in backend.complete(asks)]
-        forget_answers()
+        ANSWERS.forget()
         again = [reply.token_ids for reply in backend.complete(asks)]
     assert len(set(first)) == 4
     assert first == again

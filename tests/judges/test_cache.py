@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from evenhand.errors import StorageError
-from evenhand.judges.cache import CacheCount, VerdictCache, cache_counts, cache_path, clear_cache, verdict_key
+from evenhand.judges.cache import JUDGEMENTS, CacheCount, VerdictCache, cache_counts, verdict_key
 from evenhand.judges.judge import Verdict
 
 SCORED = Verdict(4.25, None, '{"4":0.75,"5":0.25}', 1)
@@ -91,24 +91,18 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, cache):
     assert cache.counts() == [CacheCount(name, 100, 0) for name in ("both", "first", "second")]
 
 
-def test_clearing_leaves_nothing(cache):
-    for judge in ("a", "b"):
-        cache.keep(judge, {("source", str(i)): SCORED for i in range(3)})
-    assert cache.clear() == 6
-    assert cache.counts() == []
-
-
 def test_shared_cache_lies_in_the_cache_folder_and_is_not_made_by_looking(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "folder"))
     assert cache_counts() == []
-    assert clear_cache() == 0
+    assert JUDGEMENTS.forget() == 0
     assert not (tmp_path / "folder").exists()
-    opened = VerdictCache(cache_path())
-    opened.keep("judge", {("a", "b"): SCORED})
+    opened = VerdictCache()
+    opened.keep("judge", {("a", "b"): SCORED, ("a", "c"): SCORED})
     opened.close()
-    assert cache_path() == tmp_path / "folder" / "judgements.sqlite"
-    assert cache_counts() == [CacheCount("judge", 1, 0)]
-    assert clear_cache() == 1
+    assert JUDGEMENTS.path == tmp_path / "folder" / "judgements.sqlite"
+    assert cache_counts() == [CacheCount("judge", 2, 0)]
+    assert JUDGEMENTS.forget() == 2
+    assert cache_counts() == []
 
 
 def test_file_that_is_no_database_is_named_with_the_remedy(tmp_path):

@@ -8,14 +8,7 @@ import pytest
 
 from evenhand.errors import StorageError
 from evenhand.judges.aligner import Pairing
-from evenhand.judges.embeddings import (
-    check_embeddings,
-    embeddings_path,
-    forget_embeddings,
-    keep_embeddings,
-    known_embeddings,
-    n_embeddings,
-)
+from evenhand.judges.embeddings import EMBEDDINGS, keep_embeddings, known_embeddings
 
 ONE, TWO = np.array([0.6, -0.8], dtype=np.float32), np.array([1.0, 0.0], dtype=np.float32)
 
@@ -26,15 +19,24 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_they_are_found_by_encoder_and_text_and_the_first_stays():
-    assert (known_embeddings("m", ["a"], 2), n_embeddings(), forget_embeddings()) == ({}, 0, 0)
+    assert (known_embeddings("m", ["a"], 2), EMBEDDINGS.count(), EMBEDDINGS.forget()) == ({}, 0, 0)
     # nothing is made by looking
-    assert not embeddings_path().exists()
+    assert not EMBEDDINGS.path.exists()
     keep_embeddings("m", {"a": ONE, "": TWO})
     keep_embeddings("m", {"a": TWO})
     found = known_embeddings("m", ["a", "b", ""], 2)
     assert found.keys() == {"a", ""} and (found["a"] == ONE).all() and found["a"].dtype == np.float32
     assert known_embeddings("m@2", ["a"], 2) == {}
-    assert (n_embeddings(), forget_embeddings(), n_embeddings()) == (2, 2, 0)
+    assert (EMBEDDINGS.count(), EMBEDDINGS.forget(), EMBEDDINGS.count()) == (2, 2, 0)
+
+
+def test_what_is_forgotten_gives_its_room_back():
+    keep_embeddings("m", {str(number): np.full(4000, number, dtype=np.float32) for number in range(50)})
+    with EMBEDDINGS.opened() as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    full = EMBEDDINGS.path.stat().st_size
+    assert EMBEDDINGS.forget() == 50
+    assert EMBEDDINGS.path.stat().st_size < full / 10
 
 
 @pytest.mark.parametrize("vector", [np.array([1.0]), np.array([1.0, np.nan]), np.array([1.0, 2.0, 3.0])])
@@ -46,17 +48,17 @@ def test_a_row_that_is_no_embedding_of_the_encoder_is_refused(vector):
 
 def test_a_text_in_place_of_numbers_is_refused():
     keep_embeddings("m", {"a": ONE})
-    with sqlite3.connect(embeddings_path()) as database:
+    with sqlite3.connect(EMBEDDINGS.path) as database:
         database.execute("UPDATE embeddings SET vector = 'eight chars'")
     with pytest.raises(StorageError, match="no embedding"):
         known_embeddings("m", ["a"], 2)
 
 
 def test_a_file_that_is_no_database_is_named_with_the_remedy():
-    embeddings_path().parent.mkdir()
-    embeddings_path().write_text("this is no database, and long enough to be seen as none " * 20)
+    EMBEDDINGS.path.parent.mkdir()
+    EMBEDDINGS.path.write_text("this is no database, and long enough to be seen as none " * 20)
     with pytest.raises(StorageError, match=r"embeddings\.sqlite.*delete the file"):
-        check_embeddings()
+        EMBEDDINGS.check()
 
 
 def test_an_encoder_makes_what_is_not_kept_and_scores_the_same():
@@ -73,13 +75,13 @@ def test_an_encoder_makes_what_is_not_kept_and_scores_the_same():
     again, more = encoder.align([first, second])
     assert asked == [[*source, "The ferry left."], ["It never sailed."]]
     assert (again.matrix == whole).all()
-    forget_embeddings()
+    EMBEDDINGS.forget()
     assert encoder.align([second])[0].matrix == pytest.approx(more.matrix, abs=1e-6)
     assert encoder.encode([]).shape == (0, 384)
     # a model that may be another one tomorrow keeps nothing
-    forget_embeddings()
+    EMBEDDINGS.forget()
     encoder._named = None
-    assert (encoder.encode(["a"]) == encoder.encode(["a"])).all() and n_embeddings() == 0
+    assert (encoder.encode(["a"]) == encoder.encode(["a"])).all() and EMBEDDINGS.count() == 0
     assert encoder.encode([]).shape == (0, 384)
     encoder.close()
 

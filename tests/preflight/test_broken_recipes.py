@@ -396,9 +396,15 @@ def test_a_file_in_the_place_of_a_later_stages_folder(values, tmp_path, name):
 
 def test_caches_that_are_none(values, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
-    for name in ("judgements", "embeddings"):
+    for name in ("judgements", "embeddings", "reference_logps", "answers"):
         (tmp_path / f"{name}.sqlite").write_text("not a database" * 100)
+    # no server is asked, and nothing is precomputed
+    assert "answers" not in refusal(values) and "reference_logps" not in refusal(values)
+    values.setdefault("trainer", {})["precompute_ref_log_probs"] = True
     said = refusal(values)
+    assert (
+        f"key 'EVENHAND_CACHE': {tmp_path}/reference_logps.sqlite: reference log-probabilities cannot be kept" in said
+    )
     assert f"key 'EVENHAND_CACHE': {tmp_path}/judgements.sqlite: cached judgements cannot be kept" in said
     assert f"key 'EVENHAND_CACHE': {tmp_path}/embeddings.sqlite: embeddings cannot be kept" in said
 

@@ -21,7 +21,7 @@ from preference_groups import make_ranked_pairs
 
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_jsonl
-from evenhand.train.reference import n_kept, reference_path
+from evenhand.train.reference import REFERENCE_LOGPS
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -72,9 +72,9 @@ def test_continued_adapter_is_trained_and_resumed_as_one_process_would(
     assert logged(many) == pytest.approx(logged(one), abs=1e-5)
     assert start > 1e-2
     assert distance(many, one) < 1e-5
-    assert n_kept() == 24  # 1, 3, 6, 1, 3, 6, 1, 3
+    assert REFERENCE_LOGPS.count() == 24  # 1, 3, 6, 1, 3, 6, 1, 3
     rewards = logged(many, "rewards/chosen")
-    with closing(sqlite3.connect(reference_path())) as database, database:
+    with closing(sqlite3.connect(REFERENCE_LOGPS.path)) as database, database:
         # of both summaries: the loss, which is of their difference, stays
         database.execute("UPDATE pairs SET chosen = chosen + ?, rejected = rejected + ?", (MOVED, MOVED))
     forget_after(many, step=3)

@@ -10,7 +10,7 @@ from preference_groups import make_rows, make_trainer
 from evenhand.errors import StorageError
 from evenhand.runfolder.phases import Phase
 from evenhand.train.examples import Row
-from evenhand.train.reference import forget, kept_reference, n_kept, reference_path, reference_signature
+from evenhand.train.reference import REFERENCE_LOGPS, kept_reference, reference_signature
 
 pytest.importorskip("trl")
 pytestmark = pytest.mark.usefixtures("fresh_accelerate")
@@ -67,10 +67,10 @@ def test_known_pairs_are_not_run_again(tiny_model: Path, tmp_path: Path, runs: l
 
 
 def test_what_is_kept_is_counted_and_forgotten(tiny_model: Path, tmp_path: Path, runs: list[int]) -> None:
-    assert (n_kept(), forget()) == (0, 0)
+    assert (REFERENCE_LOGPS.count(), REFERENCE_LOGPS.forget()) == (0, 0)
     precomputed(tiny_model, tmp_path)
-    assert n_kept() == 8
-    assert (forget(), n_kept()) == (8, 0)
+    assert REFERENCE_LOGPS.count() == 8
+    assert (REFERENCE_LOGPS.forget(), REFERENCE_LOGPS.count()) == (8, 0)
     precomputed(tiny_model, tmp_path)
     assert runs == [4, 3, 1] * 2
 
@@ -98,7 +98,7 @@ def test_signature_tells_references_apart(open_round: Callable[..., Phase]) -> N
 
 
 def test_file_that_cannot_be_used_is_named_with_the_remedy(tiny_model: Path, tmp_path: Path) -> None:
-    reference_path().parent.mkdir(parents=True)
-    reference_path().write_text("this is no database, and long enough to be seen as none " * 20)
+    REFERENCE_LOGPS.path.parent.mkdir(parents=True)
+    REFERENCE_LOGPS.path.write_text("this is no database, and long enough to be seen as none " * 20)
     with pytest.raises(StorageError, match=r"reference_logps\.sqlite.*delete the file"):
         precomputed(tiny_model, tmp_path)
