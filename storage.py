@@ -218,7 +218,8 @@ def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
         StorageError: as of `read_text`.
     """
     try:
-        opened = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+        packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+        opened = packed.get(path.suffix, open)
         with opened(path, "rt", encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
