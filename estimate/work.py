@@ -107,7 +107,7 @@ def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
 def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     phase, notes = its[0], []
     try:
-        requests = phase_requests(phase)
+        requests: Sequence[SummaryRequest] = phase_requests(phase)
         n = assumed.requests.get(name) or len(requests)
     except EvenhandError as error:
         n = assumed.requests.get(name) or phase.split_section.sample or 0

@@ -11,9 +11,11 @@ from ..runfolder.engines import engines_of, waves
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase
 from ..runfolder.replicas import Queue, Start, Task, work_off
+from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
 from ..text import some_of
 from .batches import Batch, Kept, Line, journals_of
+from .requests import Requests
 
 # why requests of a batch that was given up have no candidate
 DIED = "the engine's process died"
@@ -27,13 +29,16 @@ def is_apart(recipe: Recipe) -> bool:
     return engines_of(section, recipe.executor).n > 1
 
 
-def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept) -> None:
+def generate_apart(
+    phase: Phase, stage: Stage, requests: Requests, batches: Batches[SummaryRequest], kept: Kept
+) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
     Args:
         phase: its candidates are made.
         stage: has the journals.
-        batches: of the phase's requests.
+        requests: of the phase.
+        batches: of these.
         kept: what the journals have.
 
     Raises:
@@ -55,21 +60,21 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
     ]
     with closing(work_off(Queue(tasks, starts))) as outcomes:
         for outcome in outcomes:
-            requests = batches.of(outcome.task.places)
             if outcome.given_up:
-                given_up.append(_given_up(requests, outcome.given_up))
-            progress.add(len(requests))
+                given_up.append(_given_up(batches.of(outcome.task.places), outcome.given_up))
+            progress.add(len(outcome.task.places))
     if executor == "ray":
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
-        places = [place for each in open_batches for place in each if batches.items[place].id not in lost]
-        refuse_unseen(lambda: _n_unseen(stage, batches, places), phase.folder)
+        ids = list(requests.sides())
+        places = [place for each in open_batches for place in each if ids[place] not in lost]
+        refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
         Journal(stage.journal_path(batches.shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
 
 
-def _n_unseen(stage: Stage, batches: Batches[SummaryRequest], places: Sequence[int]) -> int:
-    seen = Kept(journals_of(stage, batches.shard), batches.items).done
+def _n_unseen(stage: Stage, shard: Shard, ids: Sequence[str], places: Sequence[int]) -> int:
+    seen = Kept(journals_of(stage, shard), ids).done
     return sum(place not in seen for place in places)
 
 

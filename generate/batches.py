@@ -39,14 +39,14 @@ class Kept:
 
     Args:
         journals: of one process or of all.
-        requests: of the stage.
+        ids: of the stage's requests, in their order.
 
     Attributes:
         done: places of the requests that are finished.
     """
 
-    def __init__(self, journals: Sequence[Journal[Line]], requests: Sequence[SummaryRequest]) -> None:
-        self._place = {request.id: place for place, request in enumerate(requests)}
+    def __init__(self, journals: Sequence[Journal[Line]], ids: Iterable[str]) -> None:
+        self._place = {name: place for place, name in enumerate(ids)}
         # name of a batch -> call -> its round
         self._rounds: dict[str, dict[int, Round]] = {}
         self._merged = Merged(journals, self._places)

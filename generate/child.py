@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
         with mine.held(phase.recipe):
             requests = phase_requests(phase)
             journal = mine.journal(generate_stage(phase, requests), Line)
-            kept = Kept([journal], requests)
+            kept = Kept([journal], requests.sides())
             ask = asker(phase, journal, kept)
             with closing(open_backend_of(phase)) as backend:
                 for batch in batches:

@@ -6,10 +6,13 @@ which the engine computes once.
 
 import random
 import re
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import overload
 
 from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
@@ -22,12 +25,22 @@ from .instructions import fairness_asked, fairness_signature, length_asked
 PROMPTS = Path(__file__).parent / "prompts"
 # what stands for the side of a request that asks for all of them
 ALL = "all"
+# sets whose requests are kept
+MOST_HELD = 4096
 # field of a template: the prompt that the corpus's authors published for the request, documents and all
 RELEASED = "released"
 
 
-def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> list[SummaryRequest]:
+class Requests(Sequence[SummaryRequest]):
     """One request for each set and side, sets in their order, sides in the recipe's; with scope "all" one for each set.
+
+    A request is made when it is asked for, and those of a few thousand sets are kept: the prompts of all of them would take more
+    room than the documents.
+
+    Args:
+        sets: document sets.
+        corpus: names the sides.
+        task: what is asked for.
 
     Raises:
         RecipeError: the prompt template is unknown or asks for an unknown field, or a label is that of an unknown value or is
@@ -35,16 +48,60 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
         DataError: a set has no value of the corpus's attribute, two requests would have the same id, or the template asks for a
             released prompt that a request has not.
     """
-    template = _template(task)
-    _refuse_template(template, task)
-    _refuse_labels(sets, corpus, task)
-    if RELEASED in template.fields:
-        _refuse_unreleased(sets, corpus, task)
-    requests = [request for documents in sets for request in _of_set(documents, corpus, task, template)]
-    twice = [name for name, count in Counter(request.id for request in requests).items() if count > 1]
-    if twice:
-        raise DataError(f"requests SET/SIDE have equal names: {', '.join(sorted(twice))}; rename the sets or the sides")
-    return requests
+
+    def __init__(self, sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
+        template = _template(task)
+        _refuse_template(template, task)
+        _refuse_labels(sets, corpus, task)
+        if RELEASED in template.fields:
+            _refuse_unreleased(sets, corpus, task)
+        self._sets = sets
+        self._sides = [_asked_sides(each, corpus, task) for each in sets]
+        if twice := repeated(name for name, _ in self._named()):
+            raise DataError(f"requests SET/SIDE have equal names: {', '.join(twice)}; rename the sets or the sides")
+        # of each request its set, and which of the set's requests it is
+        self._set = array("q", (place for place, sides in enumerate(self._sides) for _ in sides))
+        self._which = array("q", (which for sides in self._sides for which in range(len(sides))))
+        self._of_set = lru_cache(MOST_HELD)(lambda place: tuple(_of_set(sets[place], corpus, task, template)))
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        for documents, sides in zip(self._sets, self._sides, strict=True):
+            yield from ((f"{documents.id}/{side}", side) for side in sides)
+
+    def drawn(self, places: Sequence[int]) -> "Requests":
+        """Those of these places, in this order."""
+        found = copy(self)
+        found._set, found._which = (array("q", (each[i] for i in places)) for each in (self._set, self._which))
+        return found
+
+    def sides(self) -> dict[str, str]:
+        """Id -> side of all requests, in their order; none is made for it."""
+        pairs = zip(self._set, self._which, strict=True)
+        return {f"{self._sets[i].id}/{self._sides[i][which]}": self._sides[i][which] for i, which in pairs}
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._set)
+
+    @overload
+    def __getitem__(self, place: int) -> SummaryRequest: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[SummaryRequest]: ...
+    def __getitem__(self, place: int | slice) -> SummaryRequest | list[SummaryRequest]:
+        """The request of a place, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        return self._of_set(self._set[place])[self._which[place]]
+
+
+def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> list[SummaryRequest]:
+    """All of `Requests`, made."""
+    return list(Requests(sets, corpus, task))
+
+
+def _asked_sides(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> tuple[str, ...]:
+    sides = sides_of(documents, corpus)
+    return sides if task.scope == "side" else (ALL,)
 
 
 def _template(task: TaskSection) -> PromptTemplate:
@@ -71,7 +128,7 @@ def _refuse_labels(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
 
 def _refuse_unreleased(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
-    asked = [(each, side) for each in sets for side in (sides_of(each, corpus) if task.scope == "side" else (ALL,))]
+    asked = [(each, side) for each in sets for side in _asked_sides(each, corpus, task)]
     absent = [f"{each.id}/{side}" for each, side in asked if each.released_prompt(side) is None]
     if absent:
         raise DataError(

@@ -44,7 +44,7 @@ from .backend import Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
-from .requests import build_requests, refuse_fixed_documents
+from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
 from .threads import Made, method_prompts
 
@@ -83,25 +83,24 @@ class GenerateCounts(Counts):
     left_out: tuple[LeftOut, ...]
 
 
-def phase_requests(phase: Phase) -> list[SummaryRequest]:
+def phase_requests(phase: Phase) -> Requests:
     """The requests of a phase: the split's document sets, each side, drawn down to `sample` where the recipe says so.
 
     Raises:
         DataError: the corpus is wrong, or sets of one topic stand on both sides of the split.
-        RecipeError: as `build_requests`, or the method and the prompt template do not go together.
+        RecipeError: as `Requests`, or the method and the prompt template do not go together.
     """
     recipe = phase.recipe
     if recipe.generate.options and recipe.generate.options.lays_out_anew:
         refuse_fixed_documents(recipe.task, recipe.generate.method)
     sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed, trains=recipe.rounds > 0)[phase.split]
     section = phase.split_section
-    requests = build_requests(choose(sets, section), recipe.corpus, recipe.task)
+    requests = Requests(choose(sets, section), recipe.corpus, recipe.task)
     if section.sample is None or section.sample >= len(requests):
         return requests
     # every round draws anew, from a generator of its own
     generator = random.Random(digest([recipe.name, recipe.seed, phase.split, phase.round]))  # noqa: S311
-    drawn = sorted(generator.sample(range(len(requests)), section.sample))
-    return [requests[i] for i in drawn]
+    return requests.drawn(sorted(generator.sample(range(len(requests)), section.sample)))
 
 
 def generate(phase: Phase) -> tuple[Receipt, bool]:
@@ -144,7 +143,7 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
 def not_generated(phase: Phase) -> tuple[int, int]:
     """How many requests are not finished, so far as the journals of all processes tell, and how many there are."""
     requests = phase_requests(phase)
-    kept = Kept(journals_of(generate_stage(phase, requests)), requests)
+    kept = Kept(journals_of(generate_stage(phase, requests)), requests.sides())
     return len(requests) - len(kept.done), len(requests)
 
 
@@ -183,10 +182,10 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
-def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> GenerateCounts:
+def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
     write_jsonl(phase.folder / REQUESTS, requests)
     finish(phase, stage, requests)
-    counts = _Counts({request.id: request.side for request in requests})
+    counts = _Counts(requests.sides())
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
         files = {
@@ -194,7 +193,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
             for name, part in parts.items()
             if name in stage.outputs
         }
-        for batch in Kept(journals_of(stage), requests):
+        for batch in Kept(journals_of(stage), requests.sides()):
             counts.add(batch)
             for part, file in files.items():
                 for record in getattr(batch, part):
@@ -202,18 +201,18 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
     return counts.total()
 
 
-def finish(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest], shard: Shard = WHOLE) -> None:
+def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE) -> None:
     """Put what the journals lack into them, of the whole stage or of a shard.
 
     Raises:
         EvenhandError: the model cannot be opened, or a process of the stage refused or died.
     """
     section = phase.recipe.generate
-    kept = Kept(journals_of(stage, shard), requests)
+    kept = Kept(journals_of(stage, shard), requests.sides())
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
     if is_apart(phase.recipe):
-        generate_apart(phase, stage, batches, kept)
+        generate_apart(phase, stage, requests, batches, kept)
     else:
         journal = Journal(stage.journal_path(shard.part()), Line)
         batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))

@@ -56,7 +56,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for phase in phases(recipe):
             first.setdefault(phase.split, phase)
         try:
-            samples = {split: phase_requests(phase) for split, phase in first.items()}
+            samples = {split: list(phase_requests(phase)) for split, phase in first.items()}
         except EvenhandError as error:
             # nothing that rests on the corpus can be looked at
             samples = {}

@@ -329,3 +329,35 @@ def test_shares_of_labelled_values_are_by_their_people():
     task = labelled_task(scope="all", fairness="shares")
     request = build_requests(load_corpus(CorpusSection()), CorpusSection(), task)[0]
     assert "% of the texts are by supporters of the ban and" in request.prompt[0].content
+
+
+def test_requests_are_made_when_they_are_asked_for_and_those_of_a_few_sets_kept(monkeypatch):
+    from evenhand.generate import requests as module
+
+    sets = [
+        DocumentSet(
+            id=f"s{number}",
+            documents=tuple(
+                Document(id=side, text=f"{side} {number}.", attributes={"stance": side}) for side in ("left", "right")
+            ),
+        )
+        for number in range(6)
+    ]
+    corpus, task = CorpusSection(attribute="stance"), TaskSection()
+    made = []
+    make = module._of_set
+    monkeypatch.setattr(module, "_of_set", lambda documents, *rest: made.append(documents.id) or make(documents, *rest))
+    monkeypatch.setattr(module, "MOST_HELD", 2)
+    found = module.Requests(sets, corpus, task)
+    assert (len(found), made) == (12, [])
+    assert list(found.sides().items())[:3] == [("s0/left", "left"), ("s0/right", "right"), ("s1/left", "left")]
+    assert made == []
+    assert [each.id for each in found[3:5]] == ["s1/right", "s2/left"] and made == ["s1", "s2"]
+    assert found[-1].id == "s5/right" and found[4] is found[4]
+    whole = list(found)
+    assert [each.id for each in whole] == list(found.sides()) and whole == build_requests(sets, corpus, task)
+    drawn = found.drawn([2, 7, 11])
+    assert list(drawn) == [whole[2], whole[7], whole[11]]
+    assert list(drawn.sides()) == ["s1/left", "s3/right", "s5/right"]
+    # the others are as they were
+    assert len(found) == 12
