@@ -17,13 +17,13 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
-    bounds,
     count,
+    figure,
     group,
     table,
 )
 from ..pages.charts import scale
-from ..pages.words import capital, counted, joined, versions
+from ..pages.words import capital, counted, joined, versions, with_interval
 from .worth import accused_of, standing
 
 MEANING = (
@@ -103,7 +103,7 @@ def _warnings(found: Calibration) -> Iterator[str]:
 def _headline(found: Calibration) -> Table:
     rows = (
         (
-            each.judge, each.purpose, _number(each.own.within), _number(each.length.agreement.within),
+            each.judge, each.purpose, figure(each.own.within, 2), figure(each.length.agreement.within, 2),
             standing(each), accused_of(each),
         )
         for each in found.judges
@@ -129,8 +129,7 @@ def _accusations(found: Calibration) -> Iterator[Block]:
 
 
 def _accusation(probe: Probe) -> str:
-    effect = Number(probe.effect.value, bounds(probe.effect), 2, sign=True)
-    return f"{capital(probe.note)}: {effect.shown} ({effect.interval})"
+    return f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}"
 
 
 def _agreements(found: Calibration) -> Iterator[Block]:
@@ -154,7 +153,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, scale(values, zero=True))
         compared = [(each, beside) for each in mine for beside in each.beside]
         lines = (
-            (each.judge, beside.other, _number(beside.difference, sign=True), beside.standing)
+            (each.judge, beside.other, figure(beside.difference, 2, sign=True), beside.standing)
             for each, beside in compared
         )
         yield table(f"{purpose} beside other measures", ("judge", "less that of", "\u03c1 within", "verdict"), lines)
@@ -164,8 +163,8 @@ def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[
     within = own.within
     marks = () if within.value is None else (Mark(within.value, within.low, within.high),)
     return (
-        Text(name), _number(within), Strip(marks), _number(own.pooled),
-        _number(other.within) if other else Number(None), count(own.n_articles),
+        Text(name), figure(within, 2), Strip(marks), figure(own.pooled, 2),
+        figure(other.within, 2) if other else Number(None), count(own.n_articles),
     )  # fmt: skip
 
 
@@ -179,7 +178,7 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
         (
             each.name,
             Text(each.question, each.note, style="long"),
-            _number(each.effect, sign=True),
+            figure(each.effect, 2, sign=True),
             Number(each.adjusted, unit="p"),
             Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
         )
@@ -247,7 +246,3 @@ def _made(found: Calibration) -> Iterator[tuple[str, Text]]:
         yield each.judge, Text(each.signature, style="code")
     yield "intervals", Text(f"{100 * found.level:g} %, Student's t of a jackknife over topics")
     yield "versions", versions(found.versions)
-
-
-def _number(found: Figure, *, sign: bool = False) -> Number:
-    return Number(found.value, bounds(found), 2, sign=sign)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ...corpora.controlled import ControlledSet
 from ...extras import installed_versions
+from ...judges.calibration import Figure
 from ...records import Judgement, Record
 from ...runfolder.stages import RECORDED
 from ...text import words
@@ -21,19 +22,7 @@ from .agreement import Article, Ties, agreement, agreement_intervals
 
 Attribute = Literal["coverage", "faithfulness"]
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
-
-
 LEVEL = 0.95
-
-
-class Statistic(Record):
-    """A statistic of agreement with its interval."""
-
-    # None where it is undefined
-    value: float | None
-    # None with fewer topics than `resampling.LEAST_SETS`, and where leaving one out leaves it undefined
-    low: float | None = None
-    high: float | None = None
 
 
 class BenchmarkRow(Record):
@@ -43,11 +32,11 @@ class BenchmarkRow(Record):
     attribute: Attribute
     # None for all articles
     side: str | None
-    # names as in `agreement.Agreement`
-    spearman_pooled: Statistic
-    spearman_macro: Statistic
-    winrate_macro: Statistic
-    winrate_micro: Statistic
+    # names as in `agreement.Agreement`; no interval where leaving a topic out leaves a statistic undefined
+    spearman_pooled: Figure
+    spearman_macro: Figure
+    winrate_macro: Figure
+    winrate_micro: Figure
     articles: int
     summaries: int
     # articles that have a correlation, and that have a pair
@@ -155,7 +144,7 @@ def _row(
     # an article whose topic nobody told is one of its own
     topics = [each.topic or each.id for each in mine]
     statistics = {
-        name: Statistic(value=value, low=low, high=high)
+        name: Figure(value=value, low=low, high=high)
         for name, (value, low, high) in agreement_intervals(articles, topics, ties, LEVEL).items()
     }
     return BenchmarkRow(

@@ -19,6 +19,7 @@ from ..pages.blocks import (
     Text,
     bounds,
     count,
+    figure,
     group,
     row,
     table,
@@ -26,7 +27,7 @@ from ..pages.blocks import (
 )
 from ..pages.charts import scale
 from ..pages.words import ALL, counted, versions
-from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
+from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from .scoring import BASELINES, LENGTH
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
@@ -147,19 +148,15 @@ def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
     marks += [] if length is None else [Mark(length, style=None)]
     return row(
         Text(found.judge, "baseline" if found.judge in BASELINES and not in_short else ""),
-        _number(pooled),
+        figure(pooled),
         Strip(tuple(marks)),
-        Number(found.spearman_macro.value) if in_short else _number(found.spearman_macro),
-        _number(found.winrate_macro),
-        _number(found.winrate_micro),
+        Number(found.spearman_macro.value) if in_short else figure(found.spearman_macro),
+        figure(found.winrate_macro),
+        figure(found.winrate_micro),
         count(found.pairs),
         count(found.metric_ties),
         count(found.left_out),
     )
-
-
-def _number(found: Statistic) -> Number:
-    return Number(found.value, bounds(found))
 
 
 def _length(found: Benchmark) -> Iterator[Block]:

@@ -9,11 +9,12 @@ from ...config.combined import COUNTED, Combination, Feature, Sign
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError
+from ...judges.calibration import Figure
 from ...judges.combined import counts
 from ...records import Judgement, Record
 from ...resampling import LEAST_SETS, Floats, TInterval, defined, jackknife_t
 from .agreement import STATISTICS, Article, without_topics
-from .benchmark import Benchmark, Statistic
+from .benchmark import Benchmark
 from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
 
 # what the trained line is called beside its judges
@@ -134,8 +135,8 @@ class Gap(Record):
     other: str
     # whether the other agrees better turned round, as length with faithfulness does, and is compared so
     is_reversed: bool
-    pooled: Statistic
-    by_article: Statistic
+    pooled: Figure
+    by_article: Figure
 
     @property
     def is_above(self) -> bool:
@@ -183,9 +184,9 @@ def gaps(
     return tuple(found)
 
 
-def _statistic(found: TInterval, place: int) -> Statistic:
+def _statistic(found: TInterval, place: int) -> Figure:
     value, low, high = (defined(float(each[place])) for each in (found.estimate, found.low, found.high))
-    return Statistic(value=value, low=low, high=high)
+    return Figure(value=value, low=low, high=high)
 
 
 def _articles(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, bounds, row, table
+from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, figure, row, table
 from ..pages.words import counted, versions
 from .benchmark import ATTRIBUTES
 from .page import agreements, counting, left_out, short_agreements
@@ -59,7 +59,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (Number(each.value, bounds(each), sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (figure(each, sign=True) for each in (gap.pooled, gap.by_article))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 

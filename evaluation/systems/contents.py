@@ -15,6 +15,11 @@ from ..judges.contents import Worth
 from .worst_group import WorstGroups
 
 
+def is_share(how: str) -> bool:
+    """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
+    return how.startswith("share of ")
+
+
 class Estimate(Record):
     """A mean over requests with its bootstrap interval over document sets."""
 
