@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from ...judges.calibration import Figure
-from ...resampling import LEAST_SETS, TInterval, cluster_sums, defined, jackknife_t, t_interval
+from ...resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, t_interval
 from ..meta.agreement import spearman
 
 Floats = NDArray[np.float64]
@@ -176,7 +176,6 @@ def _first(found: TInterval, has: NDArray[np.bool_]) -> Tested:
 
 
 def _one(found: TInterval, place: int, n_topics: int) -> Tested:
-    values: list[ArrayLike] = [found.estimate[place], found.low[place], found.high[place], found.p_value[place]]
-    value, low, high, p_value = (defined(float(each)) for each in values)  # type: ignore[arg-type]
+    value, low, high, p_value = found.at(place)
     is_enough = n_topics >= LEAST_SETS
     return Tested(Figure(value=value, low=low, high=high), p_value if is_enough else None, n_topics)

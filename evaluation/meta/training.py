@@ -12,7 +12,7 @@ from ...errors import DataError
 from ...judges.calibration import Figure
 from ...judges.combined import counts
 from ...records import Judgement, Record
-from ...resampling import LEAST_SETS, Floats, TInterval, defined, jackknife_t
+from ...resampling import LEAST_SETS, Floats, TInterval, jackknife_t
 from .agreement import STATISTICS, Article, without_topics
 from .benchmark import Benchmark
 from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
@@ -185,7 +185,7 @@ def gaps(
 
 
 def _statistic(found: TInterval, place: int) -> Figure:
-    value, low, high = (defined(float(each[place])) for each in (found.estimate, found.low, found.high))
+    value, low, high, _ = found.at(place)
     return Figure(value=value, low=low, high=high)
 
 
