@@ -14,7 +14,6 @@ from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
 from ...text import words
 from ..checkpoint.page import page
-from ..judges.contents import Worth
 from ..judges.worth import known_blocks
 from ..meta.benchmark import ATTRIBUTES, Benchmark
 from ..pages.blocks import (
@@ -35,6 +34,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
+from ..systems.contents import Worth
 from .run import FinishedRun, RunFile
 
 UNKNOWN = "unknown"

@@ -17,10 +17,9 @@ from ...runfolder.processes import refuse_held
 from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_json, write_text
 from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
-from ..judges.contents import Worth
 from ..judges.worth import based_on
 from ..meta.benchmark import Benchmark
-from ..systems.contents import Report
+from ..systems.contents import Report, Worth
 
 # folder of the cards in a run
 CARDS = "cards"

@@ -6,7 +6,7 @@ from ...config import Recipe
 from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
 from ..pages.blocks import Block, Column, Heading, Prose, Text, figure, table
 from ..pages.words import joined
-from .contents import Worth
+from ..systems.contents import Worth
 
 HEADING = "What the judges are worth"
 CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
