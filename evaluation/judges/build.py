@@ -32,6 +32,7 @@ from ...judges.calibration import (
 from ...records import Judgement
 from ...resampling import LEAST_SETS, NOISE, adjusted
 from ...text import words
+from ..meta.scoring import Scores, scores_by_judge, table_of
 from .figures import (
     NOTHING,
     Floats,
@@ -73,21 +74,22 @@ class Answers:
     spent: Sequence[Spent] = ()
 
     @cached_property
-    def _scores(self) -> dict[str, dict[str, dict[str, list[float | None]]]]:
+    def _scores(self) -> dict[str, dict[str, Scores]]:
         """Of the three: judge -> set id -> scores."""
         found = {"first": self.judgements, "again": self.again, "people": self.of_people}
-        return {name: _by_judge(mine) for name, mine in found.items()}
+        return {name: scores_by_judge(mine) for name, mine in found.items()}
 
     @cached_property
     def topics(self) -> list[str]:
-        """Of each set; one whose topic nobody told is one of its own."""
-        return [each.topic or each.id for each in self.sets]
+        """Of each set."""
+        return [each.topic_or_id for each in self.sets]
 
     @cached_property
     def truths(self) -> dict[Purpose, Floats]:
         """Attribute -> (articles, summaries)."""
         return {
-            name: self._table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
+            name: table_of(self.sets, [[getattr(truth, name) for truth in each.truths] for each in self.sets])
+            for name in OTHER
         }
 
     @cached_property
@@ -95,7 +97,7 @@ class Answers:
         """Logarithm of each summary's words."""
         counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
         with np.errstate(divide="ignore"):
-            logs = np.log(self._table(counts))
+            logs = np.log(table_of(self.sets, counts))
         return np.where(np.isinf(logs), np.nan, logs)
 
     @cached_property
@@ -103,12 +105,12 @@ class Answers:
         """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
         turned = {each.id: each for each in self.asked}
         rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
-        return self._table([list(row) for row in rows])
+        return table_of(self.sets, [list(row) for row in rows])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
         """Of a judge, (articles, summaries); nan for none."""
         mine = self._scores[when].get(judge, {})
-        return self._table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
+        return table_of(self.sets, [mine.get(variant_id(each.id, variant), []) for each in self.sets])
 
     def is_asked(self, judge: str, each: ControlledSet) -> bool:
         """Whether a judge was asked about an article."""
@@ -120,19 +122,6 @@ class Answers:
         if self.people is None or mine is None:
             return None
         return np.array([mine[each.id] for each in self.people.documents], dtype=float)
-
-    def _table(self, rows: Sequence[Sequence[float | None]]) -> Floats:
-        table = np.full((len(self.sets), max(len(each.summaries) for each in self.sets)), np.nan)
-        for place, row in enumerate(rows):
-            table[place, : len(row)] = np.array(row, dtype=float)
-        return table
-
-
-def _by_judge(judgements: Sequence[Judgement]) -> dict[str, dict[str, list[float | None]]]:
-    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    for each in judgements:
-        found[each.judge][each.request_id].append(each.score)
-    return found
 
 
 def _correlation(found: Figure) -> Correlation:
