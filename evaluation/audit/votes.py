@@ -13,7 +13,7 @@ import numpy as np
 from ...resampling import NOISE, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
-from .figures import Figures, Floats, Measured
+from .figures import Floats, Measured
 
 Key = tuple[str, Quantity]
 
@@ -86,23 +86,20 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
         least_sets: with fewer there is no verdict.
     """
     by_system = {(each.family.name, each.system): each for each in measured}
-    held = [
-        _held(by_system[family, system], by_system[family, systems[0]], level)
-        for system in systems[1:]
-        for family in dict.fromkeys(each.family.name for each in measured)
-        if _can_vote(by_system[family, system].figures, by_system[family, systems[0]].figures)
-    ]
+    held = []
+    for system in systems[1:]:
+        for family in dict.fromkeys(each.family.name for each in measured):
+            one, other = by_system[family, system], by_system[family, systems[0]]
+            mine, theirs = one.figures, other.figures
+            # where sets are scored under both, and quantities have a known chance level under both
+            if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
+                held.append(_held(one, other, level))
     differ = iter(adjusted([defined(float(p)) for each in held for p in each.difference.p_value]))
     off = iter(adjusted([defined(float(p)) for each in held for p in each.middle.p_value]))
     return tuple(
         _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], least_sets, level)
         for each in held
     )
-
-
-def _can_vote(one: Figures, other: Figures) -> bool:
-    """Whether there are sets that are scored under both, and quantities whose chance level is known under both."""
-    return bool(one.voting and one.voting == other.voting and (one.scored & other.scored).any())
 
 
 def _held(one: Measured, other: Measured, level: float) -> _Held:

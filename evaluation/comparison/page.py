@@ -158,7 +158,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
         yield Details(
             "By side, with intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),
-            f"{_level(found)} % intervals over document sets",
+            f"{100 * found.scores[0].level:g} % intervals over document sets",
         )
 
 
@@ -194,10 +194,6 @@ def _of_length(each: ByLength, places: int) -> Row:
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
     return [e for e in found.scores if e.measure == judge.name]
-
-
-def _level(found: Comparison) -> str:
-    return f"{100 * found.scores[0].level:g}"
 
 
 def budget_panels(found: Comparison) -> list[Panel]:

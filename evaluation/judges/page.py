@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration, Probe
+from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
@@ -17,6 +17,7 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
+    bounds,
     count,
     figure,
     group,
@@ -122,14 +123,12 @@ def _headline(found: Calibration) -> Table:
 
 def _accusations(found: Calibration) -> Iterator[Block]:
     said = [
-        Prose(f"{_accusation(probe)}.", head=f"{each.judge}:") for each in found.judges for probe in each.accusations
+        Prose(f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
+        for each in found.judges
+        for probe in each.accusations
     ]
     if said:
         yield Items(tuple(said))
-
-
-def _accusation(probe: Probe) -> str:
-    return f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}"
 
 
 def _agreements(found: Calibration) -> Iterator[Block]:
@@ -140,7 +139,9 @@ def _agreements(found: Calibration) -> Iterator[Block]:
             group([_agreement_row(each.judge, each.own, each.other) for each in mine], ""),
             group([_agreement_row(name, each, None) for name, each in others.items()], "without a model"),
         ]
-        values = [x for each in (*(e.own for e in mine), *others.values()) for x in _ends(each.within)]
+        values = [
+            x for each in (*(e.own for e in mine), *others.values()) for x in (each.within.value, *bounds(each.within))
+        ]
         yield Heading(purpose, 3)
         heads = (
             "judge",
@@ -166,10 +167,6 @@ def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[
         Text(name), figure(within, 2), Strip(marks), figure(own.pooled, 2),
         figure(other.within, 2) if other else Number(None), count(own.n_articles),
     )  # fmt: skip
-
-
-def _ends(found: Figure) -> list[float]:
-    return [each for each in (found.value, found.low, found.high) if each is not None]
 
 
 def _probes(judge: JudgeCalibration) -> Iterator[Block]:

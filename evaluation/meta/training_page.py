@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, figure, row, table
 from ..pages.words import counted, versions
 from .benchmark import ATTRIBUTES
-from .page import agreements, counting, left_out, short_agreements
+from .page import agreements, articles, counting, left_out, short_agreements
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -22,7 +22,7 @@ def page(found: Training) -> Page:
     attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
     return Page(
         kind="trained judge",
-        about=f"{found.benchmark.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
+        about=f"{found.benchmark.file}: {articles(whole)}",
         title=_title(found),
         warnings=tuple(_warnings(found)),
         findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
