@@ -316,6 +316,15 @@ class TInterval:
     # nan with fewer than two
     p_value: Floats
 
+    def at(self, place: int) -> tuple[float | None, float | None, float | None, float | None]:
+        """One quantity, its bounds and its p-value; None for nan."""
+        return (
+            defined(float(self.estimate[place])),
+            defined(float(self.low[place])),
+            defined(float(self.high[place])),
+            defined(float(self.p_value[place])),
+        )
+
 
 def t_interval(
     quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_], level: float

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import Bootstrap, TInterval, defined, pseudo_values
+from ...resampling import Bootstrap, TInterval, pseudo_values
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
@@ -167,7 +167,7 @@ def _number(
     each: Measured, place: int, found: TInterval, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]
 ) -> Number:
     figures, quantity = each.figures, each.figures.quantities[place]
-    estimate = defined(found.estimate[place])
+    estimate, *_ = found.at(place)
     n = int(figures.rests_on[:, place].sum())
     low, high, interval = bounds_of(found, place, quantity.kind, n, bootstrap.level)
     left_out = Counter(reason for reason in figures.left_out if reason is not None)

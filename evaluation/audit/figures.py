@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import LEAST_SETS, NOISE, TInterval, defined, exact_bounds, t_interval
+from ...resampling import LEAST_SETS, NOISE, TInterval, exact_bounds, t_interval
 from .contents import Example, Kind, Quantity
 
 K = TypeVar("K", bound=Hashable)
@@ -158,7 +158,7 @@ def bounds_of(
     found: TInterval, place: int, kind: Kind, n: int, level: float
 ) -> tuple[float | None, float | None, Literal["t", "exact"]]:
     """Bounds of one quantity over `n` sets, and what they are: of rates exact, of others t, which knows nothing of the scale."""
-    estimate, low, high = (defined(of[place]) for of in (found.estimate, found.low, found.high))
+    estimate, low, high, _ = found.at(place)
     if kind.is_rate and n >= LEAST_SETS and estimate is not None:
         return *exact_bounds(estimate, n, level), "exact"
     # every measure is at least 0, and shares at most 1, save for differences

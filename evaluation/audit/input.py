@@ -1,6 +1,6 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -259,13 +259,7 @@ def _with_units(systems: Sequence[System], wanted: Wanted, mistakes: list[str]) 
             "--summaries and no --references, or no --units; with other units it is another measure"
         )
         return list(systems)
-    found = []
-    for system in systems:
-        try:
-            found.append(replace(system, units=read_units(files[system.label], list(system.summaries))))
-        except EvenhandError as error:
-            mistakes.append(str(error))
-    return found
+    return _each(systems, lambda s: replace(s, units=read_units(files[s.label], list(s.summaries))), mistakes)
 
 
 def _with_places(
@@ -282,17 +276,26 @@ def _with_places(
             "the others, made by the same summarizer, needs one, --order LABEL=FILE; there are no --references then"
         )
         return list(systems)
+
+    def placed(system: System) -> System:
+        path = files.get(system.label)
+        places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
+        if places and all(list(its) == sorted(its) for its in places.values()):
+            raise DataError(
+                f"--order {system.label}={path}: has the documents as they stand in {wanted.documents}; name the file that "
+                f"{system.label} was made from, or leave both out"
+            )
+        return replace(system, places=places)
+
+    return _each(systems, placed, mistakes)
+
+
+def _each(systems: Sequence[System], made: Callable[[System], System], mistakes: list[str]) -> list[System]:
+    """The systems as they are made anew; those that cannot be are absent, and among the mistakes."""
     found = []
     for system in systems:
         try:
-            path = files.get(system.label)
-            places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
-            if places and all(list(its) == sorted(its) for its in places.values()):
-                mistakes.append(
-                    f"--order {system.label}={path}: has the documents as they stand in {wanted.documents}; name the file that "
-                    f"{system.label} was made from, or leave both out"
-                )
-            found.append(replace(system, places=places))
+            found.append(made(system))
         except EvenhandError as error:
             mistakes.append(str(error))
     return found
@@ -317,9 +320,5 @@ def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistake
 def _declared(documents: DocumentSet, attribute: str, common: tuple[str, ...]) -> tuple[str, ...]:
     """The values that a set's file declares, in its order; without a declaration those of all sets."""
     noted = documents.notes.get("values")
-    own = noted.get(attribute) if isinstance(noted, dict) else None
-    return (
-        tuple(dict.fromkeys([*map(str, own), *documents.values(attribute)]))
-        if isinstance(own, list | tuple)
-        else common
-    )
+    is_declared = isinstance(noted, dict) and isinstance(noted.get(attribute), list | tuple)
+    return documents.declared_values(attribute) if is_declared else common

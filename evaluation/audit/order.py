@@ -27,7 +27,7 @@ from ...fairness.groups.order import (
 )
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
-from ...resampling import adjusted, defined, t_interval, verdict
+from ...resampling import adjusted, t_interval, verdict
 from ...text import sentences as split_sentences
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Example, Kind, Line, Measure, Quantity, Side
 from .figures import Bools, Figures, Floats, Measured, most, reasons
@@ -199,18 +199,18 @@ def effects_of_orders(measured: Sequence[Measured], level: float, least_sets: in
         lambda sums: place_and_documents(sums).reshape(*sums.shape[:-1], -1),
         columns, np.ones((len(columns), len(names)), dtype=bool), level,
     )  # fmt: skip
-    p_values = [defined(float(p)) for p in found.p_value]
+    p_values = [found.at(k)[-1] for k in range(len(names))]
     # for each cause of its own: what is found of one makes nothing of another more likely
     corrected = [
         p for start in range(0, len(names), len(THIRDS)) for p in adjusted(p_values[start : start + len(THIRDS)])
     ]
     made = []
     for k, ((follows, third), p) in enumerate(zip(names, corrected, strict=True)):
-        gap, low, high = (defined(float(of[k])) for of in (found.estimate, found.low, found.high))
+        gap, low, high, p_value = found.at(k)
         said = verdict((low, high), p, level=level, n_sets=len(columns), least_sets=least_sets)
         made.append(
             Effect(
-                place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_values[k], adjusted=p,
+                place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_value, adjusted=p,
                 verdict=said,
             )
         )  # fmt: skip

@@ -45,9 +45,8 @@ from .contents import (
 )
 from .differences_page import differences
 from .examples_page import examples
-from .places_page import orders, places, tones
+from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes
-from .word_lists_page import word_lists
 
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)

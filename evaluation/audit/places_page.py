@@ -1,4 +1,4 @@
-"""Gaps of places in the set, and of the tone beside each value's words: of each group what documents and summaries have of it."""
+"""Places in the set, the tone beside each value's words, and word lists: what documents and summaries have of each, and gaps."""
 
 from collections.abc import Iterator
 
@@ -63,15 +63,37 @@ def tones(audit: Audit) -> Iterator[Block]:
         yield table("tone", (audit.attribute, "in documents", "in summaries", "gap to expected"), groups)
 
 
-def _groups(audit: Audit, family: str) -> list[Group]:
-    """What each group of a family has in documents and summaries, with its gap, by system."""
+def word_lists(audit: Audit) -> Iterator[Block]:
+    """What share each list has of the listed words; nothing where no list has a word."""
+    if groups := _groups(audit, "word-lists", is_whole=True):
+        called = next(n.measure.by for n in audit.by_value if n.family == "word-lists")
+        yield Heading(
+            f"Word lists: {called}",
+            3,
+            lead="The share of each list in the listed words. Words of the summaries can be compared where as many documents "
+            "have words of another list; the gap is over these alone. n counts sets.",
+        )
+        heads = ("words", "in documents", "in summaries", "in those compared", "gap to expected")
+        yield table("word lists", heads, groups)
+
+
+def _groups(audit: Audit, family: str, *, is_whole: bool = False) -> list[Group]:
+    """What each group of a family has in documents and summaries, with its gap, by system.
+
+    Args:
+        audit: the numbers.
+        family: which of them.
+        is_whole: groups without a number stand there too, and a single system has its name.
+    """
     groups = []
     for system in audit.systems:
-        mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family) and n.estimate is not None]
+        mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family)]
+        known = [n for n in mine if n.estimate is not None]
+        told = mine if is_whole else known
         rows = (
-            row(name, *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
-            for name in dict.fromkeys(n.value for n in mine if n.value)
+            row(name, *(cell for n in told if n.value == name for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
+            for name in dict.fromkeys(n.value for n in told if n.value)
         )
-        if mine:
-            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+        if known:
+            groups.append(group(rows, system.label if is_whole or len(audit.systems) > 1 else ""))
     return groups

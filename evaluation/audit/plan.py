@@ -155,8 +155,11 @@ def _is_weight(text: str) -> bool:
         return False
 
 
-MATCHERS = get_args(MatcherSection.model_fields["kind"].annotation)
-ENTAILERS = get_args(EntailerSection.model_fields["kind"].annotation)
+# of an option and of --model: the names that it may have, and the measures that it tells
+PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "matcher": (get_args(MatcherSection.model_fields["kind"].annotation), BY_MATCHER),
+    "entailer": (get_args(EntailerSection.model_fields["kind"].annotation), ("coverage",)),
+}
 # words of documents up to which the encoder is the usual entailer: it reads some 500 of them a second on one core
 MOST_ENCODED = 20_000
 LETTER, LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
@@ -164,27 +167,6 @@ LETTER, LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 WITHOUT_MODEL = ("ngram", "words")
 
 S = TypeVar("S", MatcherSection, EntailerSection)
-
-
-@dataclass(frozen=True)
-class Named:
-    """What was written for the matcher or the entailer."""
-
-    # of the option and of --model: "matcher" or "entailer"
-    part: str
-    # a name or a file
-    text: str
-    names: tuple[str, ...]
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it names a file of options."""
-        return self.text not in self.names
-
-    @property
-    def takes_model(self) -> bool:
-        """Whether --model may name its model."""
-        return not self.is_file and self.text not in WITHOUT_MODEL
 
 
 def read_word_lists(path: Path | None, measures: Sequence[str]) -> WordListsSection | None:
@@ -216,24 +198,27 @@ def read_sections(
         DataError: a name is not known, an option is wrong or would have no effect.
         RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
     """
-    first = None if matcher is None else Named("matcher", matcher, MATCHERS)
-    second = None if entailer is None else Named("entailer", entailer, ENTAILERS)
-    for named, able in ((first, BY_MATCHER), (second, ("coverage",))):
-        if named and not set(able).intersection(measures):
-            raise DataError(f"--{named.part} has no effect without measure {able[0]!r}; add it to --measures")
-    found = _models(models, [each for each in (first, second) if each is not None and each.takes_model])
+    with_model = []
+    for part, text in (("matcher", matcher), ("entailer", entailer)):
+        names, told = PARTS[part]
+        if text is not None and not set(told).intersection(measures):
+            raise DataError(f"--{part} has no effect without measure {told[0]!r}; add it to --measures")
+        if text in names and text not in WITHOUT_MODEL:
+            with_model.append(part)
+    found = _models(models, with_model)
     return (
-        None if first is None else _section(first, MatcherSection, found.get("matcher")),
-        None if second is None else _section(second, EntailerSection, found.get("entailer")),
+        None if matcher is None else _section("matcher", matcher, MatcherSection, found.get("matcher")),
+        None if entailer is None else _section("entailer", entailer, EntailerSection, found.get("entailer")),
     )
 
 
-def _models(given: Sequence[str], able: Sequence[Named]) -> dict[str, str]:
+def _models(given: Sequence[str], able: Sequence[str]) -> dict[str, str]:
+    """Part -> its model, of those parts that may have one."""
     found: dict[str, str] = {}
     for text in given:
         part, equals, name = text.partition("=")
-        is_named = bool(equals) and part in ("matcher", "entailer")
-        fitting = [each.part for each in able if each.part == part or not is_named]
+        is_named = bool(equals) and part in PARTS
+        fitting = [each for each in able if each == part or not is_named]
         if len(fitting) != 1:
             raise DataError(
                 f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
@@ -243,21 +228,23 @@ def _models(given: Sequence[str], able: Sequence[Named]) -> dict[str, str]:
     return found
 
 
-def _section(named: Named, model: type[S], model_name: str | None) -> S:
-    option = f"--{named.part} {named.text}"
-    if named.is_file:
-        path = Path(named.text).expanduser()
+def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
+    """By its name, or from the file that is named in place of one."""
+    names, _ = PARTS[part]
+    option = f"--{part} {text}"
+    if text not in names:
+        path = Path(text).expanduser()
         if path.suffix not in (".yaml", ".yml"):
             raise DataError(
-                f"{option}: is not known{did_you_mean(named.text, named.names)} Take {', '.join(named.names)}, or a .yaml file "
-                f"with the keys of a recipe's section {named.part}"
+                f"{option}: is not known{did_you_mean(text, names)} Take {', '.join(names)}, or a .yaml file "
+                f"with the keys of a recipe's section {part}"
             )
-        return load_section(path, model, named.part)
+        return load_section(path, model, part)
     try:
-        return model.model_validate({"kind": named.text} | ({} if model_name is None else {"model": model_name}))
+        return model.model_validate({"kind": text} | ({} if model_name is None else {"model": model_name}))
     except ValidationError as error:
         said = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
         raise DataError(
             f"{option}{f' --model {model_name}' if model_name else ''}: {said}; options besides the model stand in a "
-            f"file: --{named.part} FILE.yaml"
+            f"file: --{part} FILE.yaml"
         ) from error

@@ -299,7 +299,8 @@ class ValueShares:
         rows = self._rows()
         found = np.full((*sums.shape[:-1], len(self.values), len(rows)), np.nan)
         found[..., rows.index(SHARE_IN_SUMMARIES)] = over(expected, weight)
-        sof = _expected_deviation(over(lacking, kept), over(scatter.reshape(*kept.shape, -1), _products(kept)))
+        pairs = kept[..., :, None] * kept[..., None, :]
+        sof = _expected_deviation(over(lacking, kept), over(scatter.reshape(*kept.shape, -1), pairs))
         wholes = np.full((*sums.shape[:-1], len(self._wholes())), np.nan)
         wholes[..., : len(AGGREGATES)] = _aggregates(n, several, unfair, uer, curve, sof)
         return np.concatenate([wholes, found.reshape(*sums.shape[:-1], -1)], axis=-1)
@@ -310,10 +311,6 @@ def _aggregates(n: Floats, several: Floats, unfair: Floats, uer: Floats, curve: 
     auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
     means = over(unfair, n), over(unfair, several), over(uer, n)
     return np.concatenate([*means, auc[..., None], sof[..., None]], axis=-1)
-
-
-def _products(kept: Floats) -> Floats:
-    return np.asarray(kept[..., :, None] * kept[..., None, :])
 
 
 def _expected_deviation(means: Floats, covariances: Floats) -> Floats:

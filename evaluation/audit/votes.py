@@ -13,7 +13,7 @@ import numpy as np
 from ...resampling import NOISE, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
-from .figures import Figures, Floats, Measured
+from .figures import Floats, Measured
 
 Key = tuple[str, Quantity]
 
@@ -37,19 +37,18 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
         gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
         by_sets = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
-            if not figures.nulls[place] or np.isnan(gaps.estimate[place]):
+            gap, low, high, p_value = gaps.at(place)
+            if not figures.nulls[place] or gap is None:
                 continue
-            low, high = defined(float(gaps.low[place])), defined(float(gaps.high[place]))
             between = (float(ends[0][place]), float(ends[1][place])) if ends else None
-            if between and abs(gaps.estimate[place]) <= NOISE:
+            if between and abs(gap) <= NOISE:
                 # a gap of 0 by definition, whose spread says nothing
                 low = high = None
             key = each.family.name, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), between=between,
-                gap=float(gaps.estimate[place]), low=low, high=high,
-                p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
+                gap=gap, low=low, high=high, p_value=p_value if quantity.kind.names else None, adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
     for family in dict.fromkeys(each.family.name for each in measured):
@@ -87,23 +86,20 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
         least_sets: with fewer there is no verdict.
     """
     by_system = {(each.family.name, each.system): each for each in measured}
-    held = [
-        _held(by_system[family, system], by_system[family, systems[0]], level)
-        for system in systems[1:]
-        for family in dict.fromkeys(each.family.name for each in measured)
-        if _can_vote(by_system[family, system].figures, by_system[family, systems[0]].figures)
-    ]
+    held = []
+    for system in systems[1:]:
+        for family in dict.fromkeys(each.family.name for each in measured):
+            one, other = by_system[family, system], by_system[family, systems[0]]
+            mine, theirs = one.figures, other.figures
+            # where sets are scored under both, and quantities have a known chance level under both
+            if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
+                held.append(_held(one, other, level))
     differ = iter(adjusted([defined(float(p)) for each in held for p in each.difference.p_value]))
     off = iter(adjusted([defined(float(p)) for each in held for p in each.middle.p_value]))
     return tuple(
         _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], least_sets, level)
         for each in held
     )
-
-
-def _can_vote(one: Figures, other: Figures) -> bool:
-    """Whether there are sets that are scored under both, and quantities whose chance level is known under both."""
-    return bool(one.voting and one.voting == other.voting and (one.scored & other.scored).any())
 
 
 def _held(one: Measured, other: Measured, level: float) -> _Held:
@@ -133,8 +129,8 @@ def _vote(
     def said(of: TInterval, corrected: Sequence[float | None]) -> Iterator[int]:
         """-1, 0 or 1 for each quantity: clearly lower than 0, neither, higher."""
         for k, p in enumerate(corrected):
-            bounds = defined(float(of.low[k])), defined(float(of.high[k]))
-            found = verdict(bounds, p, level=level, n_sets=held.n[k], least_sets=least_sets)
+            _, low, high, _ = of.at(k)
+            found = verdict((low, high), p, level=level, n_sets=held.n[k], least_sets=least_sets)
             yield {"higher": 1, "lower": -1}.get(found, 0)
 
     differences, middles = list(said(held.difference, differ)), list(said(held.middle, off))
@@ -144,7 +140,7 @@ def _vote(
     order = np.argsort([1.0 if p is None else p for p in differ], kind="stable").tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
-    found = held.difference
+    difference, low, high, p_value = held.difference.at(k)
     return Vote(
         family=held.mine.family.name,
         measure=quantities[k].measure,
@@ -153,11 +149,11 @@ def _vote(
         value=quantities[k].value,
         gap=defined(float(held.gap[k])),
         reference_gap=defined(float(held.reference_gap[k])),
-        difference=defined(float(found.estimate[k])),
-        low=defined(float(found.low[k])),
-        high=defined(float(found.high[k])),
+        difference=difference,
+        low=low,
+        high=high,
         n=held.n[k],
-        p_value=defined(float(found.p_value[k])),
+        p_value=p_value,
         adjusted=differ[k],
         is_share=quantities[k].kind.is_share,
         verdict=(

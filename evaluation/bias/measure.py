@@ -51,7 +51,7 @@ from ...fairness.demographic.word_lists import (
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...records import LeftOut
-from ...resampling import Bootstrap, cluster_interval, defined, largest_p_value, sign_flip_p_value, t_interval
+from ...resampling import Bootstrap, cluster_interval, largest_p_value, sign_flip_p_value, t_interval
 from ...resampling import Interval as Drawn
 from .contents import Interval, NotMeasured, Rest, Signed, as_interval, writable
 from .inputs import BiasInput, Inputs
@@ -150,9 +150,9 @@ def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) 
     found = t_interval(pooled, columns.reshape(len(columns), -1), rests_on, plan.level)
     # of as many documents as say something
     p_value = largest_p_value(found.p_value, n_documents(table))
-    bounds = Drawn(defined(found.estimate[0]), defined(found.low[0]), defined(found.high[0]), 0, 0)
+    estimate, low, high, _ = found.at(0)
     drawn = [each for each in intervals(statistic, table, plan) if each.unit == "assignment"]
-    over = [] if bounds.low is None else [as_interval("document", bounds)]
+    over = [] if low is None else [as_interval("document", Drawn(estimate, low, high, 0, 0))]
     return Signed(
         name=name,
         value=writable(_pooled(statistic, table)),

@@ -261,20 +261,17 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
     return table("summaries", ("inputs", *names), rows)
 
 
-def _intervals(report: BiasReport) -> str:
-    return (
+def _made(report: BiasReport) -> Facts:
+    how = (
         f"{100 * report.level:g} %, percentiles of {report.resamples:,} draws, seed {report.seed}; over documents, where a "
         "verdict rests on it, Student's t with the jackknife, of distinguishability bootstrap-t"
     )
-
-
-def _made(report: BiasReport) -> Facts:
     return Facts(
         (
             ("summarizer", Text(report.signature, style="code")),
             ("persons found by", Text(report.recogniser, style="code")),
             *([("embeddings", Text(report.encoder, style="code"))] if report.encoder else []),
-            ("intervals", Text(_intervals(report))),
+            ("intervals", Text(how)),
             ("source", Text(SOURCE)),
             ("versions", versions(report.versions)),
         )

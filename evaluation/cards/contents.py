@@ -14,9 +14,8 @@ from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
 from ...text import words
 from ..checkpoint.page import page
-from ..judges.contents import Worth
 from ..judges.worth import known_blocks
-from ..meta.benchmark import ATTRIBUTES, Benchmark, Statistic
+from ..meta.benchmark import ATTRIBUTES, Benchmark
 from ..pages.blocks import (
     Block,
     Code,
@@ -30,10 +29,12 @@ from ..pages.blocks import (
     Table,
     Text,
     count,
+    figure,
     row,
     table,
 )
 from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
+from ..systems.contents import Worth
 from .run import FinishedRun, RunFile
 
 UNKNOWN = "unknown"
@@ -229,12 +230,9 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
 
 
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
-    def number(found: Statistic) -> Number:
-        return Number(found.value, (found.low, found.high))
-
     rows = (
         row(
-            each.judge, each.attribute, each.side or ALL, number(each.spearman_macro), number(each.winrate_macro),
+            each.judge, each.attribute, each.side or ALL, figure(each.spearman_macro), figure(each.winrate_macro),
             count(each.articles),
         )
         for each in known.rows

@@ -1,6 +1,5 @@
 """A finished run, read from its files alone: a copy of the folder is enough, without model, corpus or recipe file."""
 
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,13 +13,12 @@ from ...judges.calibration import known_of, read_calibration
 from ...models import public_name
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_json, write_text
+from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, sha256_of, write_json, write_text
 from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
-from ..judges.contents import Worth
 from ..judges.worth import based_on
 from ..meta.benchmark import Benchmark
-from ..systems.contents import Report
+from ..systems.contents import Report, Worth
 
 # folder of the cards in a run
 CARDS = "cards"
@@ -219,9 +217,4 @@ def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:
             f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
             f"{AGAIN}; a card belongs into cards/, not into the adapter's folder"
         )
-    return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, _sha256(path)) for path in found)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in found)

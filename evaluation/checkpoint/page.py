@@ -86,7 +86,7 @@ def page(report: Report) -> Page:
             *worth_blocks(report.worth),
             *_differences(report),
             Heading("Form and length"),
-            trait_table(report.traits, report.systems, {e.measure for e in report.traits} - {WORDS}),
+            trait_table(report.traits, report.systems),
             *chart_section(
                 "Best of n",
                 f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over "

@@ -49,6 +49,11 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
         outputs, [_of_judge(judge.name, -1.0 if judge.better == "lower" else 1.0) for judge in deciding]
     )
     steps = part(rounds, reward, report, compare.sets, compare.bootstrap.level) if deciding else ()
+    # by their worst sides under the mean of the report's judges
+    choice = None
+    if deciding and len(compare.sides) > 1:
+        labels = [system.label for system in systems]
+        choice = worst_groups(compare.by_side(report), labels, compare.sides, compare.bootstrap)
     return Rounds(
         rounds=rounds,
         judges=tuple(judge.name for judge in deciding),
@@ -66,7 +71,7 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
         left_out=int(np.isnan(reward + report).any(axis=0).sum()),
         steps=steps,
         parting=parting(steps),
-        choice=_choice([system.label for system in systems], report, compare) if deciding else None,
+        choice=choice,
     )
 
 
@@ -176,13 +181,6 @@ def parting(steps: Sequence[RoundStep]) -> RoundStep | None:
         return min(fell, key=lambda step: step.report)
     stopped = [step for step in steps if step.has_stopped]
     return min(stopped, key=lambda step: step.p_stopped or 0.0) if stopped else None
-
-
-def _choice(names: Sequence[str], report: Floats, compare: Comparer) -> WorstGroups | None:
-    """The rounds by their worst sides under the mean of the report's judges; None where there is one side."""
-    if len(compare.sides) < 2:
-        return None
-    return worst_groups(compare.by_side(report), names, compare.sides, compare.bootstrap)
 
 
 def round_findings(found: Rounds) -> Iterator[Finding]:

@@ -7,52 +7,17 @@ The fit is choix's iterative Luce spectral ranking (Maystre and Grossglauser 201
 Source: Bradley and Terry 1952; Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...resampling import percentiles
 
-# equal scores: half a win for both, or no comparison
-Tie = Literal["half", "drop"]
 # how the error about strengths without a finite maximum begins
 NOT_IDENTIFIABLE = "not_identifiable"
 # of the strengths, in natural logarithms
 TOLERANCE = 1e-8
 # the usual tables settle in ten
 MOST_STEPS = 1000
-
-
-def row_wins(scores: Sequence[Sequence[float | None]], tie: Tie = "half") -> NDArray[np.float64]:
-    """Wins of each request, shape (requests, systems, systems): 1 where the row's system beats the column's.
-
-    Args:
-        scores: shape (requests, systems); higher is better, None where the summary is unscored, which skips its comparisons.
-        tie: what equal scores count.
-
-    Raises:
-        DataError: rows differ in length.
-    """
-    n_systems = len(scores[0]) if scores else 0
-    if any(len(row) != n_systems for row in scores):
-        raise DataError(f"rows have {sorted({len(row) for row in scores})} scores; each needs one for every system")
-    # not-a-number compares false with everything, itself too
-    values = np.array([[np.nan if v is None else v for v in row] for row in scores], dtype=float)
-    values = values.reshape(len(scores), n_systems)
-    mine, other = values[:, :, None], values[:, None, :]
-    won = (mine > other).astype(float)  # (requests, systems, systems)
-    if tie == "half":
-        won += 0.5 * (mine == other) * ~np.eye(n_systems, dtype=bool)
-    return won
-
-
-def wins(scores: Sequence[Sequence[float | None]], tie: Tie = "half") -> NDArray[np.float64]:
-    """Wins over all requests, shape (systems, systems); arguments as in `row_wins`."""
-    found: NDArray[np.float64] = row_wins(scores, tie).sum(axis=0)
-    return found
 
 
 def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
@@ -102,23 +67,3 @@ def order(log_strengths: ArrayLike) -> list[int]:
     steps = np.rint(np.asarray(log_strengths, dtype=float) / TOLERANCE)
     # a stable sort keeps the order of equal ones
     return [int(place) for place in np.argsort(-steps, kind="stable")]
-
-
-def strength_bounds(
-    won: NDArray[np.float64], weights: Iterable[NDArray[np.float64]], *, prior: float = 0.1, level: float = 0.95
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds of the percentile interval of each system's strength over the draws, (systems,); nan without draws.
-
-    Args:
-        won: wins of each request, or of each document set that is drawn whole, shape (units, systems, systems).
-        weights: how often each unit is in each draw, (draws, units), as from `resampling.drawn_weights`.
-        prior: virtual wins of every ordered pair, the same in every fit.
-        level: of the intervals.
-
-    Raises:
-        DataError: there is no unit, or strengths are `not_identifiable` in a draw.
-    """
-    if not len(won):
-        raise DataError("intervals of strengths need requests, got none")
-    drawn = [strengths(wins, prior) for each in weights for wins in np.tensordot(each, won, axes=1)]
-    return percentiles(np.reshape(drawn, (-1, won.shape[1])), level)

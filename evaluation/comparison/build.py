@@ -246,7 +246,7 @@ class _Numbers:
         """The traits that some entry has."""
         known = {name for entry in self.entries for name in trait_names(entry.recipe)}
         found = {name: how for name, how in TRAITS.items() if name in known and name != CUT_OFF}
-        return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.values())]
+        return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
 
 
 def _chosen(found: WorstSides, adjusted_p: float | None) -> WorstSides:

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from ...records import Record, is_none
 from ..gate.contents import Gate
-from ..judges.contents import Worth
-from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane
+from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane, Worth
 from ..systems.worst_group import WorstGroups
 
 

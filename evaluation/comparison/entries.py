@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...config import Recipe
 from ...errors import DataError
+from ...generate.contract import count_sentences
 from ...generate.stage import GenerateCounts
 from ...judges.consensus import consensus
 from ...records import CandidateGroup, SummaryRequest
@@ -14,21 +15,21 @@ from ...runfolder.phases import Phase, evaluations
 from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
 from ...text import repeated
-from ..abstractiveness import characteristics
+from ..abstractiveness import fragments, novel_ngrams
 from ..systems.systems import PolicyOutput, read_policy
 from .contents import Cost
 
 # numbers of candidates that are looked at when nothing else is asked for; source: docs/papers.md#ri-budgets
 BUDGETS = (1, 3, 9, 18)
-# how abstractive a candidate is: characteristic -> what the tables call it, and how it is counted
-CHARACTERISTICS: dict[str, tuple[str, str]] = {
-    "novel_1": ("novel words", "share of words that the side's documents do not have"),
-    "novel_4": ("novel 4-grams", "share of 4-grams that the side's documents do not have"),
-    "coverage": ("fragment coverage", "share of words that stand in a fragment copied from the side's documents"),
-    "density": ("fragment density", "mean length in words of the copied fragment that a word stands in"),
-    "compression": ("compression", "words of the side's documents for each word of the summary"),
-    "characters": ("characters", "characters of a summary"),
-    "multi_sentence": ("several sentences", "share of summaries of more than one sentence"),
+# how abstractive a candidate is: what the tables call a characteristic -> how it is counted
+CHARACTERISTICS = {
+    "novel words": "share of words that the side's documents do not have",
+    "novel 4-grams": "share of 4-grams that the side's documents do not have",
+    "fragment coverage": "share of words that stand in a fragment copied from the side's documents",
+    "fragment density": "mean length in words of the copied fragment that a word stands in",
+    "compression": "words of the side's documents for each word of the summary",
+    "characters": "characters of a summary",
+    "several sentences": "share of summaries of more than one sentence",
 }
 # of a candidate to the others of its request
 NEARNESS = "nearness to the other candidates"
@@ -124,15 +125,22 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
 
 
 def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Mapping[str, float | None]]:
-    """The characteristics of each candidate, by the names that tables use, and how near it is to the others."""
+    """The characteristics of each candidate, by the names that tables use, and how near it is to the others.
+
+    None where a summary is too short to tell, or where nearness needs a library that is not here.
+    """
     passages = [document.text for document in request.source_documents]
     candidates = [scored.candidate for scored in group.candidates]
     near = consensus([each.text for each in candidates]) if find_spec("rouge_score") else [None] * len(candidates)
     found = {}
     for candidate, nearness in zip(candidates, near, strict=True):
-        mine = characteristics(passages, candidate.text)
-        named = {name: getattr(mine, field) for field, (name, _) in CHARACTERISTICS.items()}
-        found[candidate.id] = {**named, NEARNESS: nearness}
+        text = candidate.text
+        novel, copied = novel_ngrams(passages, text, (1, 4)), fragments(passages, text)
+        several = float(count_sentences(text) > 1) if text.strip() else None
+        values = (
+            *novel.values(), copied.coverage, copied.density, copied.compression, float(len(text)), several, nearness
+        )  # fmt: skip
+        found[candidate.id] = dict(zip((*CHARACTERISTICS, NEARNESS), values, strict=True))
     return found
 
 

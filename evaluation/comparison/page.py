@@ -43,6 +43,7 @@ from ..pages.words import (
     ALL,
     DIRECTIONS,
     UNSURE,
+    change,
     counted,
     judge_blocks,
     judges_mean,
@@ -53,14 +54,11 @@ from ..pages.words import (
 )
 from ..systems.compare import how_intervals
 from ..systems.contents import JudgeNote
-from ..systems.systems import TRAITS, WORDS, budget_name
+from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
 from .contents import BudgetEstimate, ByLength, Comparison, PairedTest, Ranking, WorstSides
 from .findings import GONE_WITH_LENGTH, MOST_NAMED
-
-# traits that are shares, shown in per cent
-SHARES = {*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS}
 
 
 def page(found: Comparison) -> Page:
@@ -97,7 +95,7 @@ def page(found: Comparison) -> Page:
             Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
             Details(
                 "By entry and side",
-                (trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES),),
+                (trait_table(traits, list(dict.fromkeys(e.subject for e in traits))),),
             ),
             *_made(found),
         ),
@@ -160,7 +158,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
         yield Details(
             "By side, with intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),
-            f"{_level(found)} % intervals over document sets",
+            f"{100 * found.scores[0].level:g} % intervals over document sets",
         )
 
 
@@ -196,10 +194,6 @@ def _of_length(each: ByLength, places: int) -> Row:
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
     return [e for e in found.scores if e.measure == judge.name]
-
-
-def _level(found: Comparison) -> str:
-    return f"{100 * found.scores[0].level:g}"
 
 
 def budget_panels(found: Comparison) -> list[Panel]:
@@ -319,11 +313,11 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         mine = [test for test in found.baselines if test.measure == judge.name]
         whole = {(test.subject, test.reference): test for test in mine if test.side is None}
         places = places_of(found.scores, judge)
-        rows = (
-            row(entry.label, *(_against(whole.get((entry.label, name)), judge, places) for name in BASELINES))
-            for entry in found.entries
-            if (entry.label, BASELINES[0]) in whole
-        )
+        rows = []
+        for entry in found.entries:
+            if (entry.label, BASELINES[0]) in whole:
+                against = [whole.get((entry.label, name)) for name in BASELINES]
+                rows.append(row(entry.label, *(change(e, judge, places) if e else Number(None) for e in against)))
         by_pair: dict[str, list[PairedTest]] = {}
         for test in mine:
             by_pair.setdefault(f"{test.subject}, {budget_name(test.k)} - {test.reference}", []).append(test)
@@ -334,12 +328,6 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         yield Details(
             "By side, with tests and at equal length", (replace(tested, name=f"tests of baselines by {judge.name}"),)
         )
-
-
-def _against(test: PairedTest | None, judge: JudgeNote, places: int) -> Number:
-    if test is None:
-        return Number(None)
-    return Number(test.mean, bounds(test), places, sign=True, tone=tone(test, judge))
 
 
 def _tests(found: Comparison) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from ..pages.blocks import Block, Cell, Column, Heading, Text, Tone, bounds, count, table
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import Unit
-from ..pages.words import counted
+from ..pages.words import counted, with_interval
 from .contents import Gate, GateRow, Outcome
 
 TONES: dict[Outcome, Tone] = {"breach": "worse", "missing": "worse", "cannot tell": "unsure", "passed": "better"}
@@ -75,7 +75,7 @@ def sentence(row: GateRow) -> str:
         return f"{name}{row.limit}: {row.number} is not told: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""
-    return f"{name}{row.limit}: {row.number} is {found.shown} ({found.interval}){note}"
+    return f"{name}{row.limit}: {row.number} is {with_interval(found)}{note}"
 
 
 def junit(gate: Gate, verb: str) -> str:

@@ -27,7 +27,7 @@ from ..pages.blocks import (
 )
 from ..pages.charts import Scale
 from ..pages.words import ALL, counted, joined
-from .agreement import AnnotatorAgreement, GroupAgreement, TextAgreement
+from .agreement import AnnotatorAgreement, GroupAgreement
 from .opinions import OpinionResults
 from .results import Estimate, HumanResults
 
@@ -122,7 +122,9 @@ def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: G
     rows: list[Row] = []
     for kind in ("documents", "summaries"):
         for names, pair in pairs.items():
-            rows.append(row(kind, ", ".join(names), *_overlap(getattr(pair, kind)), ""))
+            its = getattr(pair, kind)
+            counts = count(its.n), count(its.left_out)
+            rows.append(row(kind, ", ".join(names), Number(its.overlap), Number(its.chance), *counts, ""))
         if whole:
             mean = getattr(whole, kind)
             means = (Number(mean.overlap), Number(mean.chance), "", "", Number(mean.alpha))
@@ -153,10 +155,6 @@ def _of_all(found: GroupAgreement) -> Iterator[Prose]:
         "lead",
     )
     yield from (Prose(f"{joined(names)} saw no document in common") for names in found.apart)
-
-
-def _overlap(found: TextAgreement) -> tuple[Number, Number, Number, Number]:
-    return Number(found.overlap), Number(found.chance), count(found.n), count(found.left_out)
 
 
 def opinions_page(found: OpinionResults) -> Page:

@@ -7,7 +7,7 @@ docs/judges.md#audit.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
@@ -32,6 +32,7 @@ from ...judges.calibration import (
 from ...records import Judgement
 from ...resampling import LEAST_SETS, NOISE, adjusted
 from ...text import words
+from ..meta.scoring import Scores, scores_by_judge, table_of
 from .figures import (
     NOTHING,
     Floats,
@@ -71,24 +72,24 @@ class Answers:
     people: PeoplesScores | None = None
     of_people: Sequence[Judgement] = ()
     spent: Sequence[Spent] = ()
-    # judge -> set id -> scores, of the three
-    _scores: dict[str, dict[str, dict[str, list[float | None]]]] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Sort the scores by judge and set."""
+    @cached_property
+    def _scores(self) -> dict[str, dict[str, Scores]]:
+        """Of the three: judge -> set id -> scores."""
         found = {"first": self.judgements, "again": self.again, "people": self.of_people}
-        object.__setattr__(self, "_scores", {name: _by_judge(mine) for name, mine in found.items()})
+        return {name: scores_by_judge(mine) for name, mine in found.items()}
 
     @cached_property
     def topics(self) -> list[str]:
-        """Of each set; one whose topic nobody told is one of its own."""
-        return [each.topic or each.id for each in self.sets]
+        """Of each set."""
+        return [each.topic_or_id for each in self.sets]
 
     @cached_property
     def truths(self) -> dict[Purpose, Floats]:
         """Attribute -> (articles, summaries)."""
         return {
-            name: self._table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
+            name: table_of(self.sets, [[getattr(truth, name) for truth in each.truths] for each in self.sets])
+            for name in OTHER
         }
 
     @cached_property
@@ -96,7 +97,7 @@ class Answers:
         """Logarithm of each summary's words."""
         counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
         with np.errstate(divide="ignore"):
-            logs = np.log(self._table(counts))
+            logs = np.log(table_of(self.sets, counts))
         return np.where(np.isinf(logs), np.nan, logs)
 
     @cached_property
@@ -104,12 +105,12 @@ class Answers:
         """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
         turned = {each.id: each for each in self.asked}
         rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
-        return self._table([list(row) for row in rows])
+        return table_of(self.sets, [list(row) for row in rows])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
         """Of a judge, (articles, summaries); nan for none."""
         mine = self._scores[when].get(judge, {})
-        return self._table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
+        return table_of(self.sets, [mine.get(variant_id(each.id, variant), []) for each in self.sets])
 
     def is_asked(self, judge: str, each: ControlledSet) -> bool:
         """Whether a judge was asked about an article."""
@@ -121,19 +122,6 @@ class Answers:
         if self.people is None or mine is None:
             return None
         return np.array([mine[each.id] for each in self.people.documents], dtype=float)
-
-    def _table(self, rows: Sequence[Sequence[float | None]]) -> Floats:
-        table = np.full((len(self.sets), max(len(each.summaries) for each in self.sets)), np.nan)
-        for place, row in enumerate(rows):
-            table[place, : len(row)] = np.array(row, dtype=float)
-        return table
-
-
-def _by_judge(judgements: Sequence[Judgement]) -> dict[str, dict[str, list[float | None]]]:
-    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    for each in judgements:
-        found[each.judge][each.request_id].append(each.score)
-    return found
 
 
 def _correlation(found: Figure) -> Correlation:
@@ -274,7 +262,7 @@ class _One:
             "side", f"Does the score change when the same is told by the {first} in place of the {second}?",
             "first", "second", "", is_one_sided=False,
         )  # fmt: skip
-        liked = first if (swapped.tested.figure.value or 0) > 0 else second
+        liked = first if (swapped.probe.effect.value or 0) > 0 else second
         yield replace(swapped, accusation=f"the same points get better scores when the {liked} tells them")
         yield self._position()
         yield self._halo()
@@ -340,8 +328,10 @@ class _One:
             slopes(self.plain / self.spread, columns, self.answers.topics, self.level)[0] if self.spread else NOTHING
         )
         return _Probed(
-            "words", "What do 10 % more words go with, given coverage and faithfulness?", found, "",
-            int((~np.isnan(self.plain)).sum()), is_verdict=False,
+            Probe(
+                name="words", question="What do 10 % more words go with, given coverage and faithfulness?", effect=found.figure,
+                p_value=None, adjusted=None, outcome="told", n=int((~np.isnan(self.plain)).sum()),
+            )
         )  # fmt: skip
 
     def _side_residual(self) -> "_Probed":
@@ -358,7 +348,12 @@ class _One:
         if both and self.spread:
             one, two = ([np.mean(mine[each.casefold()]) for mine in both.values()] for each in (first, second))
             found, why = mean((np.array(one) - np.array(two)) / self.spread, list(both), self.level), ""
-        return _Probed("side observed", question, found, "", len(both), is_verdict=False, why=why)
+        return _Probed(
+            Probe(
+                name="side observed", question=question, effect=found.figure, p_value=None, adjusted=None,
+                outcome="not tried" if why else "told", note=why, n=len(both),
+            )
+        )  # fmt: skip
 
     def _left(self) -> Floats:
         """Mean of each article's scores less what its truths explain, (articles,)."""
@@ -386,44 +381,32 @@ class _One:
         elif not why and tested.p_value is None:
             why = FEW
         p_value = None if why else tested.one_sided() if is_one_sided else tested.p_value
-        return _Probed(name, question, tested, accusation, n, why=why, p_value=p_value, least=least)
+        probe = Probe(
+            name=name, question=question, effect=tested.figure, p_value=p_value, adjusted=None,
+            outcome="not tried" if why else "not accused", note=why, n=n,
+        )  # fmt: skip
+        return _Probed(probe, accusation, least)
 
 
 @dataclass(frozen=True)
 class _Probed:
     """A probe before its p-value is corrected."""
 
-    name: str
-    question: str
-    tested: Tested
-    accusation: str
-    n: int
-    why: str = ""
-    p_value: float | None = None
+    # accused of nothing yet
+    probe: Probe
+    accusation: str = ""
     # effects below are no accusation
     least: float = LEAST_EFFECT
-    # whether it can accuse
-    is_verdict: bool = True
-
-    def probe(self, corrected: float | None, level: float) -> Probe:
-        """With its outcome."""
-        figure = self.tested.figure
-        is_clear = corrected is not None and corrected <= 1 - level and abs(figure.value or 0.0) >= self.least
-        outcome: str = (
-            "not tried" if self.why else "told" if not self.is_verdict else "accused" if is_clear else "not accused"
-        )
-        return Probe.model_validate(
-            {
-                "name": self.name, "question": self.question, "effect": figure, "p_value": self.p_value,
-                "adjusted": corrected, "outcome": outcome, "n": self.n,
-                "note": self.accusation if outcome == "accused" else self.why,
-            }
-        )  # fmt: skip
 
 
-def _judged(probed: Sequence[_Probed], level: float) -> list[Probe]:
-    corrected = adjusted([each.p_value for each in probed])
-    return [each.probe(p_value, level) for each, p_value in zip(probed, corrected, strict=True)]
+def _judged(probed: Sequence[_Probed], level: float) -> Iterator[Probe]:
+    """The probes, those that accuse where their effect is clear and large enough."""
+    corrected = adjusted([each.probe.p_value for each in probed])
+    for each, p in zip(probed, corrected, strict=True):
+        # of probes that are only told, or were not tried, there is no p-value
+        is_accused = p is not None and p <= 1 - level and abs(each.probe.effect.value or 0.0) >= each.least
+        found = {"outcome": "accused", "note": each.accusation} if is_accused else {}
+        yield each.probe.model_copy(update={"adjusted": p, **found})
 
 
 def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> Cost:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
+from ...fairness.groups.coverage import over
 from ...judges.calibration import Figure
-from ...resampling import LEAST_SETS, TInterval, cluster_sums, defined, jackknife_t, t_interval
+from ...resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, t_interval
 from ..meta.agreement import spearman
+from ..systems.lengths import about_mean
 
 Floats = NDArray[np.float64]
 
@@ -55,12 +57,7 @@ def mean_of_cells(table: Floats, topics: Sequence[str], level: float) -> Tested:
     has = sums[:, 1:] > 0
     if not has.any():
         return NOTHING
-
-    def quantity(columns: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return columns[..., :1] / columns[..., 1:]
-
-    return _first(t_interval(quantity, sums, has, level), has)
+    return _first(t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, level), has)
 
 
 def slopes(
@@ -83,7 +80,7 @@ def slopes(
     x = np.stack(columns, axis=-1)  # (articles, summaries, k)
     known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
     known = known & (known.sum(axis=1) > 1)[:, None]
-    x, y = _about_mean(x, known), _about_mean(scores[..., None], known)
+    x, y = about_mean(x, known), about_mean(scores[..., None], known)
     squares, products = np.einsum("ask,asl->akl", x, x), np.einsum("ask,as->ak", x, y[..., 0])
     sums = cluster_sums(np.concatenate([squares.reshape(len(x), -1), products], axis=1), topics)
     has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
@@ -97,13 +94,6 @@ def slopes(
         return [NOTHING] * k
     found = t_interval(quantities, sums, np.repeat(has, k, axis=1), level)
     return [_one(found, place, int(has.sum())) for place in range(k)]
-
-
-def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Values less the mean of their article's known ones; 0 where unknown."""
-    values = np.where(known[..., None], table, 0.0)
-    n = np.maximum(known.sum(axis=1), 1)[:, None, None]
-    return np.where(known[..., None], values - values.sum(axis=1, keepdims=True) / n, 0.0)
 
 
 def within(truths: Floats, scores: Floats) -> Floats:
@@ -127,15 +117,15 @@ def pooled(truths: Floats, scores: Floats, topics: Sequence[str], level: float) 
     number = {name: place for place, name in enumerate(dict.fromkeys(topics))}
     of = np.array([number[topic] for topic in topics])
 
-    def over(kept: NDArray[np.bool_]) -> float:
+    def over_all(kept: NDArray[np.bool_]) -> float:
         cells = known & kept[:, None]
         return spearman(truths[cells], scores[cells]) or 0.0 if cells.any() else np.nan
 
     has = np.array([known[of == place].any() for place in range(len(number))])[:, None]
     if not has.any():
         return NOTHING
-    without = np.array([[over(of != place)] for place in range(len(number))])
-    found = jackknife_t(np.array([over(np.ones(len(of), dtype=bool))]), without, has, level)
+    without = np.array([[over_all(of != place)] for place in range(len(number))])
+    found = jackknife_t(np.array([over_all(np.ones(len(of), dtype=bool))]), without, has, level)
     return _first(found, has)
 
 
@@ -166,7 +156,7 @@ def flips(before: Floats, after: Floats) -> Floats:
 def spread(scores: Floats) -> float:
     """Standard deviation of scores within an article; 0 where none differ."""
     known = ~np.isnan(scores)
-    left = _about_mean(scores[..., None], known)[..., 0]
+    left = about_mean(scores[..., None], known)[..., 0]
     free = int(known.sum() - known.any(axis=1).sum())
     return float(np.sqrt((left**2).sum() / free)) if free > 0 else 0.0
 
@@ -176,7 +166,6 @@ def _first(found: TInterval, has: NDArray[np.bool_]) -> Tested:
 
 
 def _one(found: TInterval, place: int, n_topics: int) -> Tested:
-    values: list[ArrayLike] = [found.estimate[place], found.low[place], found.high[place], found.p_value[place]]
-    value, low, high, p_value = (defined(float(each)) for each in values)  # type: ignore[arg-type]
+    value, low, high, p_value = found.at(place)
     is_enough = n_topics >= LEAST_SETS
     return Tested(Figure(value=value, low=low, high=high), p_value if is_enough else None, n_topics)

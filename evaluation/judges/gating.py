@@ -1,14 +1,12 @@
 """A gate acts on a language model's grades only where it is known that they are worth something."""
 
-from collections.abc import Mapping
-
-from ...config import JudgeOptions, Recipe
+from ...config import Recipe
 from ...config.fairness import EntailerSection
 from ...errors import DataError
 from ...judges import open_judge
 from ...judges.calibration import HOW, known_of, read_calibrations
 from ...storage import listed
-from ..gate.limits import Asked, Limit, fold
+from ..gate.limits import Asked, fold
 from .worth import standing
 
 
@@ -18,7 +16,12 @@ def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
     Raises:
         DataError: all of them are listed.
     """
-    named = [(limit, name) for limit in asked.limits for name in _named(limit, recipe.judges)] if asked else []
+    named = [
+        (limit, name)
+        for limit in (asked.limits if asked else ())
+        for name, each in recipe.judges.items()
+        if each.language_models and fold(name) in limit.arguments
+    ]
     if not named:
         return
     signatures = {name: open_judge(name, recipe.judges[name]).signature for _, name in named}
@@ -38,11 +41,6 @@ def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
     ]
     if mistakes:
         raise DataError(listed(mistakes))
-
-
-def _named(limit: Limit, judges: Mapping[str, JudgeOptions]) -> list[str]:
-    """The judges that ask a language model and that a limit names."""
-    return [name for name, each in judges.items() if each.language_models and fold(name) in limit.arguments]
 
 
 def refuse_llm_units(asked: Asked | None, entailer: EntailerSection | None) -> None:

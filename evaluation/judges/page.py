@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration, Probe
+from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
@@ -19,11 +19,12 @@ from ..pages.blocks import (
     Text,
     bounds,
     count,
+    figure,
     group,
     table,
 )
 from ..pages.charts import scale
-from ..pages.words import capital, counted, joined, versions
+from ..pages.words import capital, counted, joined, versions, with_interval
 from .worth import accused_of, standing
 
 MEANING = (
@@ -103,7 +104,7 @@ def _warnings(found: Calibration) -> Iterator[str]:
 def _headline(found: Calibration) -> Table:
     rows = (
         (
-            each.judge, each.purpose, _number(each.own.within), _number(each.length.agreement.within),
+            each.judge, each.purpose, figure(each.own.within, 2), figure(each.length.agreement.within, 2),
             standing(each), accused_of(each),
         )
         for each in found.judges
@@ -122,15 +123,12 @@ def _headline(found: Calibration) -> Table:
 
 def _accusations(found: Calibration) -> Iterator[Block]:
     said = [
-        Prose(f"{_accusation(probe)}.", head=f"{each.judge}:") for each in found.judges for probe in each.accusations
+        Prose(f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
+        for each in found.judges
+        for probe in each.accusations
     ]
     if said:
         yield Items(tuple(said))
-
-
-def _accusation(probe: Probe) -> str:
-    effect = Number(probe.effect.value, bounds(probe.effect), 2, sign=True)
-    return f"{capital(probe.note)}: {effect.shown} ({effect.interval})"
 
 
 def _agreements(found: Calibration) -> Iterator[Block]:
@@ -141,7 +139,9 @@ def _agreements(found: Calibration) -> Iterator[Block]:
             group([_agreement_row(each.judge, each.own, each.other) for each in mine], ""),
             group([_agreement_row(name, each, None) for name, each in others.items()], "without a model"),
         ]
-        values = [x for each in (*(e.own for e in mine), *others.values()) for x in _ends(each.within)]
+        values = [
+            x for each in (*(e.own for e in mine), *others.values()) for x in (each.within.value, *bounds(each.within))
+        ]
         yield Heading(purpose, 3)
         heads = (
             "judge",
@@ -154,7 +154,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, scale(values, zero=True))
         compared = [(each, beside) for each in mine for beside in each.beside]
         lines = (
-            (each.judge, beside.other, _number(beside.difference, sign=True), beside.standing)
+            (each.judge, beside.other, figure(beside.difference, 2, sign=True), beside.standing)
             for each, beside in compared
         )
         yield table(f"{purpose} beside other measures", ("judge", "less that of", "\u03c1 within", "verdict"), lines)
@@ -164,13 +164,9 @@ def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[
     within = own.within
     marks = () if within.value is None else (Mark(within.value, within.low, within.high),)
     return (
-        Text(name), _number(within), Strip(marks), _number(own.pooled),
-        _number(other.within) if other else Number(None), count(own.n_articles),
+        Text(name), figure(within, 2), Strip(marks), figure(own.pooled, 2),
+        figure(other.within, 2) if other else Number(None), count(own.n_articles),
     )  # fmt: skip
-
-
-def _ends(found: Figure) -> list[float]:
-    return [each for each in (found.value, found.low, found.high) if each is not None]
 
 
 def _probes(judge: JudgeCalibration) -> Iterator[Block]:
@@ -179,7 +175,7 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
         (
             each.name,
             Text(each.question, each.note, style="long"),
-            _number(each.effect, sign=True),
+            figure(each.effect, 2, sign=True),
             Number(each.adjusted, unit="p"),
             Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
         )
@@ -247,7 +243,3 @@ def _made(found: Calibration) -> Iterator[tuple[str, Text]]:
         yield each.judge, Text(each.signature, style="code")
     yield "intervals", Text(f"{100 * found.level:g} %, Student's t of a jackknife over topics")
     yield "versions", versions(found.versions)
-
-
-def _number(found: Figure, *, sign: bool = False) -> Number:
-    return Number(found.value, bounds(found), 2, sign=sign)

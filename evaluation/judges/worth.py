@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
 from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
-from ..pages.blocks import Block, Column, Heading, Number, Prose, Text, bounds, table
+from ..pages.blocks import Block, Column, Heading, Prose, Text, figure, table
 from ..pages.words import joined
-from .contents import Worth
+from ..systems.contents import Worth
 
 HEADING = "What the judges are worth"
 CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
@@ -85,8 +85,7 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
     rows = (
         (
-            name, each.purpose, Number(each.own.within.value, bounds(each.own.within), 2),
-            Number(each.length.agreement.within.value, bounds(each.length.agreement.within), 2),
+            name, each.purpose, figure(each.own.within, 2), figure(each.length.agreement.within, 2),
             standing(each), accused_of(each),
         )
         for name, each in worth.known.items()

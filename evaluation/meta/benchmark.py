@@ -3,37 +3,26 @@
 Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-import numpy as np
 from pydantic import Field
 
 from ...corpora.controlled import ControlledSet
 from ...extras import installed_versions
+from ...judges.calibration import Figure
 from ...records import Judgement, Record
 from ...runfolder.stages import RECORDED
 from ...text import words
 from ..systems.contents import LengthSlope
 from ..systems.lengths import slope_among
-from .agreement import Article, Ties, agreement, agreement_intervals
+from .agreement import Ties, agreement, agreement_intervals
+from .scoring import Scores, articles_of, scores_by_judge, table_of
 
 Attribute = Literal["coverage", "faithfulness"]
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
-
-
 LEVEL = 0.95
-
-
-class Statistic(Record):
-    """A statistic of agreement with its interval."""
-
-    # None where it is undefined
-    value: float | None
-    # None with fewer topics than `resampling.LEAST_SETS`, and where leaving one out leaves it undefined
-    low: float | None = None
-    high: float | None = None
 
 
 class BenchmarkRow(Record):
@@ -43,11 +32,11 @@ class BenchmarkRow(Record):
     attribute: Attribute
     # None for all articles
     side: str | None
-    # names as in `agreement.Agreement`
-    spearman_pooled: Statistic
-    spearman_macro: Statistic
-    winrate_macro: Statistic
-    winrate_micro: Statistic
+    # names as in `agreement.Agreement`; no interval where leaving a topic out leaves a statistic undefined
+    spearman_pooled: Figure
+    spearman_macro: Figure
+    winrate_macro: Figure
+    winrate_micro: Figure
     articles: int
     summaries: int
     # articles that have a correlation, and that have a pair
@@ -102,9 +91,7 @@ def benchmark(
         file: name of the file that the sets come from.
         digest: of that file's content.
     """
-    by_judge: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    for judgement in judgements:
-        by_judge[judgement.judge][judgement.request_id].append(judgement.score)
+    by_judge = scores_by_judge(judgements)
     side_of = {each.id: each.side or "all" for each in sets}
     unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
     sides = list(dict.fromkeys(each.side for each in sets if each.side is not None))
@@ -131,14 +118,11 @@ def benchmark(
     )
 
 
-def _slope(judge: str, sets: Sequence[ControlledSet], scores: dict[str, list[float | None]]) -> LengthSlope | None:
+def _slope(judge: str, sets: Sequence[ControlledSet], scores: Scores) -> LengthSlope | None:
     """How a judge's scores go with length, whatever is true of the summaries."""
-    shape = (len(sets), max((len(each.summaries) for each in sets), default=0))
-    lengths, found = np.full(shape, np.nan), np.full(shape, np.nan)
-    for row, each in enumerate(sets):
-        lengths[row, : len(each.summaries)] = [len(words(summary.text)) for summary in each.summaries]
-        found[row, : len(each.summaries)] = scores[each.id]
-    return slope_among(judge, lengths, found, [each.topic or each.id for each in sets], LEVEL)
+    lengths = table_of(sets, [[len(words(summary.text)) for summary in each.summaries] for each in sets])
+    found = table_of(sets, [scores[each.id] for each in sets])
+    return slope_among(judge, lengths, found, [each.topic_or_id for each in sets], LEVEL)
 
 
 def _row(
@@ -146,16 +130,15 @@ def _row(
     attribute: Attribute,
     side: str | None,
     sets: Sequence[ControlledSet],
-    scores: dict[str, list[float | None]],
+    scores: Scores,
     ties: Ties,
 ) -> BenchmarkRow:
     mine = [each for each in sets if side is None or each.side == side]
-    articles = [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in mine]
+    articles = articles_of(mine, scores, attribute)
     found = agreement(articles, ties)
-    # an article whose topic nobody told is one of its own
-    topics = [each.topic or each.id for each in mine]
+    topics = [each.topic_or_id for each in mine]
     statistics = {
-        name: Statistic(value=value, low=low, high=high)
+        name: Figure(value=value, low=low, high=high)
         for name, (value, low, high) in agreement_intervals(articles, topics, ties, LEVEL).items()
     }
     return BenchmarkRow(

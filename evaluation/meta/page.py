@@ -19,6 +19,7 @@ from ..pages.blocks import (
     Text,
     bounds,
     count,
+    figure,
     group,
     row,
     table,
@@ -26,7 +27,7 @@ from ..pages.blocks import (
 )
 from ..pages.charts import scale
 from ..pages.words import ALL, counted, versions
-from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
+from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from .scoring import BASELINES, LENGTH
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
@@ -44,7 +45,7 @@ def page(found: Benchmark) -> Page:
     whole = next(row for row in found.rows if row.side is None)
     return Page(
         kind="benchmark of judges",
-        about=f"{found.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
+        about=f"{found.file}: {articles(whole)}",
         title=_title(found),
         warnings=(),
         findings=(Prose(counting(found, whole), "lead"),),
@@ -96,8 +97,7 @@ def counting(found: Benchmark, whole: BenchmarkRow) -> str:
     if unknown == whole.articles:
         over = "articles (topics unknown; give --evidence)"
     return (
-        f"{counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}; "
-        f"{100 * found.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
+        f"{articles(whole)}; {100 * found.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
         "summaries and as the mean of the articles: 1 is perfect agreement, 0 none. A winrate is the share of pairs of "
         f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[found.ties]}."
     )
@@ -132,13 +132,14 @@ def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) ->
         rows = [each for each in mine if each.side == side]
         length = next((each.spearman_pooled.value for each in rows if each.judge == LENGTH), None)
         made = [_row(each, length, in_short=all_only) for each in rows]
-        groups.append(group(made, (side or ALL) if len(sides) > 1 else "", _articles(rows)))
+        groups.append(group(made, (side or ALL) if len(sides) > 1 else "", articles(rows[0])))
     values = [x for each in mine for x in (each.spearman_pooled.value, *bounds(each.spearman_pooled))]
     return table(attribute, COLUMNS, groups, scale(values, zero=True))
 
 
-def _articles(rows: list[BenchmarkRow]) -> str:
-    return f"{counted(rows[0].articles, 'article')}, {counted(rows[0].summaries, 'summary', 'summaries')}"
+def articles(found: BenchmarkRow) -> str:
+    """What a row rests on: "16 articles, 64 summaries"."""
+    return f"{counted(found.articles, 'article')}, {counted(found.summaries, 'summary', 'summaries')}"
 
 
 def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
@@ -147,19 +148,15 @@ def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
     marks += [] if length is None else [Mark(length, style=None)]
     return row(
         Text(found.judge, "baseline" if found.judge in BASELINES and not in_short else ""),
-        _number(pooled),
+        figure(pooled),
         Strip(tuple(marks)),
-        Number(found.spearman_macro.value) if in_short else _number(found.spearman_macro),
-        _number(found.winrate_macro),
-        _number(found.winrate_micro),
+        Number(found.spearman_macro.value) if in_short else figure(found.spearman_macro),
+        figure(found.winrate_macro),
+        figure(found.winrate_micro),
         count(found.pairs),
         count(found.metric_ties),
         count(found.left_out),
     )
-
-
-def _number(found: Statistic) -> Number:
-    return Number(found.value, bounds(found))
 
 
 def _length(found: Benchmark) -> Iterator[Block]:

@@ -4,18 +4,28 @@ Scores come from the cache where it has them and are kept there batch by batch, 
 stopped. Judges on one model are asked together, article first, and a model is closed before the next is loaded.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
 
 from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
+from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
 from ...extras import missing_extra
 from ...judges.batch import Spent, judge_together
 from ...judges.judge import Against, Judge, JudgeInput
 from ...records import Judgement
+from ...resampling import Floats
+from .agreement import Article
+
+# set id -> scores of its summaries
+Scores: TypeAlias = Mapping[str, Sequence[float | None]]
 
 LENGTH = "length"
 # of articles that a judge was trained on
@@ -103,3 +113,24 @@ def judge_sets(
         ]
 
     return judge_together(judges, sets, inputs, cache_file=cache_file, spent=spent)
+
+
+def scores_by_judge(judgements: Sequence[Judgement]) -> dict[str, Scores]:
+    """Judge -> set id -> scores, in the order of the judgements; a set without any has no scores."""
+    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements:
+        found[each.judge][each.request_id].append(each.score)
+    return dict(found)
+
+
+def articles_of(sets: Sequence[ControlledSet], scores: Scores, attribute: Purpose) -> list[Article]:
+    """What is known of the sets' summaries, and a judge's scores of them."""
+    return [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in sets]
+
+
+def table_of(sets: Sequence[ControlledSet], rows: Sequence[Sequence[float | None]]) -> Floats:
+    """A number for each summary, (sets, summaries); nan for None, and where a set has fewer summaries than another."""
+    table = np.full((len(sets), max((len(each.summaries) for each in sets), default=0)), np.nan)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = np.array(row, dtype=float)
+    return table

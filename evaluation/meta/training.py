@@ -9,12 +9,14 @@ from ...config.combined import COUNTED, Combination, Feature, Sign
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError
+from ...judges.calibration import Figure
 from ...judges.combined import counts
 from ...records import Judgement, Record
-from ...resampling import LEAST_SETS, Floats, TInterval, defined, jackknife_t
-from .agreement import STATISTICS, Article, without_topics
-from .benchmark import Benchmark, Statistic
+from ...resampling import LEAST_SETS, Floats, TInterval, jackknife_t
+from .agreement import STATISTICS, without_topics
+from .benchmark import Benchmark
 from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
+from .scoring import articles_of, scores_by_judge
 
 # what the trained line is called beside its judges
 COMBINED = "combined"
@@ -62,7 +64,7 @@ def features(sets: Sequence[ControlledSet], judgements: Sequence[Judgement], pur
             if value is not None and None not in known:
                 rows.append([*known, *counts(summary.text, each.source).values()])
                 truths.append(value)
-                topics.append(each.topic or each.id)
+                topics.append(each.topic_or_id)
                 places.append((each.id, place))
     if len(set(topics)) < LEAST_SETS:
         raise DataError(
@@ -134,8 +136,8 @@ class Gap(Record):
     other: str
     # whether the other agrees better turned round, as length with faithfulness does, and is compared so
     is_reversed: bool
-    pooled: Statistic
-    by_article: Statistic
+    pooled: Figure
+    by_article: Figure
 
     @property
     def is_above(self) -> bool:
@@ -163,11 +165,11 @@ def gaps(
     level: float,
 ) -> tuple[Gap, ...]:
     """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
-    topics = [each.topic or each.id for each in sets]
-    ours, ours_without = without_topics(_articles(sets, judgements, purpose, COMBINED), topics)
+    topics, scores = [each.topic_or_id for each in sets], scores_by_judge(judgements)
+    ours, ours_without = without_topics(articles_of(sets, scores[COMBINED], purpose), topics)
     found = []
     for other in others:
-        theirs, theirs_without = without_topics(_articles(sets, judgements, purpose, other), topics)
+        theirs, theirs_without = without_topics(articles_of(sets, scores[other], purpose), topics)
         pooled = STATISTICS.index("spearman_pooled")
         sign = -1.0 if theirs[pooled] < 0 else 1.0
         rests_on = np.ones(ours_without.shape, dtype=bool)
@@ -183,19 +185,6 @@ def gaps(
     return tuple(found)
 
 
-def _statistic(found: TInterval, place: int) -> Statistic:
-    value, low, high = (defined(float(each[place])) for each in (found.estimate, found.low, found.high))
-    return Statistic(value=value, low=low, high=high)
-
-
-def _articles(
-    sets: Sequence[ControlledSet], judgements: Sequence[Judgement], purpose: Purpose, judge: str
-) -> list[Article]:
-    scores = {each.candidate_id: each.score for each in judgements if each.judge == judge}
-    return [
-        Article(
-            tuple(getattr(truth, purpose) for truth in each.truths),
-            tuple(scores[f"{each.id}#{place}"] for place in range(len(each.summaries))),
-        )
-        for each in sets
-    ]
+def _statistic(found: TInterval, place: int) -> Figure:
+    value, low, high, _ = found.at(place)
+    return Figure(value=value, low=low, high=high)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, bounds, row, table
+from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, figure, row, table
 from ..pages.words import counted, versions
 from .benchmark import ATTRIBUTES
-from .page import agreements, counting, left_out, short_agreements
+from .page import agreements, articles, counting, left_out, short_agreements
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -22,7 +22,7 @@ def page(found: Training) -> Page:
     attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
     return Page(
         kind="trained judge",
-        about=f"{found.benchmark.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
+        about=f"{found.benchmark.file}: {articles(whole)}",
         title=_title(found),
         warnings=tuple(_warnings(found)),
         findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
@@ -59,7 +59,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (Number(each.value, bounds(each), sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (figure(each, sign=True) for each in (gap.pooled, gap.by_article))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from ...judges.calibration import Figure
 from . import numbers
 from .charts import Panel, Point, Scale
 from .planes import PlanePlot
@@ -290,6 +291,11 @@ def row(*cells: Cell | str, is_total: bool = False) -> Row:
 def count(value: int | None, note: str = "") -> Number:
     """A cell with a whole number, its thousands apart; a dash for none."""
     return Number(value, unit="count", note=note)
+
+
+def figure(found: Figure, places: int = 3, *, sign: bool = False) -> Number:
+    """A cell with a number of a judge, and its interval."""
+    return Number(found.value, bounds(found), places, sign=sign)
 
 
 def bounds(found: Bounded) -> tuple[float | None, float | None]:

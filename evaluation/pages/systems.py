@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from ..systems.contents import Difference, Estimate, JudgeNote, Plane
+from ..systems.contents import Difference, Estimate, JudgeNote, Plane, is_share
 from .blocks import (
     Block,
     Cell,
@@ -152,15 +152,13 @@ def _difference_row(judge: JudgeNote, each: Difference, places: int) -> Row:
     )
 
 
-def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Iterable[str]) -> Table:
+def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
     """Traits of the summaries: a group for each trait, sides down, systems across.
 
     Args:
         traits: how often or how much, by trait, system and side.
         subjects: the systems.
-        shares: names of the traits that are shares.
     """
-    shares = set(shares)
     groups = []
     for name in dict.fromkeys(each.measure for each in traits):
         mine = [each for each in traits if each.measure == name]
@@ -168,7 +166,7 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Ite
         rows = [
             row(
                 side or ALL,
-                *(_trait(by_place.get((side, subject)), is_share=name in shares) for subject in subjects),
+                *(_trait(by_place.get((side, subject))) for subject in subjects),
                 is_total=side is None,
             )
             for side in dict.fromkeys(each.side for each in mine)
@@ -178,10 +176,8 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Ite
     return table("form and length", heads, groups)
 
 
-def _trait(each: Estimate | None, *, is_share: bool) -> Cell:
-    if each is None:
-        return Number(None)
-    return Number(each.mean, bounds(each), 1, "%" if is_share else "")
+def _trait(each: Estimate | None) -> Cell:
+    return Number(each.mean, bounds(each), 1, "%" if is_share(each.signature) else "") if each else Number(None)
 
 
 def judge_panels(

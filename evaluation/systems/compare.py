@@ -27,7 +27,7 @@ from ...resampling import (
 )
 from ...storage import digest
 from ..gate.contents import BySet, what_sets_say
-from .contents import Difference, Estimate, JudgeNote, SideGap
+from .contents import Difference, Estimate, JudgeNote, SideGap, is_share
 from .systems import Asked
 
 Values = Sequence[float | None]
@@ -64,7 +64,7 @@ class Trait:
     @property
     def is_rate(self) -> bool:
         """Whether it is a share of summaries or of their words, in [0, 1]."""
-        return self.signature.startswith("share of ")
+        return is_share(self.signature)
 
 
 class Comparer:

@@ -8,11 +8,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ...judges.calibration import JudgeCalibration
 from ...records import LeftOut, Record, is_none
 from ...resampling import Verdict
 from ..gate.contents import BySet, Gate
-from ..judges.contents import Worth
 from .worst_group import WorstGroups
+
+
+def is_share(how: str) -> bool:
+    """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
+    return how.startswith("share of ")
 
 
 class Estimate(Record):
@@ -272,6 +277,17 @@ class Provenance(Record):
     # phase -> names and digests of the prompt templates of its requests
     templates: dict[str, str]
     stages: tuple[StageRow, ...]
+
+
+class Worth(Record):
+    """What is known of the judges that a page rests on."""
+
+    # judge -> its calibration
+    known: dict[str, JudgeCalibration]
+    # judges that could be tried, and of which nothing is known
+    unknown: tuple[str, ...]
+    # what calibrations rest on: "sample: 16 articles, 2026-11-23"
+    data: tuple[str, ...]
 
 
 class Report(Record):

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ...fairness.groups.coverage import over
 from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, least_p_value, t_interval
 from .compare import Comparer
 from .contents import AtEqualLength, Difference, LengthSlope
@@ -136,7 +137,7 @@ def _rows(words: Floats, scores: Floats, bends: Floats) -> Floats:
     basis = _basis(words, scores, bends)
     known = ~np.isnan(basis[..., 0])
     several = known & (known.sum(axis=1) > 1)[:, None]
-    x, y = (_about_mean(table, several) for table in (basis, scores[..., None]))
+    x, y = (about_mean(table, several) for table in (basis, scores[..., None]))
     longer = _line(np.where(known, basis[..., 0], 0.0) + np.log(LONGER), bends) - np.nan_to_num(basis)
     return np.concatenate(
         [
@@ -169,8 +170,8 @@ def _bounds(n_sets: int, low: float, high: float, level: float) -> tuple[float |
     return (None, None) if is_few else (defined(low), defined(high))
 
 
-def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Values less the mean of their request's known ones; 0 where unknown. (requests, candidates, columns)."""
+def about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Values less the mean of their row's known ones, (rows, candidates, columns); 0 where unknown."""
     values = np.where(known[..., None], table, 0.0)
     n = np.maximum(known.sum(axis=1), 1)[:, None, None]
     return np.where(known[..., None], values - values.sum(axis=1, keepdims=True) / n, 0.0)
@@ -185,14 +186,12 @@ def _line_of(sums: Floats) -> Floats:
 
 def _slope(sums: Floats) -> Floats:
     """Mean growth of the curve, (..., 1)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        grown = sums[..., -1 - WIDTH : -1] / sums[..., -1:]
+    grown = over(sums[..., -1 - WIDTH : -1], sums[..., -1:])
     return (_line_of(sums) * grown).sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
 
 
 def _parts(sums: Floats) -> Floats:
     """The part of the difference that goes with length, and the rest, (..., 2)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = sums[..., 1 : 2 + WIDTH] / sums[..., :1]
+    means = over(sums[..., 1 : 2 + WIDTH], sums[..., :1])
     by_length = (_line_of(sums[..., 2 + WIDTH :]) * means[..., 1:]).sum(axis=-1)
     return np.stack([by_length, means[..., 0] - by_length], axis=-1)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config import Recipe
+from ...fairness.groups.coverage import over
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, adjusted, cluster_sums, defined, t_interval
 from .compare import Comparer
 from .contents import JudgeNote, Plane, PlanePoint
@@ -131,8 +132,7 @@ def _compared(
     columns = np.hstack([cluster_sums(np.nan_to_num(differences), sets), known])
 
     def means(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        totals, counts = np.split(sums, 2, axis=-1)
-        return np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
+        return over(*np.split(sums, 2, axis=-1))
 
     return t_interval(means, columns, known > 0, level), (known > 0).sum(axis=0)
 

@@ -5,10 +5,11 @@ The expected value of the best of n draws is taken from them for all requests at
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,24 +53,21 @@ class Ranked:
     def in_order(self, places: Sequence[int]) -> "Ranked":
         """The requests of these places, in this order."""
         rows = list(places)
-        return replace(
-            self,
-            n_candidates=self.n_candidates[rows],
-            rewards=self.rewards[rows],
-            index=self.index[rows],
-            columns={name: column[rows] for name, column in self.columns.items()},
-            issues={name: found[rows] for name, found in self.issues.items()},
-        )
+        return replace(self._each(lambda table: table[rows]), n_candidates=self.n_candidates[rows])
 
     def ranked_by(self, column: Floats) -> "Ranked":
         """The same candidates in the order of other numbers, the highest first, then of drawing; those without one last."""
         order = np.lexsort((self.index, -column), axis=-1)
+        return replace(self, rewards=column)._each(lambda table: np.take_along_axis(table, order, axis=1))
+
+    def _each(self, changed: Callable[[NDArray[Any]], NDArray[Any]]) -> "Ranked":
+        """Every table of candidates changed alike."""
         return replace(
             self,
-            rewards=np.take_along_axis(column, order, axis=1),
-            index=np.take_along_axis(self.index, order, axis=1),
-            columns={name: np.take_along_axis(each, order, axis=1) for name, each in self.columns.items()},
-            issues={name: np.take_along_axis(each, order, axis=1) for name, each in self.issues.items()},
+            rewards=changed(self.rewards),
+            index=changed(self.index),
+            columns={name: changed(column) for name, column in self.columns.items()},
+            issues={name: changed(found) for name, found in self.issues.items()},
         )
 
     def expected_best(self, column: Floats, n: int) -> list[float | None]:

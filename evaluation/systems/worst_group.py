@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
+from ...fairness.groups.coverage import over
 from ...records import Record
 from ...resampling import (
     LEAST_SETS,
@@ -176,8 +177,7 @@ def _best(table: NDArray[np.float64]) -> tuple[int, float | None]:
             sums[..., :-n_groups].reshape(*sums.shape[:-1], n_systems, n_groups),
             sums[..., None, -n_groups:],
         )
-        means = np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
-        return np.asarray(means.min(axis=-1))
+        return np.asarray(over(totals, counts).min(axis=-1))
 
     whole = np.hstack([columns, known])
     best = int(np.argmax(worst(whole.sum(axis=0))))

@@ -18,7 +18,8 @@ from evenhand.corpora.controlled import controlled_plan, ground_truth
 from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.checkpoint.ledger import duplicates
-from evenhand.evaluation.comparison.bradley_terry import order, row_wins, strength_bounds, strengths, wins
+from evenhand.evaluation.comparison.bradley_terry import order, strengths
+from evenhand.evaluation.comparison.ranking import _wins
 from evenhand.evaluation.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.human.matching import covered, multiset_overlap
 from evenhand.evaluation.human.results import human_results, human_scores
@@ -31,7 +32,7 @@ from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import judge_fallback, parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
-from evenhand.resampling import Bootstrap
+from evenhand.resampling import Bootstrap, percentiles
 from evenhand.text import words
 
 Given = dict[str, Any]
@@ -116,8 +117,17 @@ def fragments_of(given: Given) -> Given:
     return asdict(fragments(passages(given["source"]), given["summary"]))
 
 
+def wins_by_request(scores: list[list[float | None]]) -> np.ndarray:
+    """What a ranking counts where each system has one summary a request, (requests, systems, systems)."""
+    return _wins(
+        [[() if score is None else ((score, 1.0),) for score in mine] for mine in zip(*scores, strict=True)], False
+    )
+
+
 def comparisons_of(given: Given) -> Given:
-    return {"wins": wins(given["scores"], given.get("tie", "half"))}
+    won = wins_by_request(given["scores"])
+    # evenhand's ties are half wins; without them whole wins are left
+    return {"wins": (won if given.get("tie", "half") == "half" else np.floor(won)).sum(axis=0)}
 
 
 def bradley_terry_of(given: Given) -> Given:
@@ -126,11 +136,11 @@ def bradley_terry_of(given: Given) -> Given:
 
 
 def bt_bootstrap_of(given: Given) -> Given:
-    n = len(given["scores"])
-    drawn = [np.bincount(rows, minlength=n).astype(float) for rows in given["resamples"]]
-    won = row_wins(given["scores"])
-    low, high = strength_bounds(won, [np.array(drawn)], prior=given["prior"], level=given["level"])
-    return {"point": strengths(won.sum(axis=0), given["prior"]), "low": low, "high": high}
+    """Bounds of the draws' fits: a ranking's own are the jackknife's, with other numbers."""
+    won, prior = wins_by_request(given["scores"]), given["prior"]
+    drawn = [strengths(won[rows].sum(axis=0), prior) for rows in given["resamples"]]
+    low, high = percentiles(drawn, given["level"])
+    return {"point": strengths(won.sum(axis=0), prior), "low": low, "high": high}
 
 
 def iaa_spans_of(given: Given) -> Given:

@@ -6,7 +6,7 @@ from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.evaluation.audit.figures import Measured
-from evenhand.evaluation.audit.pairs import Pair, paired_differences
+from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import ListedWords
@@ -169,6 +169,8 @@ def test_all_that_a_pair_knows_is_of_the_sets_scored_under_both():
         for system in given.systems
         for found in [shares.measure(given.items(system))]
     )
-    pair = Pair.of(other, one, PLAN.bootstrap)
-    assert len(pair.mine.parts) == len(pair.mine.rests_on) == len(pair.mine.columns) == 3
-    assert pair.theirs.left_out == (None,) * 3
+    both = one.figures.scored & other.figures.scored
+    mine, theirs = other.figures.only(both), one.figures.only(both)
+    assert len(mine.parts) == len(mine.rests_on) == len(mine.columns) == 3
+    assert theirs.left_out == (None,) * 3
+    assert {each.n for each in paired_differences([one, other], ["one", "other"], PLAN.bootstrap, 1)} == {3}

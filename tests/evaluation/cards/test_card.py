@@ -14,7 +14,8 @@ from evenhand.evaluation.cards.contents import REPORTED
 from evenhand.evaluation.cards.run import read_run
 from evenhand.evaluation.cards.verify import departures, made_anew
 from evenhand.evaluation.checkpoint.report import report
-from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow, Statistic
+from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow
+from evenhand.judges.calibration import Figure
 from evenhand.storage import read_text, write_text
 
 hub = pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
@@ -119,7 +120,7 @@ def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
 
 
 def calibration(signature: str) -> Benchmark:
-    known = Statistic(value=0.5, low=0.25, high=0.75)
+    known = Figure(value=0.5, low=0.25, high=0.75)
     row = BenchmarkRow(
         judge="overlap", attribute="coverage", side=None, spearman_pooled=known, spearman_macro=known, winrate_macro=known,
         winrate_micro=known, articles=7, summaries=21, spearman_articles=7, winrate_articles=7, pairs=21, metric_ties=0,

@@ -4,11 +4,12 @@ from math import log
 from typing import Any
 
 import pytest
+from conftest import make_candidate, make_request
 
 from evenhand.errors import DataError
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.entries import NEARNESS, Named, compared, read_entries
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.comparison.ranking import chance_to_win, leading, rank
 from evenhand.evaluation.gate.limits import parse_limit
@@ -17,6 +18,7 @@ from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
 from evenhand.evaluation.systems.contents import JudgeNote
+from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.resampling import Bootstrap, adjusted
 
 
@@ -169,6 +171,30 @@ def test_traits_have_length_wrong_side_and_novelty(comparison: Any):
     assert {"words", "contract kept", "novel 4-grams", "fragment density", "characters"} <= measures
     # "The Left says 0." against "The left of a.": says and 0 are new, 2 of 4 words
     assert mean_of(comparison.traits, "novel words", "dpo", 1, "left") == pytest.approx(0.5)
+
+
+def test_what_a_summary_is_like_worked_by_hand(ferry: Any):
+    request = make_request(ferry)
+    texts = ("The Left keeps the boat. It pays.", " ")
+    scored = tuple(
+        ScoredCandidate(candidate=make_candidate(request, text, i), scores={}, reward=None)
+        for i, text in enumerate(texts)
+    )
+    group = CandidateGroup(
+        request_id=request.id, set_id="ferry", side="left", prompt=request.prompt, candidates=scored, best_id=None
+    )
+    full, empty = compared(request, group).values()
+    # the left keeps the boat it pays: new are left, keeps, boat and pays of 7 words; the, the and it are fragments of one
+    assert full["novel words"] == pytest.approx(4 / 7)
+    assert full["novel 4-grams"] == 1.0
+    assert (full["fragment coverage"], full["fragment density"]) == pytest.approx((3 / 7, 3 / 7))
+    # the source has 9 words and 6
+    assert full["compression"] == pytest.approx(15 / 7)
+    assert (full["characters"], full["several sentences"]) == (33.0, 1.0)
+    # an empty summary tells only its length
+    assert {name: value for name, value in empty.items() if value is not None and name != NEARNESS} == {
+        "characters": 1.0
+    }
 
 
 def test_other_requests_and_other_judges_are_refused_together(make_run: Any, small_run: Any, tmp_path: Any):

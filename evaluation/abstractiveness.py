@@ -1,15 +1,45 @@
-"""Extractive fragments: the runs of words that a summary shares with its source, found greedily from left to right."""
+"""How far a summary goes beyond copying: n-grams that its source does not have, and the runs of words that it shares with it.
+
+Tokens are those of `text.words`; n-grams and fragments never cross the border of a passage.
+Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...text import words
+from ..text import words
 
+# the n of n-grams
+ORDERS = (1, 2, 3, 4)
 # words of a fragment that is copied, and not common language
 LONG = 8
 # sources that are kept as they were read: candidates of one request come one after the other
 KNOWN_SOURCES = 8
+
+
+def novel_ngrams(passages: Sequence[str], summary: str, orders: Sequence[int] = ORDERS) -> dict[int, float | None]:
+    """Share of the summary's n-grams that no passage has, in [0, 1], for each n; every occurrence counts.
+
+    None where the summary has fewer than n tokens. Source: See et al. 2017, as used by Ri et al. 2025, section 6.1;
+    docs/papers.md#ri-tokens.
+
+    Args:
+        passages: the source's passages; an n-gram lies within one of them.
+        summary: the text looked at.
+        orders: the n.
+    """
+    source, tokens = [words(passage) for passage in passages], words(summary)
+    ratios: dict[int, float | None] = {}
+    for n in orders:
+        known = {gram for passage in source for gram in _ngrams(passage, n)}
+        mine = _ngrams(tokens, n)
+        ratios[n] = sum(gram not in known for gram in mine) / len(mine) if mine else None
+    return ratios
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1)]
 
 
 @dataclass(frozen=True)
@@ -35,7 +65,7 @@ class Fragments:
 
 
 def fragments(passages: Sequence[str], summary: str) -> Fragments:
-    """The fragments of a summary; one lies within one passage.
+    """The fragments of a summary, found greedily from left to right; one lies within one passage.
 
     Source: Grusky, Naaman and Artzi 2018 (arXiv:1804.11283), in the form of their reference code: after a match the scan of the
     source goes on behind it. Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
