@@ -66,7 +66,15 @@ class Aligner(Protocol):
         ...
 
 
-class PairAligner(ABC):
+class Holder:
+    """What holds one model of transformers, under the name `_model`."""
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        release(self, "_model")
+
+
+class PairAligner(Holder, ABC):
     """An aligner whose model reads premise and claim together."""
 
     def __init__(self, tokenizer: Any, most_tokens: int, batch_size: int) -> None:
@@ -78,10 +86,6 @@ class PairAligner(ABC):
     @abstractmethod
     def probabilities(self, encoded: Any) -> list[float]:
         """Probability that the premise supports the claim, for each row of an encoded batch."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give the model's memory back."""
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order."""

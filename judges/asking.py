@@ -130,7 +130,7 @@ class LanguageModelJudge(ABC):
     def __init__(self, name: str, options: AskingSection, backend: Lazy[Backend]) -> None:
         self.name = name
         self.against: Against | None = options.against
-        self.loads = backend.key
+        self.loads = backend.loads
         self.requests_per_batch = options.backend.requests_per_batch
         self.model = backend_signature(options.backend, options.model, options.model.adapter)
         self.backend = backend

@@ -1,13 +1,14 @@
 """The documents of a request with their attribute values: what judges of fairness compare a summary with."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..records import SEPARATOR, SummaryRequest
 from ..storage import canonical_json
-from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+from .judge import JudgeInput, ScoringJudge, Verdict
+from .shared import Held
 
 # why a judge of whole sets has no score
 ONE_SIDE = "the request asks for one side"
@@ -59,18 +60,11 @@ def summary_of(each: JudgeInput) -> LabelledSummary:
     return LabelledSummary(each.candidate_id, each.values, each.documents, each.text, each.separator)
 
 
-class WholeSetJudge(ABC):
+class WholeSetJudge(ScoringJudge):
     """A judge of summaries that are to represent all values; one of a side alone is unscored, since it is unfair by design."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-
-    def __init__(self, name: str, signature: str, loads: str) -> None:
-        self.name = name
-        self.signature = signature
-        self.against: Against | None = "documents"
-        self.loads = loads
+    def __init__(self, name: str, signature: str, held: Held) -> None:
+        super().__init__(name, signature, "documents", held)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
@@ -81,7 +75,3 @@ class WholeSetJudge(ABC):
     @abstractmethod
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
         """One verdict for each summary of all values."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give a model's memory back."""

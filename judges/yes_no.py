@@ -14,7 +14,7 @@ from ..config.metrics import MiniCheckJudge, UniEvalJudge
 from ..errors import JudgeError
 from ..extras import need
 from ..storage import canonical_json
-from .aligner import Aligner, Alignment, Pairing, alignment_of, release
+from .aligner import Aligner, Alignment, Holder, Pairing, alignment_of
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
 from .tokens import as_text, special_tokens
@@ -54,7 +54,7 @@ class Asking(Protocol):
         ...
 
 
-class YesNoAligner:
+class YesNoAligner(Holder):
     """A T5 that answers whether a premise supports a claim.
 
     Args:
@@ -130,10 +130,6 @@ class YesNoAligner:
             logits = self._model(**encoded, decoder_input_ids=start).logits[:, 0].float()  # (questions, tokens)
         shares = logits[:, [self._answers.no, self._answers.yes]].softmax(dim=-1)
         return [float(share) for share in shares[:, 1]]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def lazy_yes_no(models: SharedModels, options: UniEvalJudge | MiniCheckJudge, asking: Asking) -> Lazy[Aligner]:

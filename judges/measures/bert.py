@@ -15,7 +15,7 @@ from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups.masses import rescale
 from ...storage import canonical_json
-from ..aligner import most_tokens, release
+from ..aligner import Holder, most_tokens
 from ..bertscore import UNUSED
 from ..checkpoint import ends_at, open_checkpoint
 from ..shared import Lazy, SharedModels
@@ -26,7 +26,7 @@ FEATURE = "matcher 'bertscore'"
 N_SPECIAL = 2
 
 
-class BertScorer:
+class BertScorer(Holder):
     """Rescaled precision by one hidden layer of an encoder."""
 
     def __init__(self, section: MatcherSection) -> None:
@@ -68,10 +68,6 @@ class BertScorer:
             torch.nn.functional.normalize(row[: len(text.ids)].float(), dim=-1)
             for row, text in zip(states, texts, strict=True)
         ]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def _precision(summary: Any, text: Any) -> Any:

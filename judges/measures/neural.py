@@ -19,7 +19,7 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
 from ...runfolder.timing import booked
-from ..shared import Lazy
+from ..shared import Lazy, OneModel
 from ..support import DECIMALS, NO_NUMBER
 from ..tokens import TokenIds, frame_of, token_ids
 from .lengths import TooLong
@@ -134,7 +134,7 @@ class Scorer(Protocol):
         ...
 
 
-class NeuralMatcher:
+class NeuralMatcher(OneModel[Scorer]):
     """Masses whose target is a softmax over a model's scores of the values.
 
     Args:
@@ -149,15 +149,14 @@ class NeuralMatcher:
     """
 
     def __init__(self, section: MatcherSection, model: Lazy[Scorer], options: Mapping[str, object]) -> None:
+        super().__init__(model)
         counter, self._count = source_counter(section)
         self.name: str = section.kind
-        self.loads = model.key
         parts = {"model": signature(section.model_name, section.revision), **options, "T": section.temperature}
         named = "|".join(f"{key}:{value}" for key, value in parts.items())
         self.signature = f"{section.kind}|{named}|source:{counter}|v:2"
         self._temperature = section.temperature
         self._too_long = TooLong(section.kind, section.on_overflow)
-        self._model = model
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values; equal texts are run once, those of all items together.
@@ -211,7 +210,3 @@ class NeuralMatcher:
             with booked("models"):
                 found.update(zip(some, scorer.scores(some, texts), strict=True))
         return found
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()

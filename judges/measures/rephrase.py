@@ -43,7 +43,7 @@ class Rephraser:
         }
         named = ",".join(f"{key}={value}" for key, value in parts.items())
         self.signature = f"llm({template.signature},{named.replace('|', ',')})"
-        self.loads = backend.key
+        self.loads = backend.loads
         self._options = options
         self._domain = domain
         self._template = template
