@@ -6,6 +6,7 @@ can hold, and in them in batches of like length.
 Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 """
 
+import logging
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ...config.fairness import MatcherSection
+from ...errors import DataError
 from ...fairness.groups.chance import ChanceLevel
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
@@ -22,11 +24,15 @@ from ...runfolder.timing import booked
 from ..shared import Lazy, OneModel
 from ..support import DECIMALS, NO_NUMBER
 from ..tokens import TokenIds, frame_of, token_ids
-from .lengths import TooLong
 from .measure import ModelMasses
 from .words import source_counter
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+# characters of a text that a message shows
+SHOWN = 60
 
 # text of a value, summary
 Compared = tuple[str, str]
@@ -156,7 +162,8 @@ class NeuralMatcher(OneModel[Scorer]):
         named = "|".join(f"{key}:{value}" for key, value in parts.items())
         self.signature = f"{section.kind}|{named}|source:{counter}|v:2"
         self._temperature = section.temperature
-        self._too_long = TooLong(section.kind, section.on_overflow)
+        self._on_overflow = section.on_overflow
+        self._said_cut = False
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values; equal texts are run once, those of all items together.
@@ -199,8 +206,28 @@ class NeuralMatcher(OneModel[Scorer]):
             return {}
         reader = self._model.get().reader
         texts = dict(zip(distinct, reader.read(distinct), strict=True))
-        self._too_long.check({text: read.n_tokens for text, read in texts.items()}, reader.most_tokens)
+        self._check_lengths({text: read.n_tokens for text, read in texts.items()}, reader.most_tokens)
         return texts
+
+    def _check_lengths(self, lengths: Mapping[str, int], most_tokens: int) -> None:
+        """Say once that texts are cut, or refuse them; both lengths count special tokens.
+
+        Raises:
+            DataError: a text is too long and nothing may be cut; the first such texts are named by how they begin.
+        """
+        long = {text: n for text, n in lengths.items() if n > most_tokens}
+        if long and self._on_overflow == "raise":
+            named = ", ".join(f"{text[:SHOWN]!r} ({n} tokens)" for text, n in list(long.items())[:3])
+            raise DataError(
+                f"matcher {self.name!r} reads {most_tokens} tokens, and {len(long)} of {len(lengths)} texts are longer: "
+                f"{named}; shorten the documents, write on_overflow: truncate, or match by words, which has no limit"
+            )
+        if long and not self._said_cut:
+            log.warning(
+                "matcher %r: %d of %d texts were cut to %d tokens; later ones are cut without a word",
+                self.name, len(long), len(lengths), most_tokens,
+            )  # fmt: skip
+            self._said_cut = True
 
     def _scores(self, pairs: Sequence[Compared], texts: Mapping[str, ReadText]) -> dict[Compared, float]:
         lengths = {text: len(read.ids) for text, read in texts.items()}
