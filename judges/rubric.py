@@ -32,7 +32,7 @@ from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, un
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels
-from .verdict_text import judge_fallback
+from .verdict_text import parse_judge
 
 PROMPTS = Path(__file__).parent / "prompts"
 FIELDS = frozenset({"source", "summary"})
@@ -100,8 +100,8 @@ class Rubric(LanguageModelJudge):
         ]
 
     def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
-        """The grade that the replies so far give: a whole one."""
-        return judge_fallback(replies, self.low, self.high, self._options.max_attempts, integer_only=True).score
+        """The grade that the last reply gives, a whole one; those before it gave none."""
+        return parse_judge(replies[-1], self.low, self.high, integer_only=True)
 
 
 def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:
