@@ -165,6 +165,11 @@ class Asker(Protocol):
         ...
 
 
+def samplings(n: int, most_tokens: int) -> list[Sampling]:
+    """Samplings of so many attempts; after the first with a temperature, since repeating a greedy call repeats its failure."""
+    return [Sampling(temperature=0.7 if later else 0.0, max_tokens=most_tokens) for later in range(n)]
+
+
 def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sampling], read: Reader) -> Rounds:
     """Ask about each input until its replies are read, at most once with each of these samplings.
 
