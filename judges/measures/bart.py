@@ -13,10 +13,10 @@ from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups.masses import bart_scores
 from ...storage import canonical_json
-from ..aligner import Holder, most_tokens
+from ..aligner import Holder, in_batches, most_tokens
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels
-from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer
 
 FEATURE = "matcher 'bartscore'"
 

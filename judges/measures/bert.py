@@ -15,11 +15,11 @@ from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups.masses import rescale
 from ...storage import canonical_json
-from ..aligner import Holder, most_tokens
+from ..aligner import Holder, in_batches, most_tokens
 from ..bertscore import UNUSED
 from ..checkpoint import ends_at, open_checkpoint
 from ..shared import Lazy, SharedModels
-from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer
 
 FEATURE = "matcher 'bertscore'"
 # first and last vector of a text

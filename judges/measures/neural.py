@@ -8,9 +8,9 @@ Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 
 import logging
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from .measure import ModelMasses
 from .words import source_counter
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 # characters of a text that a message shows
 SHOWN = 60
@@ -60,13 +58,6 @@ def in_flight(pairs: Sequence[Compared], lengths: Mapping[str, int], most: int) 
         n_tokens += sum(lengths[text] for text in new)
     if part:
         yield part
-
-
-def in_batches(pieces: Iterable[T], length: Callable[[T], tuple[int, ...]], batch_size: int) -> Iterator[list[T]]:
-    """The distinct pieces in batches, those of like length together, so that little of a batch is padding."""
-    order = sorted(dict.fromkeys(pieces), key=length)
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
 
 
 @dataclass(frozen=True)
