@@ -39,7 +39,7 @@ W = TypeVar("W", bound=Closable)
 
 
 class Lazy(Generic[M_co]):
-    """A model that is loaded on first use; after `close`, the next use loads it again."""
+    """A model that is loaded on first use; after `close`, the next use loads it again. Its `loads` names it and its settings."""
 
     def __init__(self, loads: str, load: Callable[[], M_co]) -> None:
         self.loads = loads
@@ -61,7 +61,7 @@ class Lazy(Generic[M_co]):
 
 
 class Part(Lazy[M_co]):
-    """A part of a model that another `Lazy` holds: it has its key, and is loaded and closed with it."""
+    """A part of a model that another `Lazy` holds: it has its `loads`, and is loaded and closed with it."""
 
     def __init__(self, whole: Lazy[W], part: Callable[[W], M_co]) -> None:
         super().__init__(whole.loads, lambda: part(whole.get()))
