@@ -47,9 +47,10 @@ class Contrast(ScoringJudge):
 
 def _why_not(each: JudgeInput) -> str | None:
     """Why there is nothing to contrast; None when there is."""
-    if each.side is None:
+    given = each.labelled
+    if given.side is None:
         return ALL_SIDES
-    is_own = [document.value == each.side for document in each.documents]
+    is_own = [document.value == given.side for document in given.documents]
     if not any(is_own):
         return NO_OWN
     return NO_OTHERS if all(is_own) else None
@@ -58,9 +59,9 @@ def _why_not(each: JudgeInput) -> str | None:
 def _verdict(each: JudgeInput, found: UnitEvidence | Unscored) -> Verdict:
     if isinstance(found, Unscored):
         return Verdict(None, found.reason)
-    evidence = found.evidence
-    best = document_entailment(evidence.nli, evidence.windows, len(each.documents), gate=False)  # (documents, units)
-    is_own = np.array([document.value == each.side for document in each.documents])
+    evidence, given = found.evidence, each.labelled
+    best = document_entailment(evidence.nli, evidence.windows, len(given.documents), gate=False)  # (documents, units)
+    is_own = np.array([document.value == given.side for document in given.documents])
     own, others = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
     raw = {"own": round(own, 6), "others": round(others, 6), "units": len(found.units)}
     if found.n_cut:

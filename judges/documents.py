@@ -2,11 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..fairness.labelled import LabelledSummary, LabelledText
-from ..records import SEPARATOR, SummaryRequest
-from ..storage import canonical_json
+from ..fairness.labelled import LabelledDocuments, LabelledSummary, LabelledText
+from ..records import SummaryRequest
 from .judge import JudgeInput, ScoringJudge, Verdict
 from .shared import Held
 
@@ -14,38 +12,12 @@ from .shared import Held
 ONE_SIDE = "the request asks for one side"
 
 
-@dataclass(frozen=True)
-class LabelledDocuments:
-    """What a summary is judged against."""
-
-    # those of the set that have a value, in their order
-    documents: tuple[LabelledText, ...]
-    # declared values, in the corpus's order
-    values: tuple[str, ...]
-    # the value that the summary is to represent; None for all
-    side: str | None
-    # joins the texts of one value
-    separator: str = SEPARATOR
-
-    @property
-    def text(self) -> str:
-        """All of it as one text, which tells judgements apart; "" without documents."""
-        if not self.documents:
-            return ""
-        # what most corpora do not have is left out, so that their texts stay as they were before it
-        more = {} if self.separator == SEPARATOR else {"separator": self.separator}
-        if any(each.sentences for each in self.documents):
-            more["sentences"] = "given"
-        parts = [self.values, self.side, [[each.value, each.text] for each in self.documents]]
-        return canonical_json([*parts, more] if more else parts)
-
-
 def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
     """The set's documents with their values of the attribute that the request is about; none when it names no attribute."""
     side = request.perspective.value if request.perspective else None
     attribute = request.perspective.attribute if request.perspective else request.attribute
     if attribute is None:
-        return LabelledDocuments((), (), side)
+        return LabelledDocuments(side=side)
     whole = request.document_set
     labelled = tuple(
         LabelledText(document.text, document.attributes[attribute], whole.sentences_of(document))
@@ -57,7 +29,8 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
 
 def summary_of(each: JudgeInput) -> LabelledSummary:
     """An input of a judge against "documents", as the measures take it."""
-    return LabelledSummary(each.candidate_id, each.values, each.documents, each.text, each.separator)
+    given = each.labelled
+    return LabelledSummary(each.candidate_id, given.values, given.documents, each.text, given.separator)
 
 
 class WholeSetJudge(ScoringJudge):
@@ -68,7 +41,7 @@ class WholeSetJudge(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
-        whole = [place for place, each in enumerate(inputs) if each.side is None]
+        whole = [place for place, each in enumerate(inputs) if each.labelled.side is None]
         found = dict(zip(whole, self._verdicts([summary_of(inputs[place]) for place in whole]), strict=True))
         return [found.get(place, Verdict(None, ONE_SIDE, attempts=0)) for place in range(len(inputs))]
 

@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..config.section import Check
-from ..fairness.labelled import LabelledText
+from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
-from ..records import SEPARATOR
 from .shared import Held, NoModel, SharedModels
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
@@ -32,13 +31,8 @@ class JudgeInput:
     contract_ok: bool
     # text chosen by the judge's `against`; "" for a judge that looks at the summary alone
     reference: str
-    # for a judge against "documents": the set's documents that have a value, the declared values, and the value that the
-    # summary is to represent, None for all; `reference` then spells out all three
-    documents: tuple[LabelledText, ...] = ()
-    values: tuple[str, ...] = ()
-    side: str | None = None
-    # of the documents' texts of one value
-    separator: str = SEPARATOR
+    # for a judge against "documents": those of the set that have a value; `reference` then is its `text`
+    labelled: LabelledDocuments = field(default_factory=LabelledDocuments)
     # for a judge against "sources": the texts of the documents to represent; `reference` then spells them out
     sources: tuple[str, ...] = ()
 
