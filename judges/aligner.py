@@ -8,7 +8,7 @@ cut to the model's length, at its end.
 import gc
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -27,6 +27,7 @@ UNBOUNDED = 2**20
 Pair = tuple[str, str]
 # what is read off a row of an encoded batch
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,15 @@ class Aligner(Protocol):
         ...
 
 
-class PairAligner(ABC):
+class Holder:
+    """What holds one model of transformers, under the name `_model`."""
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        release(self, "_model")
+
+
+class PairAligner(Holder, ABC):
     """An aligner whose model reads premise and claim together."""
 
     def __init__(self, tokenizer: Any, most_tokens: int, batch_size: int) -> None:
@@ -78,10 +87,6 @@ class PairAligner(ABC):
     @abstractmethod
     def probabilities(self, encoded: Any) -> list[float]:
         """Probability that the premise supports the claim, for each row of an encoded batch."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give the model's memory back."""
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order."""
@@ -109,20 +114,28 @@ class PairAligner(ABC):
             if len(ids[claim]) < room
         }
         torch = need("torch", "an aligner")
-        order = sorted(lengths, key=lambda pair: (lengths[pair], pair))
         found: dict[Pair, R] = {}
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
+        for batch in in_batches(lengths, lambda pair: (lengths[pair], pair), self._batch_size):
             framed = [self._frame.row((ids[premise][: room - len(ids[claim])], ids[claim])) for premise, claim in batch]
             encoded = self._tokenizer.pad(framed, return_tensors="pt")
             with torch.inference_mode():
                 found.update(zip(batch, rows(encoded), strict=True))
         cut = {pair for pair, length in lengths.items() if length > room}
-        if cut:
-            log.warning(
-                "%d of %d comparisons cut the source side to %d tokens", len(cut), len(lengths), self._most_tokens
-            )
+        warn_of_cuts(len(cut), len(lengths), self._most_tokens)
         return found, cut
+
+
+def in_batches(pieces: Iterable[T], order: Callable[[T], Any], batch_size: int) -> Iterator[list[T]]:
+    """The distinct pieces in batches; ordered by length, those of like length stand together, so that little is padding."""
+    ordered = sorted(dict.fromkeys(pieces), key=order)
+    for start in range(0, len(ordered), batch_size):
+        yield ordered[start : start + batch_size]
+
+
+def warn_of_cuts(n_cut: int, n: int, most_tokens: int) -> None:
+    """Say, if it is so, that some of the comparisons did not read the source side to its end."""
+    if n_cut:
+        log.warning("%d of %d comparisons cut the source side to %d tokens", n_cut, n, most_tokens)
 
 
 def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]) -> Alignment:

@@ -130,7 +130,7 @@ class LanguageModelJudge(ABC):
     def __init__(self, name: str, options: AskingSection, backend: Lazy[Backend]) -> None:
         self.name = name
         self.against: Against | None = options.against
-        self.loads = backend.key
+        self.loads = backend.loads
         self.requests_per_batch = options.backend.requests_per_batch
         self.model = backend_signature(options.backend, options.model, options.model.adapter)
         self.backend = backend
@@ -163,6 +163,11 @@ class Asker(Protocol):
     def seed(self, each: JudgeInput, attempt: int) -> int:
         """The seed of an attempt, counted from 1."""
         ...
+
+
+def samplings(n: int, most_tokens: int) -> list[Sampling]:
+    """Samplings of so many attempts; after the first with a temperature, since repeating a greedy call repeats its failure."""
+    return [Sampling(temperature=0.7 if later else 0.0, max_tokens=most_tokens) for later in range(n)]
 
 
 def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sampling], read: Reader) -> Rounds:

@@ -261,15 +261,8 @@ def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
     if against is None or against == "candidates":
         return bare
     if against == "documents":
-        found = labelled_documents(request)
-        return replace(
-            bare,
-            reference=found.text,
-            documents=found.documents,
-            values=found.values,
-            side=found.side,
-            separator=found.separator,
-        )
+        labelled = labelled_documents(request)
+        return replace(bare, reference=labelled.text, labelled=labelled)
     reference = reference_text(request, against)
     if against == "sources":
         return replace(bare, reference=reference, sources=tuple(d.text for d in request.source_documents))

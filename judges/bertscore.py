@@ -21,10 +21,10 @@ from ..extras import need
 from ..models import signature
 from ..runfolder.timing import booked
 from ..storage import canonical_json
+from .aligner import Holder
 from .aligner import most_tokens as longest_input
-from .aligner import release
 from .checkpoint import open_checkpoint
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature, own_model
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature, own_model
 from .shared import Lazy, SharedModels
 from .support import NO_NUMBER
 from .tokens import ids_as_text, own_tokens
@@ -72,7 +72,7 @@ class _Window:
     own: NDArray[np.bool_]
 
 
-class TokenEmbedder:
+class TokenEmbedder(Holder):
     """An encoder that gives each token of a text its vector.
 
     Args:
@@ -146,23 +146,14 @@ class TokenEmbedder:
         for window, mask, rows in zip(windows, encoded["attention_mask"].bool().cpu().numpy(), unit, strict=True):
             yield rows[mask][window.own]
 
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
-
-class BertScore:
+class BertScore(ScoringJudge):
     """One measure of BERTScore as a judge, on a scale from -1 to 1."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
     low = -1.0
-    high = 1.0
 
     def __init__(self, name: str, options: BertScoreJudge, model: Lazy[TokenEmbedder]) -> None:
-        self.name = name
-        self.against: Against | None = options.against
-        self.loads = model.key
-        self.signature = judge_signature(
+        named = judge_signature(
             f"bertscore-{options.measure}",
             "bertscore",
             model=signature(options.model, options.revision),
@@ -173,6 +164,7 @@ class BertScore:
             rescaled="no",
             v=2,
         )
+        super().__init__(name, named, options.against, model)
         self._measure = options.measure
         self._model = model
 
@@ -192,10 +184,6 @@ class BertScore:
             return Verdict(None, NO_NUMBER)
         n_split = text.n_split + summary.n_split
         return Verdict(found[self._measure], raw=canonical_json(found | ({"split": n_split} if n_split else {})))
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()
 
 
 def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> Judge:

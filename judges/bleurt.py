@@ -22,7 +22,7 @@ from ..config.section import Check
 from ..errors import JudgeError
 from ..models import check, signature
 from ..storage import read_json
-from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
+from .aligner import Aligner, PairAligner, Pairing, most_tokens
 from .alignment import whole
 from .checkpoint import open_checkpoint
 from .judge import Judge, Kind, judge_signature, own_model
@@ -50,10 +50,6 @@ class BleurtAligner(PairAligner):
     def probabilities(self, encoded: Any) -> list[float]:
         """The regression's value of each row, without bounds."""
         return [float(value) for value in self._model(**encoded.to(self._model.device)).logits[:, 0]]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:

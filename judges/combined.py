@@ -16,7 +16,7 @@ from ..storage import canonical_json, file_digest
 from ..text import sentences
 from .claims import VERSION as CLAIM_RULES
 from .claims import claims
-from .judge import Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, Reader, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
 
@@ -33,19 +33,13 @@ def value_of(saved: Combination, features: Mapping[str, float]) -> float:
     return min(1.0, max(0.0, saved.intercept + math.fsum(parts)))
 
 
-class Combined:
+class Combined(ScoringJudge):
     """A trained line as a judge, on a scale from 0 to 1."""
 
-    against: Against | None = "source"
-    low = 0.0
-    high = 1.0
-
     def __init__(self, name: str, saved: Combination, content: str, members: Sequence[Judge]) -> None:
-        self.name = name
         # what a signature of a member says of a model is in it, because the file has their signatures
-        self.signature = judge_signature(
-            saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2
-        )
+        named = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
+        super().__init__(name, named, "source")
         loads = sorted({each.loads for each in members if each.loads})
         # members on several models hold them all while they score
         self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""

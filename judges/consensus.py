@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from ..config.judges import ConsensusJudge
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .rouge import rouge, tokens
 from .shared import SharedModels
 
@@ -38,20 +38,14 @@ def consensus(texts: Sequence[str], kind: str = KIND) -> list[float | None]:
     return [float(means[place]) if has_others and place in read else None for place in range(len(texts))]
 
 
-class Consensus:
+class Consensus(ScoringJudge):
     """The consensus of the candidates as a judge, on a scale from 0 to 1."""
 
-    against: Against | None = "candidates"
-    loads = ""
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-
     def __init__(self, name: str, options: ConsensusJudge) -> None:
-        self.name = name
-        self.signature = judge_signature(
+        named = judge_signature(
             f"{options.type}-fmeasure", "consensus", against="candidates", stemmer="no", package="0.1.2", v=1
         )
+        super().__init__(name, named, "candidates")
         self._of_group = lru_cache(maxsize=1)(lambda texts: consensus(texts, options.type))
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
@@ -62,9 +56,6 @@ class Consensus:
             found = self._of_group(texts)[texts.index(each.text)]
             verdicts.append(Verdict(found, None if found is not None else ALONE))
         return verdicts
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def open_consensus(name: str, options: ConsensusJudge, models: SharedModels) -> Judge:

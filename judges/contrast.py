@@ -16,7 +16,7 @@ from ..fairness.groups.entailment import document_entailment
 from ..fairness.groups.masses import Unscored
 from ..storage import canonical_json
 from .documents import summary_of
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .measures import Entailer, UnitEvidence, entailer_readers, open_entailer
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
@@ -26,18 +26,14 @@ NO_OTHERS = "no documents of other sides"
 NO_OWN = "no documents of the side"
 
 
-class Contrast:
+class Contrast(ScoringJudge):
     """Support by the own side less support by the others as a judge, on a scale from -1 to 1."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
     low = -1.0
-    high = 1.0
 
     def __init__(self, name: str, options: ContrastJudge, entailer: Entailer) -> None:
-        self.name = name
-        self.signature = judge_signature("contrast", "contrast", entailer=entailer.signature, v=2)
-        self.against: Against | None = "documents"
-        self.loads = entailer.loads
+        named = judge_signature("contrast", "contrast", entailer=entailer.signature, v=2)
+        super().__init__(name, named, "documents", entailer)
         self._entailer = entailer
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
@@ -48,16 +44,13 @@ class Contrast:
         verdicts |= {place: _verdict(inputs[place], evidence) for place, evidence in zip(asked, found, strict=True)}
         return [verdicts[place] for place in range(len(inputs))]
 
-    def close(self) -> None:
-        """Give the entailer's memory back."""
-        self._entailer.close()
-
 
 def _why_not(each: JudgeInput) -> str | None:
     """Why there is nothing to contrast; None when there is."""
-    if each.side is None:
+    given = each.labelled
+    if given.side is None:
         return ALL_SIDES
-    is_own = [document.value == each.side for document in each.documents]
+    is_own = [document.value == given.side for document in given.documents]
     if not any(is_own):
         return NO_OWN
     return NO_OTHERS if all(is_own) else None
@@ -66,9 +59,9 @@ def _why_not(each: JudgeInput) -> str | None:
 def _verdict(each: JudgeInput, found: UnitEvidence | Unscored) -> Verdict:
     if isinstance(found, Unscored):
         return Verdict(None, found.reason)
-    evidence = found.evidence
-    best = document_entailment(evidence.nli, evidence.windows, len(each.documents), gate=False)  # (documents, units)
-    is_own = np.array([document.value == each.side for document in each.documents])
+    evidence, given = found.evidence, each.labelled
+    best = document_entailment(evidence.nli, evidence.windows, len(given.documents), gate=False)  # (documents, units)
+    is_own = np.array([document.value == given.side for document in given.documents])
     own, others = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
     raw = {"own": round(own, 6), "others": round(others, 6), "units": len(found.units)}
     if found.n_cut:

@@ -1,42 +1,15 @@
 """The documents of a request with their attribute values: what judges of fairness compare a summary with."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..fairness.labelled import LabelledSummary, LabelledText
-from ..records import SEPARATOR, SummaryRequest
-from ..storage import canonical_json
-from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+from ..fairness.labelled import LabelledDocuments, LabelledSummary, LabelledText
+from ..records import SummaryRequest
+from .judge import JudgeInput, ScoringJudge, Verdict
+from .shared import Held
 
 # why a judge of whole sets has no score
 ONE_SIDE = "the request asks for one side"
-
-
-@dataclass(frozen=True)
-class LabelledDocuments:
-    """What a summary is judged against."""
-
-    # those of the set that have a value, in their order
-    documents: tuple[LabelledText, ...]
-    # declared values, in the corpus's order
-    values: tuple[str, ...]
-    # the value that the summary is to represent; None for all
-    side: str | None
-    # joins the texts of one value
-    separator: str = SEPARATOR
-
-    @property
-    def text(self) -> str:
-        """All of it as one text, which tells judgements apart; "" without documents."""
-        if not self.documents:
-            return ""
-        # what most corpora do not have is left out, so that their texts stay as they were before it
-        more = {} if self.separator == SEPARATOR else {"separator": self.separator}
-        if any(each.sentences for each in self.documents):
-            more["sentences"] = "given"
-        parts = [self.values, self.side, [[each.value, each.text] for each in self.documents]]
-        return canonical_json([*parts, more] if more else parts)
 
 
 def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
@@ -44,7 +17,7 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
     side = request.perspective.value if request.perspective else None
     attribute = request.perspective.attribute if request.perspective else request.attribute
     if attribute is None:
-        return LabelledDocuments((), (), side)
+        return LabelledDocuments(side=side)
     whole = request.document_set
     labelled = tuple(
         LabelledText(document.text, document.attributes[attribute], whole.sentences_of(document))
@@ -56,32 +29,22 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
 
 def summary_of(each: JudgeInput) -> LabelledSummary:
     """An input of a judge against "documents", as the measures take it."""
-    return LabelledSummary(each.candidate_id, each.values, each.documents, each.text, each.separator)
+    given = each.labelled
+    return LabelledSummary(each.candidate_id, given.values, given.documents, each.text, given.separator)
 
 
-class WholeSetJudge(ABC):
+class WholeSetJudge(ScoringJudge):
     """A judge of summaries that are to represent all values; one of a side alone is unscored, since it is unfair by design."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-
-    def __init__(self, name: str, signature: str, loads: str) -> None:
-        self.name = name
-        self.signature = signature
-        self.against: Against | None = "documents"
-        self.loads = loads
+    def __init__(self, name: str, signature: str, held: Held) -> None:
+        super().__init__(name, signature, "documents", held)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
-        whole = [place for place, each in enumerate(inputs) if each.side is None]
+        whole = [place for place, each in enumerate(inputs) if each.labelled.side is None]
         found = dict(zip(whole, self._verdicts([summary_of(inputs[place]) for place in whole]), strict=True))
         return [found.get(place, Verdict(None, ONE_SIDE, attempts=0)) for place in range(len(inputs))]
 
     @abstractmethod
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
         """One verdict for each summary of all values."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give a model's memory back."""

@@ -15,7 +15,7 @@ from ..extras import need, without_load_report
 from ..models import is_hub_id, locate, signature
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
-from .aligner import Aligner, Alignment, Pairing, device, release
+from .aligner import Aligner, Alignment, Holder, Pairing, device
 from .embeddings import keep_embeddings, known_embeddings
 from .shared import Lazy, SharedModels
 
@@ -78,7 +78,7 @@ def kept_under(opened: Any, model: str, revision: str | None) -> str | None:
     return f"{named}@{commit}" if commit else None
 
 
-class EncoderAligner:
+class EncoderAligner(Holder):
     """A sentence-transformers model."""
 
     def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
@@ -134,10 +134,6 @@ class EncoderAligner:
             show_progress_bar=False,
         )
         return rows
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def lazy_encoder(models: SharedModels, model: str, batch_size: int, revision: str | None = None) -> Lazy[Aligner]:

@@ -35,7 +35,7 @@ class EqualCoverage(WholeSetJudge):
             fewest=options.fewest_units,
             v=2,
         )
-        super().__init__(name, named, entailer.loads)
+        super().__init__(name, named, entailer)
         self._options = options
         self._entailer = entailer
 
@@ -58,10 +58,6 @@ class EqualCoverage(WholeSetJudge):
         for (place, evidence), coverage in zip(told.items(), covered, strict=True):
             verdicts[place] = _verdict(summaries[place].values, coverage, evidence.n_cut)
         return verdicts
-
-    def close(self) -> None:
-        """Give the entailer's memory back."""
-        self._entailer.close()
 
 
 def _verdict(values: Sequence[str], covered: SetCoverage, n_cut: int) -> Verdict:

@@ -18,7 +18,7 @@ from ..runfolder.timing import booked
 from ..text import sentences
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput
-from .shared import Lazy
+from .shared import Lazy, NoModel, OneModel
 
 
 class Extractor(Protocol):
@@ -67,18 +67,15 @@ def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> E
     return Extract(" ".join(words[:most_words]), len(words) - most_words)
 
 
-class Lead:
+class Lead(NoModel):
     """The earlier a sentence stands, the more it matters."""
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
         """Falling weights, from 0."""
         return [[-float(i) for i in range(len(sentences(each.reference)))] for each in inputs]
 
-    def close(self) -> None:
-        """Nothing to give back."""
 
-
-class Overlap:
+class Overlap(NoModel):
     """ROUGE-1 recall: the share of the summary's words that a sentence holds."""
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
@@ -95,15 +92,12 @@ class Overlap:
             found.append([(own & sentence).total() / n for sentence in counts[each.reference]])
         return found
 
-    def close(self) -> None:
-        """Nothing to give back."""
 
-
-class Supporting:
+class Supporting(OneModel[Aligner]):
     """An aligner's support of the summary, or of that of its sentences that is supported most."""
 
     def __init__(self, model: Lazy[Aligner], whole_summary: bool) -> None:
-        self._model = model
+        super().__init__(model)
         self._whole_summary = whole_summary
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
@@ -119,10 +113,6 @@ class Supporting:
         with booked("models"):
             found = aligner.align(pairings)
         return [best_claims(alignment) for alignment in found]
-
-    def close(self) -> None:
-        """Give the aligner's memory back."""
-        self._model.close()
 
 
 def best_claims(alignment: Alignment) -> list[float]:

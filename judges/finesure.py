@@ -21,9 +21,9 @@ from typing import Any
 from ..config.judges import FineSurEJudge
 from ..generate.backend import Backend
 from ..prompts import PromptTemplate, load_template
-from ..records import Message, Sampling
+from ..records import Message
 from ..text import sentences
-from .asking import LanguageModelJudge, Rounds, until_read
+from .asking import LanguageModelJudge, Rounds, samplings, until_read
 from .judge import JudgeInput, Kind, PromptNeeds, judge_signature
 from .overflow import within_length
 from .rubric import PROMPTS, engine_part, lazy_backend
@@ -67,8 +67,7 @@ class FineSurE(LanguageModelJudge):
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about these inputs, and about those whose replies could not be read."""
         n_reply = self._options.most_reply_tokens
-        first, later = Sampling(temperature=0.0, max_tokens=n_reply), Sampling(temperature=0.7, max_tokens=n_reply)
-        attempts = [first] + [later] * (self._options.max_attempts - 1)
+        attempts = samplings(self._options.max_attempts, n_reply)
 
         def ask(some: Sequence[JudgeInput]) -> Rounds:
             return until_read(self, some, attempts, self._read)

@@ -1,15 +1,15 @@
 """What a judge is: a batch of summaries and reference texts in, a batch of verdicts out; and what a kind of judges is."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..config.section import Check
-from ..fairness.labelled import LabelledText
+from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
-from ..records import SEPARATOR
-from .shared import SharedModels
+from .shared import Held, NoModel, SharedModels
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
 # that the summary is to represent, one by one; "candidates" are all summaries of the same request
@@ -17,6 +17,7 @@ Against = Literal["source", "opposing", "key_points", "documents", "sources", "c
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64
+NO_MODEL = NoModel()
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,8 @@ class JudgeInput:
     contract_ok: bool
     # text chosen by the judge's `against`; "" for a judge that looks at the summary alone
     reference: str
-    # for a judge against "documents": the set's documents that have a value, the declared values, and the value that the
-    # summary is to represent, None for all; `reference` then spells out all three
-    documents: tuple[LabelledText, ...] = ()
-    values: tuple[str, ...] = ()
-    side: str | None = None
-    # of the documents' texts of one value
-    separator: str = SEPARATOR
+    # for a judge against "documents": those of the set that have a value; `reference` then is its `text`
+    labelled: LabelledDocuments = field(default_factory=LabelledDocuments)
     # for a judge against "sources": the texts of the documents to represent; `reference` then spells them out
     sources: tuple[str, ...] = ()
 
@@ -81,6 +77,36 @@ class Judge(Protocol):
     def close(self) -> None:
         """Give the model's memory back; closing twice does no harm."""
         ...
+
+
+class ScoringJudge(ABC):
+    """What judges that ask no language model have in common; their scale goes from 0 to 1 unless they say otherwise.
+
+    Args:
+        name: what the recipe calls it.
+        signature: names everything that its scores depend on.
+        against: which text the summary is compared with.
+        held: what has its model, and is closed with it.
+    """
+
+    low = 0.0
+    high = 1.0
+    requests_per_batch = REQUESTS_PER_BATCH
+
+    def __init__(self, name: str, signature: str, against: Against | None, held: Held = NO_MODEL) -> None:
+        self.name = name
+        self.signature = signature
+        self.against = against
+        self.loads = held.loads
+        self._held = held
+
+    @abstractmethod
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order."""
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self._held.close()
 
 
 class Reader(NamedTuple):

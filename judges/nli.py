@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from ..errors import JudgeError
-from .aligner import Pair, PairAligner, Pairing, most_tokens, release
+from .aligner import Pair, PairAligner, Pairing, most_tokens
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
 
@@ -53,10 +53,6 @@ class NliAligner(PairAligner):
             return [cast(Classes, tuple(row)) for row in logits.softmax(dim=-1)[:, columns].tolist()]
 
         return self.read(pairings, rows)
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def entailment_class(model: str, labels: dict[int, str], name: str | None = None) -> int:

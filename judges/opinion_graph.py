@@ -15,23 +15,16 @@ from ..fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph,
 from ..fairness.opinion.summary_units import summary_units
 from ..storage import canonical_json
 from ..text import sentences
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 from .splitters import sentence_signature
 
 
-class OpinionGraphScore:
+class OpinionGraphScore(ScoringJudge):
     """The score of the Opinion Interaction Graph as a judge, on a scale from 0 to 1."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-    loads = ""
-
     def __init__(self, name: str, options: OpinionGraphJudge, signature: str) -> None:
-        self.name = name
-        self.signature = signature
-        self.against: Against | None = "sources"
+        super().__init__(name, signature, "sources")
         self._options = options
         self._plan = GraphPlan(method=options.method, threshold=options.threshold)
 
@@ -51,9 +44,6 @@ class OpinionGraphScore:
     def graph(self, units: Sequence[str]) -> OpinionGraph:
         """The graph of a source with these units."""
         return opinion_graph(units, plan=self._plan)
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def _verdict(found: OpinionBias) -> Verdict:

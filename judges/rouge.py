@@ -11,7 +11,7 @@ from typing import Any
 
 from ..config.judges import RougeJudge
 from ..extras import need
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
 TYPES = ("rouge1", "rouge2", "rougeL")
@@ -47,20 +47,14 @@ def _scorer(types: tuple[str, ...]) -> Any:
     return need("rouge_score.rouge_scorer", "judge 'rouge'").RougeScorer(list(types), tokenizer=_Tokenizer())
 
 
-class Rouge:
+class Rouge(ScoringJudge):
     """One measure of one ROUGE type as a judge, on a scale from 0 to 1."""
 
-    loads = ""
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-
     def __init__(self, name: str, options: RougeJudge) -> None:
-        self.name = name
-        self.against: Against | None = options.against
-        self.signature = judge_signature(
+        named = judge_signature(
             f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=1
         )
+        super().__init__(name, named, options.against)
         self._types = TYPES if options.type == "average" else (options.type,)
         self._measures = ("precision", "recall") if options.measure == "mean" else (options.measure,)
 
@@ -76,9 +70,6 @@ class Rouge:
             else:
                 verdicts.append(Verdict(None, "no words that ROUGE reads (a-z, 0-9)"))
         return verdicts
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:

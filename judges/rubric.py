@@ -28,11 +28,11 @@ from ..prompts import VERSION as FENCE
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
-from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, until_read
+from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, samplings, until_read
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels
-from .verdict_text import judge_fallback
+from .verdict_text import parse_judge
 
 PROMPTS = Path(__file__).parent / "prompts"
 FIELDS = frozenset({"source", "summary"})
@@ -43,10 +43,8 @@ SCALES = {"standard": (1, 5), "simple": (1, 5), "binary": (0, 1), "ternary": (1,
 GRADES = ("1", "2", "3", "4", "5")
 
 ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
-# a reply should be one number; the rest is room for models that introduce it
-FIRST_ATTEMPT = Sampling(temperature=0.0, max_tokens=64)
-# repeating a greedy call repeats its failure
-LATER_ATTEMPT = Sampling(temperature=0.7, max_tokens=64)
+# tokens of a reply that is read as text: it should be one number; the rest is room for models that introduce it
+MOST_WRITTEN = 64
 
 
 class Rubric(LanguageModelJudge):
@@ -78,7 +76,7 @@ class Rubric(LanguageModelJudge):
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about these inputs: one round, or further ones with what could not be read or was shortened."""
         ask = self._expected if self._options.scoring == "expected" else self._greedy
-        n_answer = ONE_GRADE.max_tokens if self._options.scoring == "expected" else FIRST_ATTEMPT.max_tokens
+        n_answer = ONE_GRADE.max_tokens if self._options.scoring == "expected" else MOST_WRITTEN
         most_tokens = self._options.backend.max_model_len - n_answer
         return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
@@ -87,7 +85,7 @@ class Rubric(LanguageModelJudge):
         return [_expected_verdict(reply, self._grades) for reply in replies]
 
     def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        attempts = [FIRST_ATTEMPT] + [LATER_ATTEMPT] * (self._options.max_attempts - 1)
+        attempts = samplings(self._options.max_attempts, MOST_WRITTEN)
         verdicts = yield from until_read(self, inputs, attempts, self._read)
         if self._options.on_fail != "min":
             return verdicts
@@ -100,8 +98,8 @@ class Rubric(LanguageModelJudge):
         ]
 
     def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
-        """The grade that the replies so far give: a whole one."""
-        return judge_fallback(replies, self.low, self.high, self._options.max_attempts, integer_only=True).score
+        """The grade that the last reply gives, a whole one; those before it gave none."""
+        return parse_judge(replies[-1], self.low, self.high, integer_only=True)
 
 
 def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:
@@ -192,9 +190,9 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
 def prompt_needs(name: str, options: RubricJudge) -> PromptNeeds:
     """What the judge asks its model for."""
     expects = options.scoring == "expected"
-    reply = ONE_GRADE if expects else FIRST_ATTEMPT
+    n_reply = ONE_GRADE.max_tokens if expects else MOST_WRITTEN
     grades = [grades_of(SCALES[options.mode])] if expects else []
-    return PromptNeeds(partial(rubric_template, name, options), reply.max_tokens, options.overflow, grades)
+    return PromptNeeds(partial(rubric_template, name, options), n_reply, options.overflow, grades)
 
 
 def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:

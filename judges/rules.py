@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..config.judges import RuleJudge
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
 
@@ -18,26 +18,17 @@ def keeps_contract(candidate: JudgeInput) -> float:
     return float(candidate.contract_ok)
 
 
-class Rule:
+class Rule(ScoringJudge):
     """A judge that counts; it scores every candidate, empty ones too."""
 
-    against: Against | None = None
-    loads = ""
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-
     def __init__(self, name: str, signature: str, high: float, rule: Callable[[JudgeInput], float]) -> None:
-        self.name = name
-        self.signature = signature
+        super().__init__(name, signature, None)
         self.high = high
         self._rule = rule
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
         return [Verdict(self._rule(each)) for each in inputs]
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:

@@ -16,6 +16,22 @@ class Closable(Protocol):
         ...
 
 
+class Held(Closable, Protocol):
+    """A model, or what works with some."""
+
+    # what is of equal, not empty `loads` holds one model together
+    loads: str
+
+
+class NoModel:
+    """What works without a model."""
+
+    loads = ""
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
 M = TypeVar("M", bound=Closable)
 # a Lazy[NliAligner] is a Lazy[Aligner]
 M_co = TypeVar("M_co", bound=Closable, covariant=True)
@@ -23,10 +39,10 @@ W = TypeVar("W", bound=Closable)
 
 
 class Lazy(Generic[M_co]):
-    """A model that is loaded on first use; after `close`, the next use loads it again."""
+    """A model that is loaded on first use; after `close`, the next use loads it again. Its `loads` names it and its settings."""
 
-    def __init__(self, key: str, load: Callable[[], M_co]) -> None:
-        self.key = key
+    def __init__(self, loads: str, load: Callable[[], M_co]) -> None:
+        self.loads = loads
         self._load = load
         self._model: M_co | None = None
 
@@ -45,10 +61,10 @@ class Lazy(Generic[M_co]):
 
 
 class Part(Lazy[M_co]):
-    """A part of a model that another `Lazy` holds: it has its key, and is loaded and closed with it."""
+    """A part of a model that another `Lazy` holds: it has its `loads`, and is loaded and closed with it."""
 
     def __init__(self, whole: Lazy[W], part: Callable[[W], M_co]) -> None:
-        super().__init__(whole.key, lambda: part(whole.get()))
+        super().__init__(whole.loads, lambda: part(whole.get()))
         self._whole = whole
 
     def get(self) -> M_co:
@@ -58,6 +74,18 @@ class Part(Lazy[M_co]):
     def close(self) -> None:
         """Give the memory of the whole back, if it was loaded."""
         self._whole.close()
+
+
+class OneModel(Generic[M_co]):
+    """What works with one model, and holds it."""
+
+    def __init__(self, model: Lazy[M_co]) -> None:
+        self.loads = model.loads
+        self._model = model
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self._model.close()
 
 
 class SharedModels:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing
-from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+from .judge import Against, JudgeInput, ScoringJudge, Verdict
 from .overflow import CUT_PAIRS
 from .shared import Lazy
 
@@ -41,16 +41,11 @@ class Reading:
     high: float = 1.0
 
 
-class SupportJudge:
+class SupportJudge(ScoringJudge):
     """One reading of one aligner's support as a judge."""
 
-    requests_per_batch = REQUESTS_PER_BATCH
-
     def __init__(self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: Reading) -> None:
-        self.name = name
-        self.signature = signature
-        self.against: Against | None = against
-        self.loads = model.key
+        super().__init__(name, signature, against, model)
         self.low = reading.low
         self.high = reading.high
         self._reading = reading
@@ -77,7 +72,3 @@ class SupportJudge:
         best = [round(float(value), 6) for value in matrix.max(axis=0)]
         cut = {CUT_PAIRS: alignment.n_cut} if alignment.n_cut else {}
         return Verdict(round(score, 6), raw=canonical_json({"best": best, **cut}))
-
-    def close(self) -> None:
-        """Give the aligner's memory back."""
-        self._model.close()

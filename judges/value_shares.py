@@ -42,7 +42,7 @@ class ValueShares(WholeSetJudge):
             **tau,
             v=2,
         )
-        super().__init__(name, named, matcher.loads)
+        super().__init__(name, named, matcher)
         self._options = options
         self._matcher = matcher
 
@@ -92,10 +92,6 @@ class ValueShares(WholeSetJudge):
             short = under_represented(shares, self._options.tau)
             table["too_little"] = [name for place, name in kept if short[place]]
         return table
-
-    def close(self) -> None:
-        """Give the matcher's memory back."""
-        self._matcher.close()
 
 
 def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels) -> Judge:

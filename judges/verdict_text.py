@@ -8,8 +8,6 @@ means that the reply was cut off while thinking, so that no verdict followed.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 NUMBER_WORDS = {
     word: float(value) for value, word in enumerate("zero one two three four five six seven eight nine ten".split())
@@ -102,41 +100,3 @@ def _other_scale(found: Sequence[tuple[str, str | None]], high: float) -> bool:
 
 def _read(text: str) -> float:
     return NUMBER_WORDS[text] if text in NUMBER_WORDS else float(text)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the attempts at one grade came to."""
-
-    score: float | None
-    # replies that were looked at
-    attempts: int
-    # no reply could be read
-    failed: bool
-
-
-def judge_fallback(
-    replies: Sequence[str],
-    low: float,
-    high: float,
-    max_attempts: int,
-    on_fail: Literal["null", "min"] = "null",
-    integer_only: bool = False,
-) -> Outcome:
-    """The grade of the first readable reply among the first `max_attempts`.
-
-    Args:
-        replies: in the order of the attempts.
-        low: lowest grade of the scale.
-        high: highest grade of the scale.
-        max_attempts: replies after these are never looked at.
-        on_fail: "null" leaves the score out. "min" gives the lowest grade, as the released code of the paper did without
-            a trace; it is there to reproduce its numbers and is marked by `failed`.
-        integer_only: a reply with a fractional grade is unreadable.
-    """
-    tried = replies[:max_attempts]
-    for attempt, reply in enumerate(tried, start=1):
-        score = parse_judge(reply, low, high, integer_only)
-        if score is not None:
-            return Outcome(score, attempt, failed=False)
-    return Outcome(low if on_fail == "min" else None, len(tried), failed=True)

@@ -3,7 +3,6 @@
 The question holds the source. When it is longer than the model reads, the end of the source is cut, and nothing else.
 """
 
-import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +13,10 @@ from ..config.metrics import MiniCheckJudge, UniEvalJudge
 from ..errors import JudgeError
 from ..extras import need
 from ..storage import canonical_json
-from .aligner import Aligner, Alignment, Pairing, alignment_of, release
+from .aligner import Aligner, Alignment, Holder, Pairing, alignment_of, in_batches, warn_of_cuts
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
 from .tokens import as_text, special_tokens
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Asking(Protocol):
         ...
 
 
-class YesNoAligner:
+class YesNoAligner(Holder):
     """A T5 that answers whether a premise supports a claim.
 
     Args:
@@ -89,12 +86,9 @@ class YesNoAligner:
         found = {pair: self._encoded(*pair) for pair in pairs}
         ids = {pair: kept for pair, (kept, _) in found.items() if kept}
         cut = {pair for pair, (_, was_cut) in found.items() if was_cut}
-        if cut:
-            log.warning("%d of %d comparisons cut the source side to %d tokens", len(cut), len(pairs), self._most)
+        warn_of_cuts(len(cut), len(pairs), self._most)
         support: dict[tuple[str, str], float] = {}
-        order = sorted(ids, key=lambda pair: (len(ids[pair]), pair))
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
+        for batch in in_batches(ids, lambda pair: (len(ids[pair]), pair), self._batch_size):
             support.update(zip(batch, self._shares([ids[pair] for pair in batch]), strict=True))
         return [alignment_of(p, support, cut) for p in pairings]
 
@@ -130,10 +124,6 @@ class YesNoAligner:
             logits = self._model(**encoded, decoder_input_ids=start).logits[:, 0].float()  # (questions, tokens)
         shares = logits[:, [self._answers.no, self._answers.yes]].softmax(dim=-1)
         return [float(share) for share in shares[:, 1]]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def lazy_yes_no(models: SharedModels, options: UniEvalJudge | MiniCheckJudge, asking: Asking) -> Lazy[Aligner]:

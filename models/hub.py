@@ -51,7 +51,7 @@ def _downloaded(model: EmbeddedModel, file: str, expected: str) -> Path:
                 f"{error.strerror}; make room, mend the rights, or name another folder with HF_HOME"
             ) from error
         raise UnfitModelError(
-            f"embedded model {model.name!r}: the hub does not give {repository} whole ({_first_line(error)}); the same command "
+            f"embedded model {model.name!r}: the hub does not give {repository} whole ({first_line(error)}); the same command "
             "goes on with it"
         ) from error
     if (found := sha256_of(place)) != expected:
@@ -82,12 +82,26 @@ def why_not_from_hub(model: EmbeddedModel) -> str:
     repository, revision = model.source
     if all(isinstance(hub.try_to_load_from_cache(repository, file, revision=revision), str) for file in model.files):
         return ""
+    error = refusal(repository, revision, feature, PATIENCE)
+    return first_line(error) if error else ""
+
+
+def refusal(repository: str, revision: str | None, feature: str, patience: float) -> Exception | None:
+    """What the hub says when it is asked for a model that it does not give; None of one that it does.
+
+    Args:
+        repository: Hugging Face id.
+        revision: branch, tag or commit.
+        feature: what the user asked for, as errors name it.
+        patience: seconds that the hub has for its answer.
+    """
     try:
-        hub.HfApi().model_info(repository, revision=revision, timeout=PATIENCE)
+        need("huggingface_hub", feature).HfApi().model_info(repository, revision=revision, timeout=patience)
     except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
-        return _first_line(error)
-    return ""
+        return error
+    return None
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says in its first line, or its kind where it says nothing."""
     return next(iter(str(error).splitlines()), type(error).__name__)

@@ -14,6 +14,7 @@ from .assemble import assembled, at_hand, refuse_unavailable
 from .embedded import EMBEDDED, EMBEDDED_MODELS, EmbeddedModel, absent_parts, embedded_model
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
 from .gguf import converted, converted_folder
+from .hub import first_line, refusal
 
 # a model's folder in the cache of huggingface_hub
 HUB_CACHE = re.compile(r"(?:^|/)models--([^/]+)/snapshots/")
@@ -129,16 +130,14 @@ def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience
     Raises:
         ModelError: there is no such model, or no network.
     """
-    hub = need("huggingface_hub", feature)
+    need("huggingface_hub", feature)
     if Path(model).exists() or file_at_hand(model, revision, "config.json"):
         return
-    try:
-        hub.HfApi().model_info(model, revision=revision, timeout=patience)
-    except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
+    if error := refusal(model, revision, feature, patience):
         raise ModelError(
-            f"{feature} cannot open model {model!r}: it is not on this machine, and the hub does not give it ({first}); name a "
-            "folder that holds it, in a recipe by the key `model`, of an audit by --model entailer=FOLDER or matcher=FOLDER"
+            f"{feature} cannot open model {model!r}: it is not on this machine, and the hub does not give it "
+            f"({first_line(error)}); name a folder that holds it, in a recipe by the key `model`, of an audit by "
+            "--model entailer=FOLDER or matcher=FOLDER"
         ) from error
 
 

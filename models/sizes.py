@@ -7,6 +7,7 @@ from ..errors import ModelError
 from ..extras import need
 from .embedded import EMBEDDED
 from .files import CONFIG
+from .hub import first_line
 from .places import file_at_hand, is_hub_id, locate
 
 # seconds that a hub has to give a configuration
@@ -60,8 +61,7 @@ def meta_model(
             kind = getattr(transformers, architecture, transformers.AutoModel)
             return kind.from_config(config) if kind is transformers.AutoModel else kind(config)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ModelError(f"model {name!r}: no sizes can be read from {folder}/{CONFIG}: {first}") from error
+        raise ModelError(f"model {name!r}: no sizes can be read from {folder}/{CONFIG}: {first_line(error)}") from error
 
 
 def settings_folder(name: str, revision: str | None, feature: str) -> str:

@@ -1,6 +1,6 @@
 """Labelled documents for tests: written as (value, text) pairs."""
 
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledDocuments, LabelledSummary, LabelledText
 from evenhand.judges.judge import JudgeInput
 from evenhand.storage import canonical_json
 
@@ -28,6 +28,5 @@ def judge_input(summary, pairs=FERRY, values=None, side=None, name="c"):
     each = item(summary, pairs, values)
     reference = canonical_json([each.values, side, pairs])
     sources = tuple(text for value, text in pairs if side in (None, value))
-    return JudgeInput(
-        name, "r", summary, True, reference, documents=each.documents, values=each.values, side=side, sources=sources
-    )
+    labelled = LabelledDocuments(each.documents, each.values, side)
+    return JudgeInput(name, "r", summary, True, reference, labelled=labelled, sources=sources)

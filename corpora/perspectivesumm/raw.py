@@ -1,21 +1,11 @@
-"""What the builders from raw data share: lines of unknown encodings, sets of texts with attributes, and what they hand back."""
+"""What the builders from raw data share: lines of unknown encodings, and sets of texts with attributes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...records import Document, DocumentSet
 from ...storage import numbered_lines, read_bytes
-
-
-@dataclass(frozen=True)
-class BuiltSets:
-    """Document sets, and what of the raw data is in none of them."""
-
-    sets: list[DocumentSet]
-    # reason -> how many
-    left_out: dict[str, int]
 
 
 def decoded_lines(path: Path) -> list[tuple[int, str]]:

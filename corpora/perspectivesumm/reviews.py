@@ -13,7 +13,8 @@ from ...errors import DataError, StorageError
 from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
 from ...storage import listed, read_text, shortened
-from .raw import BuiltSets, set_of_units
+from ..entries import BuiltSets
+from .raw import set_of_units
 
 RATINGS = ("1", "2", "3", "4", "5")
 SENTIMENTS = ("pos", "neu", "neg")

@@ -21,7 +21,8 @@ from ...errors import DataError
 from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
 from ...storage import listed, listed_lines, shortened
-from .raw import BuiltSets, decoded_lines, set_of_units
+from ..entries import BuiltSets
+from .raw import decoded_lines, set_of_units
 
 FIELD_END = "<||>"
 SEPARATOR = " || "

@@ -5,7 +5,7 @@ Keywords are TextRank's over the units' content tokens, and named entities.
 Source: Shandilya et al. 2020, section VII.A, steps 1 and 2; docs/papers.md#shandilya-keywords and #shandilya-communities.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -185,18 +185,17 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
         return Communities(tuple((vertex,) for vertex in sorted(graph.vertices)), None)
     networkx = need("networkx", "the Opinion Interaction Graph")
     vertices = sorted(graph.vertices)
-    edges = _numbered_edges(vertices, graph)
     numbered = networkx.Graph()
     numbered.add_nodes_from(range(len(vertices)))
-    numbered.add_weighted_edges_from(edges)
-    modularity = _Modularity(edges, len(vertices), resolution)
+    numbered.add_weighted_edges_from(_numbered_edges(vertices, graph))
     best: tuple[float, Partition] | None = None
     for seed in range(seeds):
         found = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
+        modularity = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
         # the smallest pair is the highest modularity, then the smallest partition
         named = (tuple(vertices[i] for i in sorted(each)) for each in found)
         canonical = tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))
-        best = min(filter(None, (best, (-round(modularity.of(found), DECIMALS), canonical))))
+        best = min(filter(None, (best, (-round(modularity, DECIMALS), canonical))))
     assert best is not None
     return Communities(best[1], -best[0])
 
@@ -206,28 +205,3 @@ def _numbered_edges(vertices: list[str], graph: KeyGraph) -> list[tuple[int, int
     number = {vertex: i for i, vertex in enumerate(vertices)}
     joined = ((number[a], number[b], weight) for a, b, weight in graph.edges)
     return sorted((min(a, b), max(a, b), weight) for a, b, weight in joined)
-
-
-class _Modularity:
-    """Modularity of partitions of one graph, as networkx takes it, without reading the graph anew for each."""
-
-    def __init__(self, edges: Sequence[tuple[int, int, float]], n_vertices: int, resolution: float) -> None:
-        ends = np.array([edge[:2] for edge in edges], dtype=np.intp)  # (edges, 2)
-        self._ends, self._weights = ends.T, np.array([edge[2] for edge in edges])
-        self._total = float(self._weights.sum())
-        self._degrees = np.bincount(ends.ravel(), np.repeat(self._weights, 2), minlength=n_vertices)
-        self._resolution = resolution
-
-    def of(self, partition: Sequence[Collection[int]]) -> float:
-        """In [-1/2, 1) at resolution 1.
-
-        Args:
-            partition: sets of vertices, which hold each vertex once.
-        """
-        community = np.empty(len(self._degrees), dtype=np.intp)
-        for place, members in enumerate(partition):
-            community[list(members)] = place
-        first, second = community[self._ends]
-        inside = float(self._weights[first == second].sum())
-        degrees = np.bincount(community, self._degrees)
-        return inside / self._total - self._resolution * float(degrees @ degrees) / (2 * self._total) ** 2

@@ -15,14 +15,15 @@ from ...config import BackendSection, ModelSection
 from ...errors import ModelError
 from ...models.adapters import open_adapter
 from ...runfolder.timing import booked
-from ..backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, tokens_digest, too_long
+from ..answers import Reading
+from ..backend import Ask, Prompt, Reply, Usage, tokens_digest
 from ..causal_lm import end_ids, open_causal_lm
+from ..decoder import MOST_DIFFERENCE
 from ..drawing import Rows
+from ..work import Work
 from .reweighting import NAME, Row, pine_attention
 from .segments import Parts, read_parts
 
-# largest mean difference to a plain pass, in standard deviations of the logits
-MOST_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
 # the rule that an error names
 KNOWN = (
     "reweighting is made for decoders with rotary positions over whole heads, as those of the Llama and Qwen2 families"
@@ -127,11 +128,11 @@ class PineBackend:
         for ask in asks:
             assert not ask.choices, "constrained answers are for judges"
             parts = read_parts(self._tokenizer, ask)
-            prompt = Prompt(parts.token_ids, tokens_digest(parts.token_ids))
-            n = len(prompt.token_ids)
-            if reason := too_long(n, ask, self._max_model_len):
-                replies.append(failed(prompt, TOO_LONG, reason))
+            work = Work(ask, Prompt(parts.token_ids, tokens_digest(parts.token_ids)), Reading())
+            if refused := work.too_long(self._max_model_len):
+                replies.append(refused)
                 continue
+            n = len(parts.token_ids)
             with booked("models"), torch.inference_mode():
                 if started is None or parts != last:
                     started, last = self._model.start(parts), parts
@@ -139,31 +140,19 @@ class PineBackend:
                 else:
                     self.usage.add(n, 0)
                 row, logits = started
-                replies.append(self._write(ask, prompt, row.copy(), logits[-1]))
+                self._write(work, row.copy(), logits[-1])
+            replies.append(work.reply(self._tokenizer))
         return replies
 
-    def _write(self, ask: Ask, prompt: Prompt, row: Row, logits: torch.Tensor) -> Reply:
-        drawing = Rows([ask], [prompt.token_ids], [()], logits.device)
-        ids: list[int] = []
-        total = 0.0
+    def _write(self, work: Work, row: Row, logits: torch.Tensor) -> None:
+        """Write a reply to its end."""
+        drawing = Rows([work.ask], [work.given], [()], logits.device)
         while True:
             token, logp = (each.item() for each in drawing.draw(logits[None]))
-            ids.append(int(token))
-            total += logp
-            ended = token in self._end_ids
-            if ended or len(ids) == ask.sampling.max_tokens:
-                break
+            work.take(int(token), logp, self._end_ids)
+            if work.finish_reason:
+                return
             logits = self._model.step(row, int(token))
-        text_ids = ids[:-1] if ended else ids
-        text: str = self._tokenizer.decode(text_ids, skip_special_tokens=True)
-        return Reply(
-            text=text,
-            finish_reason="stop" if ended else "length",
-            n_prompt_tokens=len(prompt.token_ids),
-            prompt_digest=prompt.digest,
-            token_ids=tuple(ids),
-            logps=total,
-        )
 
     def close(self) -> None:
         """Give the model's memory back."""

@@ -20,14 +20,13 @@ from typing import Any
 import torch
 
 from ...errors import ModelError
+from ..cascade import UNKNOWN
 from .positions import Rotation, base_positions, ranked, rotation_for, segment_means, shifts
 
 # the name under which transformers calls `pine_attention`
 NAME = "evenhand_pine"
 # query tokens whose scores are held at once
 QUERIES_AT_ONCE = 128
-# arguments of an attention layer that change what a token sees, beyond what is before it
-UNKNOWN = ("softcap", "s_aux", "sinks")
 
 
 def pine_attention(

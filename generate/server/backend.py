@@ -23,7 +23,7 @@ from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
 from ...runfolder.spending import Spending, current
 from ...runfolder.timing import booked
-from ..backend import TOO_LONG, Ask, Reply, Usage, failed, too_long
+from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
 from .client import FEATURE, open_client, refusal
 from .exchange import Call, Exchange, calls_of, most_tokens
@@ -103,8 +103,7 @@ class ServerBackend:
             raise UnfitModelError(f"{FEATURE}: {error}") from error
         prompt = self._exchange.sending.prompt(ask)
         # of a chat the server alone knows how long it is
-        reason = prompt.token_ids and too_long(len(prompt.token_ids), ask, self._section.max_model_len)
-        return failed(prompt, TOO_LONG, reason) if reason else None
+        return too_long(prompt, ask, self._section.max_model_len) if prompt.token_ids else None
 
     async def _answer(self, calls: Iterator[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""

@@ -13,15 +13,15 @@ from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups.masses import bart_scores
 from ...storage import canonical_json
-from ..aligner import most_tokens, release
+from ..aligner import Holder, in_batches, most_tokens
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels
-from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer
 
 FEATURE = "matcher 'bartscore'"
 
 
-class BartScorer:
+class BartScorer(Holder):
     """Mean log-probability of a summary by an encoder-decoder."""
 
     def __init__(self, section: MatcherSection) -> None:
@@ -74,10 +74,6 @@ class BartScorer:
         ).logits.float()
         logps = logits.log_softmax(dim=-1).gather(-1, labels[..., None])[..., 0].cpu().tolist()
         return [row[: len(target.ids)] for row, target in zip(logps, targets, strict=True)]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def open_bart(section: MatcherSection, models: SharedModels) -> NeuralMatcher:

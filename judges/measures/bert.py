@@ -15,18 +15,18 @@ from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups.masses import rescale
 from ...storage import canonical_json
-from ..aligner import most_tokens, release
+from ..aligner import Holder, in_batches, most_tokens
 from ..bertscore import UNUSED
 from ..checkpoint import ends_at, open_checkpoint
 from ..shared import Lazy, SharedModels
-from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer
 
 FEATURE = "matcher 'bertscore'"
 # first and last vector of a text
 N_SPECIAL = 2
 
 
-class BertScorer:
+class BertScorer(Holder):
     """Rescaled precision by one hidden layer of an encoder."""
 
     def __init__(self, section: MatcherSection) -> None:
@@ -68,10 +68,6 @@ class BertScorer:
             torch.nn.functional.normalize(row[: len(text.ids)].float(), dim=-1)
             for row, text in zip(states, texts, strict=True)
         ]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        release(self, "_model")
 
 
 def _precision(summary: Any, text: Any) -> Any:

@@ -19,7 +19,7 @@ from ...fairness.opinion.tokens import content_tokens
 from ...runfolder.timing import booked
 from ..aligner import Aligner, Pair, Pairing
 from ..nli import Classes, NliAligner
-from ..shared import Lazy
+from ..shared import NoModel, OneModel
 
 Floats = NDArray[np.float64]
 
@@ -56,12 +56,8 @@ class Comparer(Protocol):
         ...
 
 
-class Classifier:
+class Classifier(OneModel[NliAligner]):
     """The three classes of a classifier."""
-
-    def __init__(self, model: Lazy[NliAligner]) -> None:
-        self.loads = model.key
-        self._model = model
 
     def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
         """The comparisons of each pairing; with `between` also of its claims with each other."""
@@ -72,10 +68,6 @@ class Classifier:
         with booked("models"):
             found, cut = classifier.classes(asked)
         return [_of_pairing(p, len(own.premises), found, cut) for p, own in zip(asked, pairings, strict=True)]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()
 
 
 def _with_claims(pairing: Pairing) -> Pairing:
@@ -99,12 +91,8 @@ def _of_pairing(
     return _split(classes, n_premises, sum(pair in cut for row in pairs for pair in row))
 
 
-class Likeness:
+class Likeness(OneModel[Aligner]):
     """The cosines of an encoder."""
-
-    def __init__(self, model: Lazy[Aligner]) -> None:
-        self.loads = model.key
-        self._model = model
 
     def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
         """The comparisons of each pairing; with `between` also of its claims with each other."""
@@ -118,15 +106,9 @@ class Likeness:
             for alignment, p in zip(found, pairings, strict=True)
         ]
 
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()
 
-
-class SharedWords:
+class SharedWords(NoModel):
     """The share of a claim's distinct content words that a premise has; a claim without any is left out."""
-
-    loads = ""
 
     def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
         """The comparisons of each pairing; with `between` also of its claims with each other."""
@@ -145,9 +127,6 @@ class SharedWords:
         likeness = np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0)
         links = alike([frozenset(tokens[claim]) for claim in pairing.claims]) if between else None
         return Compared(as_classes(likeness), links=links, has_content=has_content)
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def alike(texts: Sequence[Set[str]]) -> NDArray[np.intp]:

@@ -6,27 +6,31 @@ can hold, and in them in batches of like length.
 Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 """
 
+import logging
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...config.fairness import MatcherSection
+from ...errors import DataError
 from ...fairness.groups.chance import ChanceLevel
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
 from ...runfolder.timing import booked
-from ..shared import Lazy
+from ..shared import Lazy, OneModel
 from ..support import DECIMALS, NO_NUMBER
 from ..tokens import TokenIds, frame_of, token_ids
-from .lengths import TooLong
 from .measure import ModelMasses
 from .words import source_counter
 
-T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+# characters of a text that a message shows
+SHOWN = 60
 
 # text of a value, summary
 Compared = tuple[str, str]
@@ -54,13 +58,6 @@ def in_flight(pairs: Sequence[Compared], lengths: Mapping[str, int], most: int) 
         n_tokens += sum(lengths[text] for text in new)
     if part:
         yield part
-
-
-def in_batches(pieces: Iterable[T], length: Callable[[T], tuple[int, ...]], batch_size: int) -> Iterator[list[T]]:
-    """The distinct pieces in batches, those of like length together, so that little of a batch is padding."""
-    order = sorted(dict.fromkeys(pieces), key=length)
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class Scorer(Protocol):
         ...
 
 
-class NeuralMatcher:
+class NeuralMatcher(OneModel[Scorer]):
     """Masses whose target is a softmax over a model's scores of the values.
 
     Args:
@@ -149,15 +146,15 @@ class NeuralMatcher:
     """
 
     def __init__(self, section: MatcherSection, model: Lazy[Scorer], options: Mapping[str, object]) -> None:
+        super().__init__(model)
         counter, self._count = source_counter(section)
         self.name: str = section.kind
-        self.loads = model.key
         parts = {"model": signature(section.model_name, section.revision), **options, "T": section.temperature}
         named = "|".join(f"{key}:{value}" for key, value in parts.items())
         self.signature = f"{section.kind}|{named}|source:{counter}|v:2"
         self._temperature = section.temperature
-        self._too_long = TooLong(section.kind, section.on_overflow)
-        self._model = model
+        self._on_overflow = section.on_overflow
+        self._said_cut = False
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values; equal texts are run once, those of all items together.
@@ -200,8 +197,28 @@ class NeuralMatcher:
             return {}
         reader = self._model.get().reader
         texts = dict(zip(distinct, reader.read(distinct), strict=True))
-        self._too_long.check({text: read.n_tokens for text, read in texts.items()}, reader.most_tokens)
+        self._check_lengths({text: read.n_tokens for text, read in texts.items()}, reader.most_tokens)
         return texts
+
+    def _check_lengths(self, lengths: Mapping[str, int], most_tokens: int) -> None:
+        """Say once that texts are cut, or refuse them; both lengths count special tokens.
+
+        Raises:
+            DataError: a text is too long and nothing may be cut; the first such texts are named by how they begin.
+        """
+        long = {text: n for text, n in lengths.items() if n > most_tokens}
+        if long and self._on_overflow == "raise":
+            named = ", ".join(f"{text[:SHOWN]!r} ({n} tokens)" for text, n in list(long.items())[:3])
+            raise DataError(
+                f"matcher {self.name!r} reads {most_tokens} tokens, and {len(long)} of {len(lengths)} texts are longer: "
+                f"{named}; shorten the documents, write on_overflow: truncate, or match by words, which has no limit"
+            )
+        if long and not self._said_cut:
+            log.warning(
+                "matcher %r: %d of %d texts were cut to %d tokens; later ones are cut without a word",
+                self.name, len(long), len(lengths), most_tokens,
+            )  # fmt: skip
+            self._said_cut = True
 
     def _scores(self, pairs: Sequence[Compared], texts: Mapping[str, ReadText]) -> dict[Compared, float]:
         lengths = {text: len(read.ids) for text, read in texts.items()}
@@ -211,7 +228,3 @@ class NeuralMatcher:
             with booked("models"):
                 found.update(zip(some, scorer.scores(some, texts), strict=True))
         return found
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._model.close()

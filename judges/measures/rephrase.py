@@ -18,9 +18,9 @@ from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Sampling
 from ...storage import digest
-from ..asking import CUT_OFF, UNREADABLE, refused
+from ..asking import CUT_OFF, UNREADABLE, refused, samplings
 from ..rubric import PROMPTS, engine_part, lazy_backend
-from ..shared import Lazy, SharedModels
+from ..shared import Lazy, OneModel, SharedModels
 
 # changes with how replies are asked for (temperature) and read
 VERSION = 1
@@ -28,12 +28,13 @@ VERSION = 1
 NUMBERED = re.compile(r"[\W_]*(\d+)(?:([.):]+)(?!\d)|(?=\s))[\s*_]*(.*)")
 
 
-class Rephraser:
+class Rephraser(OneModel[Backend]):
     """A language model as a splitter."""
 
     def __init__(
         self, options: SplitterSection, domain: Domain, template: PromptTemplate, backend: Lazy[Backend]
     ) -> None:
+        super().__init__(backend)
         parts = {
             "model": backend_signature(options.backend, options.model, options.model.adapter),
             **engine_part(options.backend),
@@ -43,29 +44,26 @@ class Rephraser:
         }
         named = ",".join(f"{key}={value}" for key, value in parts.items())
         self.signature = f"llm({template.signature},{named.replace('|', ',')})"
-        self.loads = backend.key
         self._options = options
         self._domain = domain
         self._template = template
-        self._backend = backend
 
     def split(self, summaries: Sequence[str]) -> list[tuple[str, ...] | Unscored]:
         """The units of each summary; equal ones are asked about once, unreadable replies asked for again."""
         found: dict[str, tuple[str, ...] | Unscored] = {}
         pending = list(dict.fromkeys(summaries))
-        for attempt in range(1, self._options.max_attempts + 1):
+        attempts = samplings(self._options.max_attempts, self._options.most_reply_tokens)
+        for attempt, sampling in enumerate(attempts, start=1):
             if not pending:
                 break
-            replies = self._backend.get().complete([self._ask(summary, attempt) for summary in pending])
+            replies = self._model.get().complete([self._ask(summary, attempt, sampling) for summary in pending])
             found.update(zip(pending, map(self._read, replies), strict=True))
             # one that was refused would be refused again
             pending = [s for s in pending if found[s] in (Unscored(UNREADABLE), Unscored(CUT_OFF))]
         return [found[summary] for summary in summaries]
 
-    def _ask(self, summary: str, attempt: int) -> Ask:
+    def _ask(self, summary: str, attempt: int, sampling: Sampling) -> Ask:
         text = self._template.fill(texts={"summary": summary})
-        temperature = 0.0 if attempt == 1 else 0.7
-        sampling = Sampling(temperature=temperature, max_tokens=self._options.most_reply_tokens)
         seed = int(digest([self.signature, summary, attempt], length=8), 16)
         return Ask((Message(role="user", content=text),), sampling, seed)
 
@@ -77,10 +75,6 @@ class Rephraser:
         facts = numbered(reply.text)
         listed = "\n".join(f"{place}. {fact}" for place, fact in enumerate(facts or (), start=1))
         return parse_units(listed, self._domain, fewest=1) or Unscored(UNREADABLE)
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._backend.close()
 
 
 def numbered(reply: str) -> list[str] | None:

@@ -10,7 +10,7 @@ from ...fairness.groups.tokens import open_nltk
 from ...models import signature
 from ...storage import digest
 from ..encoder import EncoderAligner
-from ..shared import SharedModels
+from ..shared import NoModel, OneModel, SharedModels
 
 ToneName = Literal["vader", "encoder"]
 FEATURE = "tone by 'vader'"
@@ -45,7 +45,7 @@ class ToneScorer(Protocol):
         ...
 
 
-class Vader:
+class Vader(NoModel):
     """Shares of positive and negative words by VADER (Hutto and Gilbert 2014), English."""
 
     name = "vader"
@@ -66,32 +66,25 @@ class Vader:
         found = map(self._analyse, texts)
         return [(float(each["pos"]), float(each["neg"])) for each in found]
 
-    def close(self) -> None:
-        """Nothing to give back."""
 
-
-class EncoderTone:
+class EncoderTone(OneModel[EncoderAligner]):
     """Nearness to positive sentences less nearness to negative ones, by a sentence encoder that learned neither."""
 
     name = "encoder"
 
     def __init__(self, models: SharedModels) -> None:
-        self._encoder = models.of(EncoderAligner, ENCODER, 32, None)
+        super().__init__(models.of(EncoderAligner, ENCODER, 32, None))
         self.signature = f"encoder|{signature(ENCODER)}|between:{digest([POSITIVE, NEGATIVE], 6)}"
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """What a text is nearer to the positive ones, or to the negative ones."""
         if not texts:
             return []
-        rows = self._encoder.get().encode([*POSITIVE, *NEGATIVE, *texts]).astype(float)
+        rows = self._model.get().encode([*POSITIVE, *NEGATIVE, *texts]).astype(float)
         n = len(POSITIVE)
         ends = rows[:n].mean(axis=0), rows[n : 2 * n].mean(axis=0)
         along = (rows[2 * n :] - (ends[0] + ends[1]) / 2) @ (ends[0] - ends[1])
         return [(max(0.0, x), max(0.0, -x)) for x in along.tolist()]
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self._encoder.close()
 
 
 SCORERS: dict[ToneName, Callable[[SharedModels], ToneScorer]] = {"vader": lambda _: Vader(), "encoder": EncoderTone}

@@ -15,7 +15,7 @@ from typing import Protocol
 from ...config.fairness import EntailerSection
 from ...fairness.groups.masses import Unscored
 from ...text import sentences
-from ..shared import SharedModels
+from ..shared import NoModel, SharedModels
 from ..splitters import sentence_signature
 from .clauses import VERSION, split_clauses
 from .rephrase import open_rephraser
@@ -41,10 +41,8 @@ class Splitter(Protocol):
         ...
 
 
-class RuleSplitter:
+class RuleSplitter(NoModel):
     """A function from text to units."""
-
-    loads = ""
 
     def __init__(self, signature: str, units: Callable[[str], Sequence[str]]) -> None:
         self.signature = signature
@@ -53,9 +51,6 @@ class RuleSplitter:
     def split(self, summaries: Sequence[str]) -> list[Units | Unscored]:
         """The units of each summary."""
         return [tuple(self._units(summary)) or Unscored(NO_UNIT) for summary in summaries]
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def open_splitter(section: EntailerSection, models: SharedModels) -> Splitter:

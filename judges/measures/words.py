@@ -20,7 +20,7 @@ from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
 from ...text import sentences
-from ..shared import SharedModels
+from ..shared import NoModel, SharedModels
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # texts whose tokens are remembered: those of about 1,500 document sets, which several families of an audit read; of long ones
@@ -30,10 +30,8 @@ REMEMBERED = 1 << 14
 WORDS_SIGNATURE = f"words|content-tokens|v:{VERSION}"
 
 
-class WordMatcher:
+class WordMatcher(NoModel):
     """Masses by tokens in common."""
-
-    loads = ""
 
     def __init__(self, name: str, signature: str, tokenize: Tokenize) -> None:
         self.name = name
@@ -80,9 +78,6 @@ class WordMatcher:
     def tokens(self, text: str) -> list[str]:
         """The words of a text that count."""
         return self._tokenize(text)
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def open_ngram_matcher(section: MatcherSection, models: SharedModels) -> WordMatcher:

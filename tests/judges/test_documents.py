@@ -7,7 +7,7 @@ from conftest import make_candidate, make_request
 from labelled_sets import ONE_SIDED, judge_input
 
 from evenhand.config.fairness import EqualCoverageJudge, ValueSharesJudge
-from evenhand.fairness.labelled import LabelledText
+from evenhand.fairness.labelled import LabelledDocuments, LabelledText
 from evenhand.judges import open_judge
 from evenhand.judges.batch import judge_inputs, keep_verdicts, score_batch
 from evenhand.judges.cache import VerdictCache, verdict_key
@@ -37,10 +37,11 @@ def inputs(request, texts=TEXTS):
 
 def test_inputs_have_the_documents_of_all_values(whole, ferry):
     first, second, third = inputs(whole)
-    assert first.documents == tuple(LabelledText(d.text, d.attributes["stance"]) for d in ferry.documents)
-    assert (first.values, first.side, first.text) == (("left", "right"), None, TEXTS[0])
+    documents = tuple(LabelledText(d.text, d.attributes["stance"]) for d in ferry.documents)
+    assert first.labelled == LabelledDocuments(documents, ("left", "right"))
+    assert (first.labelled.side, first.text) == (None, TEXTS[0])
     assert (second.candidate_id, second.request_id) == ("ferry/all#1", "ferry/all")
-    assert first.documents is second.documents is third.documents
+    assert first.labelled is second.labelled is third.labelled
 
 
 def test_request_for_one_side_says_so_and_keeps_all_documents(ferry):
@@ -85,8 +86,10 @@ def test_separator_and_sentences_of_the_corpus_reach_the_measures_and_the_key(wh
     left = [d.text for d in whole.document_set.documents if d.attributes["stance"] == "left"]
     assert summary_of(inputs(debate)[0]).value_texts()[0] == "\n".join(left)
     assert summary_of(inputs(usual)[0]).value_texts()[0] == " || ".join(left)
-    assert [d.sentences for d in inputs(usual)[0].documents] == [None] * 4
-    assert [d.sentences for d in inputs(lines)[0].documents] == [(d.text,) for d in whole.document_set.documents]
+    assert [d.sentences for d in inputs(usual)[0].labelled.documents] == [None] * 4
+    assert [d.sentences for d in inputs(lines)[0].labelled.documents] == [
+        (d.text,) for d in whole.document_set.documents
+    ]
     assert len({labelled_documents(request).text for request in (usual, debate, lines)}) == 3
     # what most corpora lack leaves their keys as they were
     assert labelled_documents(usual).text == labelled_documents(relabelled(whole, "right", separator=" || ")).text
@@ -94,7 +97,7 @@ def test_separator_and_sentences_of_the_corpus_reach_the_measures_and_the_key(wh
 
 def test_other_judges_are_given_what_they_were(whole, ferry):
     (found,) = judge_inputs("source", [(whole, make_candidate(whole, "The ferry."))])
-    assert (found.reference, found.documents, found.values, found.side) == (whole.source, (), (), None)
+    assert (found.reference, found.labelled) == (whole.source, LabelledDocuments())
     (alone,) = judge_inputs(None, [(whole, make_candidate(whole, "The ferry."))])
     assert (alone.reference, alone.contract_ok, alone.text) == ("", True, "The ferry.")
 

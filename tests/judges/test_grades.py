@@ -81,7 +81,7 @@ from evenhand.judges.judge import JudgeInput
 
 def main():
     judge = open_judge("coverage", RubricJudge.model_validate_json(sys.argv[1]))
-    verdicts = judge.score([JudgeInput(**each) for each in json.loads(sys.argv[2])])
+    verdicts = judge.score([JudgeInput(*each) for each in json.loads(sys.argv[2])])
     judge.close()
     print("RESULT" + json.dumps([[verdict.score, verdict.raw] for verdict in verdicts]))
 
@@ -98,7 +98,7 @@ def test_expected_grade_on_vllm_is_that_of_a_plain_pass(mistral, expected, tmp_p
     script = tmp_path / "judge.py"
     script.write_text(SCRIPT)
     options = rubric(mistral, "vllm").model_dump_json()
-    inputs = json.dumps([vars(each) for each in INPUTS])
+    inputs = json.dumps([[each.candidate_id, "r", each.text, True, each.reference] for each in INPUTS])
     done = subprocess.run(
         [sys.executable, str(script), options, inputs], capture_output=True, text=True, timeout=300, check=False
     )

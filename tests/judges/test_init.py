@@ -84,8 +84,8 @@ def test_judges_that_read_one_classifier_or_encoder_hold_it_once():
         }.items()
     )  # fmt: skip
     similarity, entailment = extract._extractors[1:3]
-    assert alignment.loads == summac.loads == entailment._model.key
-    assert encoder.loads == similarity._model.key
+    assert alignment.loads == summac.loads == entailment._model.loads
+    assert encoder.loads == similarity._model.loads
     other = SummacJudge(kind="summac", model="org/nli", label="yes")
     assert open_judge("other", other, models).loads != summac.loads
 
@@ -102,7 +102,7 @@ def test_revisions_of_aligners_are_held_apart():
         update={"nli": "org/m", "nli_revision": "v2", "encoder": "org/m", "encoder_revision": "v2"}
     )
     similarity, entailment = open_judge("judge", section, models)._extractors[1:3]
-    assert (entailment._model.key, similarity._model.key) == (judges[1].loads, judges[3].loads)
+    assert (entailment._model.loads, similarity._model.loads) == (judges[1].loads, judges[3].loads)
 
 
 @pytest.mark.parametrize("kind", ["length", "contract"])

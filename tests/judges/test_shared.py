@@ -50,7 +50,7 @@ def test_part_is_loaded_and_closed_with_the_whole():
     whole = SharedModels().lazy("a", Model)
     first, second = Part(whole, lambda model: model), Part(whole, lambda model: model)
     first.close()
-    assert first.key == second.key == "a"
+    assert first.loads == second.loads == "a"
     model = first.get()
     assert model is second.get() is whole.get()
     first.close()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judges.verdict_text import judge_fallback, parse_judge
+from evenhand.judges.verdict_text import parse_judge
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,3 @@ def test_usual_ways_to_give_a_grade_are_read(grade, form, space):
 def test_two_labelled_grades_are_read_only_when_they_agree(first, second):
     expected = first if first == second else None
     assert parse_judge(f"Coverage: {first}\nFaithfulness: {second}", 1, 5) == expected
-
-
-def test_first_readable_reply_counts():
-    outcome = judge_fallback(["", "hm", "4", "5"], 1, 5, max_attempts=4)
-    assert (outcome.score, outcome.attempts, outcome.failed) == (4.0, 3, False)
-
-
-def test_replies_after_the_last_attempt_are_not_looked_at():
-    outcome = judge_fallback(["hm", "hm", "5"], 1, 5, max_attempts=2)
-    assert (outcome.score, outcome.attempts, outcome.failed) == (None, 2, True)
-
-
-def test_lowest_grade_for_a_failure_only_when_asked_and_marked():
-    outcome = judge_fallback(["hm"], 1, 5, max_attempts=3, on_fail="min")
-    assert (outcome.score, outcome.attempts, outcome.failed) == (1, 1, True)

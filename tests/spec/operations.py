@@ -29,7 +29,7 @@ from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
 from evenhand.judges.combine import combine_scores
 from evenhand.judges.rouge import rouge
-from evenhand.judges.verdict_text import judge_fallback, parse_judge
+from evenhand.judges.verdict_text import parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
 from evenhand.resampling import Bootstrap, percentiles
@@ -158,8 +158,14 @@ def parse_judge_of(given: Given) -> Given:
 
 
 def judge_fallback_of(given: Given) -> Given:
-    scale = (given["min"], given["max"])
-    return asdict(judge_fallback(given["replies"], *scale, given["max_attempts"], given["on_fail"]))
+    """What attempts at one grade come to: those of `judges.asking.until_read`, of replies that are all there."""
+    low, high = given["min"], given["max"]
+    tried = given["replies"][: given["max_attempts"]]
+    for attempt, reply in enumerate(tried, start=1):
+        score = parse_judge(reply, low, high)
+        if score is not None:
+            return {"score": score, "attempts": attempt, "failed": False}
+    return {"score": low if given["on_fail"] == "min" else None, "attempts": len(tried), "failed": True}
 
 
 def align_aggregate_of(given: Given) -> Given:

@@ -21,9 +21,8 @@ from ...judges.encoder import open_encoder
 from ...models import public_name
 from ...models.cache import remove, whole_folder
 from ...storage import digest, write_json, write_text
-from ...text import fold
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
-from .plan import EncoderPlan, Parts, parts
+from .plan import EncoderPlan, Parts, parts, spelled
 
 CARD = """\
 ---
@@ -144,12 +143,8 @@ def _without(
         raise DataError(
             f"model {model!r} was trained on articles or topics that are to be left out; start from a model that was not"
         )
-    topics = {_spelled(each.topic) for each in articles if each.marks & marks}
-    return [each for each in articles if _spelled(each.topic) not in topics]
-
-
-def _spelled(topic: str) -> str:
-    return fold(topic).casefold()
+    topics = {spelled(each.topic) for each in articles if each.marks & marks}
+    return [each for each in articles if spelled(each.topic) not in topics]
 
 
 def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:

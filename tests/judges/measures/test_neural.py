@@ -15,9 +15,10 @@ from labelled_sets import item
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError, JudgeError
 from evenhand.fairness.groups.masses import Unscored, bert_precision
+from evenhand.judges.aligner import in_batches
 from evenhand.judges.checkpoint import STACKED, open_checkpoint
 from evenhand.judges.measures import neural, open_matcher
-from evenhand.judges.measures.neural import in_batches, in_flight
+from evenhand.judges.measures.neural import in_flight
 from evenhand.judges.shared import SharedModels
 
 torch = pytest.importorskip("torch")
