@@ -5,7 +5,6 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL, other ways to its loss, and the plain passes
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
     python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
-    python -m evenhand.benchmarks.racing       how many judgements of a costly judge the best of n can be found without
     python -m evenhand.benchmarks.serving      seconds until the best of k is served, and requests a second
     python -m evenhand.benchmarks.replicas     engines on a Ray cluster against as many on this machine
     python -m evenhand.benchmarks.loop         a whole run: seconds of each stage, and the share spent outside models
