@@ -14,8 +14,7 @@ entail each other taken as one, and a table for each set:
     plain loop    everything in plain Python, from nested lists that are made before
 
 Then both families of measures over streams of 1,000, 10,000 and 100,000 sets: seconds should grow in proportion, and memory
-not at all. With --neural, measures with a model on texts, all sets in one call against a call for each. With --documents and
---summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the language resources loaded before.
+not at all. With --documents and --summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the language resources loaded before.
 """
 
 import argparse
@@ -64,7 +63,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         repeats=count(5, "timed runs of each"),
         sets=count(1_000, "of the comparison with a loop"),
         growth=count([1_000, 10_000, 100_000], "sizes of corpora"),
-        neural={**count(1), "default": None, "help": "sets for the measures with a model, which are random ones"},
         documents={"type": Path, "metavar": "FILE", "help": "document sets in any format that evenhand reads"},
         summaries={"type": Path, "metavar": "FILE", "help": "their summaries"},
         attribute={
@@ -79,11 +77,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         report.add(evidence_table(options.sets, n_windows, options.repeats))
     report.add(growth_table("Equal Coverage and Coverage Parity, streamed", _coverage_stream, options))
     report.add(growth_table("BUR, UER, AUC and SOF from token counts, streamed", _shares_stream, options))
-    if options.neural:
-        from .matching import matching_tables
-
-        for table in matching_tables(options.neural, options.repeats):
-            report.add(table)
     if options.documents:
         report.add_breakdown(corpus_breakdown(options))
     report.finish()
