@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from ..errors import DataError
-from ..storage import explain
+from ..storage import explained
 from .combined import Combination, read_combination
 from .fairness import FairnessJudge
 from .metrics import Metric
@@ -346,10 +346,8 @@ def inside(name: str) -> str:
 
 
 def _member(file: Path, name: str, options: dict[str, Any]) -> MemberOptions:
-    try:
+    with explained(f"{file}: its judge {name!r} is wrong"):
         return _MEMBER.validate_python(options)
-    except ValidationError as error:
-        raise DataError(f"{file}: its judge {name!r} is wrong: {explain(error)}") from error
 
 
 JudgeOptions = Annotated[
