@@ -28,20 +28,3 @@ Simulations count how often pages are wrong where the truth is known (`simulate`
     verdicts                  differences that pages speak of where nothing differs
     villains                  judges that an audit of judges accuses or catches
 """
-
-from .measure import Contender, Counts, Extrapolated, Row, Table, compare
-from .report import Breakdown, Report, bench_options, count, run_bench
-
-__all__ = [
-    "Breakdown",
-    "Contender",
-    "Counts",
-    "Extrapolated",
-    "Report",
-    "Row",
-    "Table",
-    "bench_options",
-    "compare",
-    "count",
-    "run_bench",
-]

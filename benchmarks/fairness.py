@@ -31,7 +31,8 @@ from ..fairness.groups.coverage import coverage, coverage_fairness, equal_covera
 from ..fairness.groups.entailment import MERGE_ABOVE, Entailments, pack_entailments
 from ..fairness.groups.evidence import SetEvidence, cover_set, cover_sets
 from ..fairness.groups.masses import Masses
-from . import Contender, Counts, Report, Table, bench_options, compare, count, run_bench
+from .measure import Contender, Counts, Table, compare
+from .report import Report, bench_options, count, run_bench
 
 ONE_ARRAY = "evenhand"
 SET_BY_SET = "set by set"

@@ -35,8 +35,8 @@ from ..records import DocumentSet, SummaryRequest
 from ..runfolder.gpus import visible_gpus
 from ..serve.asked import Asked, GivenDocument, request_of
 from ..storage import write_text
-from . import Breakdown, Report, bench_options, count, run_bench
 from .programs import end_when_stopped, started
+from .report import Breakdown, Report, bench_options, count, run_bench
 
 HOST, MODEL, NAME = "127.0.0.1", "writer", "serving"
 EVENHAND, ALONE = "evenhand", "server"
