@@ -124,6 +124,24 @@ def explain(error: ValidationError) -> str:
     return "; ".join(parts)
 
 
+@contextlib.contextmanager
+def explained(place: str, remedy: str = "", kind: type[DataError | StorageError] = DataError) -> Iterator[None]:
+    """Where records are made of values that were read: what does not fit is said in one line.
+
+    Args:
+        place: where the values are from, or what they are not: "FILE: is not the key of a page".
+        remedy: what the line ends with: "; columns that can be named are ...".
+        kind: of the error.
+
+    Raises:
+        DataError: in place of a pydantic error within; or what `kind` says.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        raise kind(f"{place}: {explain(error)}{remedy}") from error
+
+
 def shortened(value: Any) -> str:
     """How an error shows a value: its `repr`, cut after 80 characters; a large value is not written out for it."""
     if isinstance(value, str):

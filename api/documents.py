@@ -15,7 +15,7 @@ from ..corpora.tables import is_table, sets_of_rows
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
-from ..storage import explain, listed
+from ..storage import explain, explained, listed
 from .results import Documents
 
 # what is not such a name is a path that is not there
@@ -48,11 +48,8 @@ def load_documents(
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
         return Documents(source, named[0] if named else source.attribute)
-    try:
+    with explained("columns", f"; columns that can be named are {', '.join(ColumnsSection.model_fields)}"):
         known = ColumnsSection.model_validate(columns) if columns else None
-    except ValidationError as error:
-        keys = ", ".join(ColumnsSection.model_fields)
-        raise DataError(f"columns: {explain(error)}; columns that can be named are {keys}") from error
     is_name = isinstance(source, str | Path)
     sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
     return Documents(sets, named[0] if named else None)

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from ..config import Recipe, recipe_file
 from ..corpora.summaries import read_summaries, summaries_of
@@ -31,7 +31,7 @@ from ..resampling import Bootstrap
 from ..runfolder.phases import hold_run
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
-from ..storage import digest, digest_of_all, explain, listed
+from ..storage import digest, digest_of_all, explained, listed
 from ..text import did_you_mean
 from .documents import load_documents
 from .results import Best, Candidates, Numbers
@@ -247,7 +247,5 @@ def _plan(options: Mapping[str, Any]) -> AuditPlan:
     known = [each.name for each in fields(AuditPlan) if each.name != "bootstrap"]
     if unknown := [key for key in others if key not in known]:
         raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], [*known, *OPTIONS])}")
-    try:
+    with explained("audit"):
         return TypeAdapter(AuditPlan).validate_python({**others, "bootstrap": {**asdict(Bootstrap()), **drawn}})
-    except ValidationError as error:
-        raise DataError(f"audit: {explain(error)}") from error

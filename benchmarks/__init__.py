@@ -5,32 +5,26 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL, other ways to its loss, and the plain passes
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
     python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
-    python -m evenhand.benchmarks.racing       how many judgements of a costly judge the best of n can be found without
     python -m evenhand.benchmarks.serving      seconds until the best of k is served, and requests a second
     python -m evenhand.benchmarks.replicas     engines on a Ray cluster against as many on this machine
     python -m evenhand.benchmarks.loop         a whole run: seconds of each stage, and the share spent outside models
     python -m evenhand.benchmarks.injection    how far an order inside a document or a summary moves a judge's grade
     python -m evenhand.benchmarks.fairness     fairness measures against a loop over sets, and their growth with the corpus
-    python -m evenhand.benchmarks.length       how often differences at equal length are wrong
-    python -m evenhand.benchmarks.villains     how often an audit of judges is right
     python -m evenhand.benchmarks.evidence     what `make evidence` runs: methods, fairness and judges, on what is real
     python -m evenhand.benchmarks.size         memory and time of each stage, from 1,000 to 100,000 requests
     benchmarks/gpu/run.sh                      all that only a GPU can show
+
+Simulations count how often pages are wrong where the truth is known (`simulate`), each a program, too:
+
+    calibration               values that an audit names, where summaries take no side and where one is halved
+    calibration_expected      aggregates of summaries that take no side
+    calibration_order         thirds of documents that an audit of order names
+    calibration_tone          values that an audit of tone names
+    calibration_word_lists    groups that word lists name
+    gate                      releases that --fail-if fails
+    intervals                 intervals that hold the truth
+    length                    differences at equal length
+    rounds                    what is said of training's rounds
+    verdicts                  differences that pages speak of where nothing differs
+    villains                  judges that an audit of judges accuses or catches
 """
-
-from .measure import Contender, Counts, Extrapolated, Row, Table, compare
-from .report import Breakdown, Report, bench_options, count, run_bench
-
-__all__ = [
-    "Breakdown",
-    "Contender",
-    "Counts",
-    "Extrapolated",
-    "Report",
-    "Row",
-    "Table",
-    "bench_options",
-    "compare",
-    "count",
-    "run_bench",
-]

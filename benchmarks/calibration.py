@@ -10,7 +10,6 @@ sentences of the documents ("extract"), four of their first ones ("lead"), or as
 ("words") or common ones rather, by the square of how many documents have them ("common words").
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +35,7 @@ from ..judges.measures.words import WordMatcher
 from ..judges.shared import SharedModels
 from ..resampling import LEAST_SETS
 from ..text import sentences
+from .simulate import asked, print_heads, print_row
 
 Manner = Literal["extract", "lead", "words", "common words"]
 # words that all documents use, that those of a value use, and of a set's topic
@@ -44,6 +44,10 @@ TOPIC_SHARE = 0.3
 N_SENTENCES, WORDS_A_SENTENCE = 4, 8
 LEVEL = 0.95
 SIDES = ("first", "second", "third", "fourth")
+# of the table of values that are named
+HEADS = (
+    "documents", "own words", "summaries", "sets", "named falsely", "smallest halved: found", "largest halved: found",
+)  # fmt: skip
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
@@ -252,37 +256,32 @@ def count_named_of(
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
-    parser.add_argument(
-        "--measure", choices=FAMILIES, default="shares", help="by which values are named (default shares)"
+    given = asked(
+        __doc__,
+        (40, "corpora of each kind"),
+        ([12, 30, 200], "document sets of a corpus"),
+        measure={"choices": FAMILIES, "default": "shares", "help": "by which values are named (%(default)s)"},
+        documents={"help": "document sets of one's own, or a bundled name, in place of simulated ones"},
+        attribute={"help": "of those documents"},
     )
-    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
-    parser.add_argument("--documents", help="document sets of one's own, or a bundled name, in place of simulated ones")
-    parser.add_argument("--attribute", help="of those documents")
-    given = parser.parse_args()
     if given.documents:
         path = file_of(Path(given.documents), DOCUMENTS)
         of_sentences: tuple[Manner, ...] = ("extract", "lead")
         for n_sets, manner in product(given.sets, of_sentences):
             found = count_named_of(path, given.attribute, n_sets, manner, given.trials, given.measure)
-            print(
-                f"| {given.documents} | {given.measure} | {manner} | {n_sets} | {found.false} of {found.trials} |",
-                flush=True,
-            )
+            print_row(given.documents, given.measure, manner, n_sets, f"{found.false} of {found.trials}")
         return
-    print(
-        "| documents | own words | summaries | sets | named falsely | smallest halved: found | largest halved: found |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print_heads(*HEADS)
     kinds = product(given.sets, ((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
     for n_sets, sizes, own, manner in kinds:
-        found = count_named(Corpus(sizes, n_sets, own, manner), given.trials, given.measure)
-        print(
-            f"| {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {found.false} of {found.trials} | "
-            f"{found.smallest} | {found.largest} |",
-            flush=True,
-        )
+        corpus = Corpus(sizes, n_sets, own, manner)
+        print_row(*row(corpus, count_named(corpus, given.trials, given.measure)))
+
+
+def row(corpus: Corpus, found: Counts) -> tuple[object, ...]:
+    """What was counted of a kind of corpora, below `HEADS`."""
+    kind = (":".join(map(str, corpus.sizes)), f"{100 * corpus.own:.0f} %", corpus.manner, corpus.n_sets)
+    return *kind, f"{found.false} of {found.trials}", found.smallest, found.largest
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 make the tables of docs/fairness.md#expected, with the corpora and manners of writing of `calibration`.
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -18,6 +17,8 @@ from ..evaluation.audit.opinions import Opinions
 from ..evaluation.audit.votes import chance_levels
 from ..resampling import LEAST_SETS
 from .calibration import LEVEL, Corpus, Manner, coverage, drawn_sets, generators, items, measured, shares
+from .report import count
+from .simulate import asked, print_heads, print_row
 
 
 def opinions(values: tuple[str, ...]) -> Opinions:
@@ -89,16 +90,17 @@ def _one(chance: Chance) -> Beyond:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
-    parser.add_argument("--halved", type=int, default=20, help="of these, with a halved value (default 20)")
-    parser.add_argument("--measure", choices=FAMILIES, default="shares", help="whose aggregates (default shares)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[30, 200], help="document sets of a corpus")
-    given = parser.parse_args()
-    print(
-        "| measure | summaries | documents | sets | found | expected | fair: gap above 0 | below 0 | halved: above 0 |"
+    given = asked(
+        __doc__,
+        (40, "corpora of each kind"),
+        ([30, 200], "document sets of a corpus"),
+        halved=count(20, "of these, with a halved value"),
+        measure={"choices": FAMILIES, "default": "shares", "help": "whose aggregates (%(default)s)"},
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print_heads(
+        "measure", "summaries", "documents", "sets",
+        "found", "expected", "fair: gap above 0", "below 0", "halved: above 0",
+    )  # fmt: skip
     manners: tuple[Manner, ...] = get_args(Manner)
     for n_sets, manner, together in product(given.sets, manners, SIZES):
         fair, halved = dict[str, Beyond](), dict[str, Beyond]()
@@ -108,12 +110,10 @@ def main() -> None:
             add(halved, count_beyond(corpus, given.halved, given.measure, corpus.values[0]))
         called = ", ".join(":".join(map(str, sizes)) for sizes in together)
         for name, found in fair.items():
-            power = halved[name].above / halved[name].trials
-            print(
-                f"| {name} | {manner} | {called} | {n_sets} | {100 * found.found:.1f} | {100 * found.expected:.1f} | "
-                f"{found.above} of {found.trials} | {found.below} | {100 * power:.0f} % |",
-                flush=True,
-            )
+            means = (f"{100 * found.found:.1f}", f"{100 * found.expected:.1f}")
+            power = f"{100 * halved[name].above / halved[name].trials:.0f} %"
+            above = f"{found.above} of {found.trials}"
+            print_row(name, manner, called, n_sets, *means, above, found.below, power)
 
 
 if __name__ == "__main__":

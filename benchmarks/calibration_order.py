@@ -7,7 +7,6 @@ stand in a random order ("mixed"), or those of each value together ("blocks"); w
 of what stands in a third of the file, only half of the sentences are read.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
@@ -22,6 +21,7 @@ from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures.words import WordMatcher
 from ..resampling import LEAST_SETS
 from .calibration import LEVEL, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
+from .simulate import asked, print_heads, print_row
 
 # whose sentences only half are read
 Halved = Literal["nobody", "value", "first third", "middle third", "last third"]
@@ -94,23 +94,20 @@ def count_effects(
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
-    given = parser.parse_args()
+    """Print the table."""
+    given = asked(__doc__, (40, "corpora of each kind"), ([12, 30, 200], "document sets of a corpus"))
     manners, all_sizes = get_args(Manner), ((4, 4), (7, 1), (5, 2, 1))
-    print("| sets | documents stand | halved | a third is named |\n| --- | --- | --- | --- |")
+    print_heads("sets", "documents stand", "halved", "a third is named")
     for n_sets in given.sets:
         kinds = [Corpus(sizes, n_sets, own, how) for sizes in all_sizes for own in (0.0, 0.3) for how in manners]
         n = given.trials * len(kinds)
         for blocks, halved in (*((False, each) for each in get_args(Halved)), (True, "value")):
             said = sum(count_places(kind, halved, given.trials, blocks=blocks) for kind in kinds)
-            print(f"| {n_sets} | {'in blocks' if blocks else 'mixed'} | {halved} | {said} of {n} |", flush=True)
+            print_row(n_sets, "in blocks" if blocks else "mixed", halved, f"{said} of {n}")
         for what, by_documents in (("in three orders", False), ("in three orders, its documents", True)):
             counts = [count_effects(kind, "middle third", given.trials, by_documents=by_documents) for kind in kinds]
             wrong, right = (sum(column) for column in zip(*counts, strict=True))
-            print(f"| {n_sets} | {what} | middle third | {right} of {n}, the wrong cause {wrong} |", flush=True)
+            print_row(n_sets, what, "middle third", f"{right} of {n}, the wrong cause {wrong}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ last value into blame and adds some; "unsaid" leaves its sentences of praise out
 is no matter of tone.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -21,6 +20,7 @@ from ..evaluation.audit.tone import Tone
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures.tone import Amounts
 from .calibration import Corpus, drawn_sets, generators, verdicts
+from .simulate import asked, print_heads, print_row
 
 Manner = Literal["extract", "lead", "one side", "mixed", "common words", "dense"]
 Planted = Literal["fair", "room", "hostile", "unsaid"]
@@ -130,15 +130,12 @@ def count(corpus: Corpus, manner: Manner, planted: Planted, trials: int) -> int:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=20, help="corpora of each kind (default 20)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
-    given = parser.parse_args()
-    print("| sets | summaries | fair | room halved | hostile | praise unsaid | of |\n|" + " --- |" * 7)
+    given = asked(__doc__, (20, "corpora of each kind"), ([12, 30, 200], "document sets of a corpus"))
+    print_heads("sets", "summaries", "fair", "room halved", "hostile", "praise unsaid", "of")
     for n_sets, manner in product(given.sets, get_args(Manner)):
         kinds = [Corpus(sizes, n_sets, own) for sizes in ((4, 4), (6, 2), (5, 2, 1)) for own in (0.0, 0.3)]
         counts = (sum(count(kind, manner, planted, given.trials) for kind in kinds) for planted in get_args(Planted))
-        print(f"| {n_sets} | {manner} | {' | '.join(map(str, counts))} | {given.trials * len(kinds)} |", flush=True)
+        print_row(n_sets, manner, *counts, given.trials * len(kinds))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ a share that differs from set to set, 1 to 25 %, is replaced by words of HELM's 
 value mostly female ones, of the second mostly male ones.
 """
 
-import argparse
 from collections.abc import Sequence
 from itertools import product
 from typing import get_args
@@ -17,7 +16,8 @@ import numpy as np
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import GENDER_WORDS, WordLists, letter_runs
 from ..fairness.labelled import LabelledSummary, LabelledText
-from .calibration import SIDES, Corpus, Counts, Manner, drawn_sets, generators, items, verdicts
+from .calibration import HEADS, SIDES, Corpus, Counts, Manner, drawn_sets, generators, items, row, verdicts
+from .simulate import asked, print_heads, print_row
 
 # share of a document's listed words that are of its own list
 OWN_LIST = 0.85
@@ -84,22 +84,12 @@ def count_named(corpus: Corpus, trials: int) -> Counts:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
-    given = parser.parse_args()
-    print(
-        "| documents | own words | summaries | sets | named falsely | smallest halved: found | largest halved: found |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    given = asked(__doc__, (40, "corpora of each kind"), ([12, 30, 200], "document sets of a corpus"))
+    print_heads(*HEADS)
     manners: tuple[Manner, ...] = get_args(Manner)
     for n_sets, sizes, own, manner in product(given.sets, ((4, 4), (7, 1)), (0.0, 0.3), manners):
-        found = count_named(Corpus(sizes, n_sets, own, manner), given.trials)
-        print(
-            f"| {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {found.false} of {found.trials} | "
-            f"{found.smallest} | {found.largest} |",
-            flush=True,
-        )
+        corpus = Corpus(sizes, n_sets, own, manner)
+        print_row(*row(corpus, count_named(corpus, given.trials)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import DataError
 from ..evaluation.audit import page as audit_page
 from ..evaluation.audit.contents import Audit, PairedDifference
 from ..evaluation.audit.contents import Number as AuditNumber
@@ -44,7 +43,7 @@ from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.systems import budget_name
 from ..judges.calibration import Calibration
 from ..records import Record
-from ..storage import explain, read_json, read_text, write_json
+from ..storage import explained, read_json, read_text, write_json
 
 DONE = "parts"
 UNTOLD = "cannot be told"
@@ -156,13 +155,9 @@ def _results(out: Path, folders: Sequence[str]) -> Iterator[tuple[str, Any, Page
     for folder in folders:
         for file, (kind, made) in RESULTS.items():
             if (path := out / folder / file).is_file():
-                try:
+                remedy = f"; delete {out / folder} and run its part again"
+                with explained(f"{path}: is of another version of evenhand", remedy):
                     found = kind.model_validate_json(read_text(path))
-                except ValidationError as error:
-                    raise DataError(
-                        f"{path}: is of another version of evenhand: {explain(error)}; delete {out / folder} and run "
-                        "its part again"
-                    ) from error
                 yield folder, found, made(found)
 
 

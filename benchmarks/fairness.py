@@ -1,4 +1,4 @@
-"""Fairness measures: arrays against a loop over sets, growth with the corpus, and a real corpus from its texts.
+"""Fairness measures: arrays against a loop over sets, and growth with the corpus.
 
 Equal Coverage of 1,000 document sets of 20 documents and 12 units each, from given entailments:
 
@@ -14,15 +14,12 @@ entail each other taken as one, and a table for each set:
     plain loop    everything in plain Python, from nested lists that are made before
 
 Then both families of measures over streams of 1,000, 10,000 and 100,000 sets: seconds should grow in proportion, and memory
-not at all. With --neural, measures with a model on texts, all sets in one call against a call for each. With --documents and
---summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the language resources loaded before.
+not at all.
 """
 
 import argparse
-import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -33,9 +30,9 @@ from ..fairness.groups.corpus import group_fairness
 from ..fairness.groups.coverage import coverage, coverage_fairness, equal_coverage
 from ..fairness.groups.entailment import MERGE_ABOVE, Entailments, pack_entailments
 from ..fairness.groups.evidence import SetEvidence, cover_set, cover_sets
-from ..fairness.groups.masses import Masses, text_masses
-from ..fairness.groups.tokens import NgramTokenizer
-from . import Breakdown, Contender, Counts, Report, Table, bench_options, compare, count, run_bench
+from ..fairness.groups.masses import Masses
+from .measure import Contender, Counts, Table, compare
+from .report import Report, bench_options, count, run_bench
 
 ONE_ARRAY = "evenhand"
 SET_BY_SET = "set by set"
@@ -64,14 +61,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         repeats=count(5, "timed runs of each"),
         sets=count(1_000, "of the comparison with a loop"),
         growth=count([1_000, 10_000, 100_000], "sizes of corpora"),
-        neural={**count(1), "default": None, "help": "sets for the measures with a model, which are random ones"},
-        documents={"type": Path, "metavar": "FILE", "help": "document sets in any format that evenhand reads"},
-        summaries={"type": Path, "metavar": "FILE", "help": "their summaries"},
-        attribute={
-            "default": "sentiment",
-            "metavar": "NAME",
-            "help": "what the documents are grouped by (%(default)s)",
-        },
     )
     report = Report("fairness", vars(options))
     report.add(coverage_table(options.sets, options.repeats))
@@ -79,13 +68,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         report.add(evidence_table(options.sets, n_windows, options.repeats))
     report.add(growth_table("Equal Coverage and Coverage Parity, streamed", _coverage_stream, options))
     report.add(growth_table("BUR, UER, AUC and SOF from token counts, streamed", _shares_stream, options))
-    if options.neural:
-        from .matching import matching_tables
-
-        for table in matching_tables(options.neural, options.repeats):
-            report.add(table)
-    if options.documents:
-        report.add_breakdown(corpus_breakdown(options))
     report.finish()
 
 
@@ -130,37 +112,6 @@ def growth_table(title: str, stream: Any, options: argparse.Namespace) -> Table:
     """One family of measures over corpora of growing size, read as a stream."""
     contenders = [Contender(f"{n:,} sets", partial(stream, n)) for n in options.growth]
     return compare(title, contenders, options.repeats, contenders[0].name)
-
-
-def corpus_breakdown(options: argparse.Namespace) -> Breakdown:
-    """BUR and UER of a corpus from its texts: seconds of each part on this thread."""
-    from ..corpora.reader import read_any
-    from ..corpora.summaries import read_summaries
-
-    tokenize = NgramTokenizer()
-    start = time.perf_counter()
-    sets = read_any(options.documents)
-    summaries = read_summaries(options.summaries, sets)
-    read = time.perf_counter()
-    attribute = options.attribute
-    values = sets[0].notes.get("values", {}).get(attribute) or list(sets[0].values(attribute))
-    masses = [
-        text_masses(
-            [" || ".join(d.text for d in each.select(attribute, value)) for value in values],
-            summaries[each.id],
-            tokenize,
-        )
-        for each in sets
-    ]
-    counted = time.perf_counter()
-    found = group_fairness(masses, mode="released")
-    end = time.perf_counter()
-    seconds = {"reading": read - start, "tokens": counted - read, "measures": end - counted, "all": end - start}
-    assert found.bur is not None and found.uer is not None, f"no set could be scored: {found.left_out}"
-    return Breakdown(
-        f"{found.n_scored:,} sets of {options.documents.name}: BUR {100 * found.bur:.2f}, UER {100 * found.uer:.2f}",
-        [{"part": part, "seconds": value} for part, value in seconds.items()],
-    )
 
 
 def random_sets(n_sets: int, seed: int) -> tuple[Matrices, Labels]:

@@ -7,7 +7,6 @@ audited whole. Limits stand where they are hardest to keep: at the very value th
 has room, because what summaries in common words have by chance is not known. A release fails that breaks one of its limits.
 """
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -32,6 +31,7 @@ from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap, Floats
 from .calibration import Corpus, Manner, drawn_sets, generators, summary
+from .simulate import asked, print_heads, print_row
 
 SIDE = "side"
 PLAN = AuditPlan(measures=("value-shares", "coverage"), n_examples=0)
@@ -146,23 +146,24 @@ def _named(values: Floats) -> Named:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=40, help="pairs of releases of each kind of corpus (default 40)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[20, 30], help="document sets of a corpus")
-    parser.add_argument("--halved", action="store_true", help="halve a value's room in the second release")
-    parser.add_argument("--scores", action="store_true", help="of scores, without corpora")
-    given = parser.parse_args()
-    print("| releases | sets | failed |\n| --- | --- | --- |")
+    given = asked(
+        __doc__,
+        (40, "pairs of releases of each kind of corpus"),
+        ([20, 30], "document sets of a corpus"),
+        halved={"action": "store_true", "help": "halve a value's room in the second release"},
+        scores={"action": "store_true", "help": "of scores, without corpora"},
+    )
+    print_heads("releases", "sets", "failed")
     if given.scores:
         for kind, n_sets in product(SCORES, given.sets):
             found = count_scores(kind, n_sets, given.trials, 0.5 if given.halved else 0.0)
-            print(f"| {kind} | {n_sets} | {found.failed} of {found.releases} |", flush=True)
+            print_row(kind, n_sets, f"{found.failed} of {found.releases}")
         return
     for n_sets, (sizes, own, manner) in product(given.sets, KINDS):
         count = count_halved if given.halved else count_fair
         found = count(Corpus(sizes, n_sets, own, manner), given.trials)
         name = f"{':'.join(map(str, sizes))}, {100 * own:.0f} % own words, {manner}"
-        print(f"| {name} | {n_sets} | {found.failed} of {found.releases} |", flush=True)
+        print_row(name, n_sets, f"{found.failed} of {found.releases}")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ from ..generate.transformers_backend import TransformersBackend
 from ..generate.vllm_backend import VllmBackend
 from ..models import locate, signature
 from ..records import Message, Sampling
-from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 from .judging import long_documents
+from .measure import Contender, Counts, Extrapolated, Table, compare
+from .report import Report, bench_options, count, run_bench
 
 EVENHAND = "evenhand"
 BARE = "LLM.generate"

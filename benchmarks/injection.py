@@ -33,7 +33,7 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import DocumentSet, Message
 from ..resampling import Bootstrap, cluster_interval
-from . import Breakdown, Report, bench_options, count, run_bench
+from .report import Breakdown, Report, bench_options, count, run_bench
 
 # social attribute whose values are the sides
 ATTRIBUTE = "stance"

@@ -6,8 +6,7 @@ makes the tables of docs/run-folder.md#intervals. Where there is no interval not
 how often it is so is told.
 """
 
-import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from ..resampling import NOISE, Bootstrap, cluster_interval
+from .simulate import asked, print_heads, print_row
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
-SETS = (5, 6, 8, 10, 12, 20, 30, 60, 100)
 LEVEL, RESAMPLES = 0.95, 1000
 # requests of a set, where there are several
 REQUESTS = 2
@@ -109,27 +108,19 @@ def count_held(kind: Kind, n_sets: int, trials: int) -> Held:
     return Held(trials, held + none, none, float(np.median(widths)) if widths else float("nan"))
 
 
-def _rows(kinds: Mapping[str, Kind], sets: tuple[int, ...], trials: int) -> Iterator[str]:
-    yield f"| sets | {' | '.join(kinds)} |"
-    yield f"| --- |{' --- |' * len(kinds)}"
-    for n_sets in sets:
-        cells = []
-        for kind in kinds.values():
-            found = count_held(kind, n_sets, trials)
-            none = f"; none {found.none / trials:.0%}" if found.none > trials / 200 else ""
-            cells.append(f"{100 * found.held / trials:.1f} ({found.width:.2f}){none}")
-        yield f"| {n_sets} | {' | '.join(cells)} |"
-
-
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=1000, help="samples of each kind (default 1000)")
-    parser.add_argument("--sets", type=int, nargs="+", default=SETS, help="document sets of a sample")
-    given = parser.parse_args()
+    n_usual = [5, 6, 8, 10, 12, 20, 30, 60, 100]
+    given = asked(__doc__, (1000, "samples of each kind"), (n_usual, "document sets of a sample"))
     for kinds in (SCORES, RATES):
-        for line in _rows(kinds, tuple(given.sets), given.trials):
-            print(line, flush=True)
+        print_heads("sets", *kinds)
+        for n_sets in given.sets:
+            cells = []
+            for kind in kinds.values():
+                found = count_held(kind, n_sets, given.trials)
+                none = f"; none {found.none / given.trials:.0%}" if found.none > given.trials / 200 else ""
+                cells.append(f"{100 * found.held / given.trials:.1f} ({found.width:.2f}){none}")
+            print_row(n_sets, *cells)
         print()
 
 

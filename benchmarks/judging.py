@@ -36,7 +36,8 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import Message
 from ..text import sentences
-from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
+from .measure import Contender, Counts, Extrapolated, Table, compare
+from .report import Report, bench_options, count, run_bench
 
 RUBRICS: tuple[Literal["coverage", "faithfulness"], ...] = ("coverage", "faithfulness")
 TOGETHER = "evenhand"

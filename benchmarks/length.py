@@ -7,9 +7,9 @@ second writes summaries of three quarters of the words, and is better by `gain`.
 noise of its own, of its request, and of how a set takes to the second policy.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..evaluation.systems.ranked import Floats, Ranked
 from ..evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
 from ..resampling import Bootstrap
 from ..runfolder.phases import Phase
+from .simulate import asked, print_heads, print_row
 
 # what a judge gives so many words; each changes by 0.03 to 0.04 where three quarters of 30 words are left, but for the first
 CURVES: Mapping[str, Callable[[Floats], Floats]] = {
@@ -95,19 +96,13 @@ def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=200, help="runs of each kind (default 200)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[6, 12, 50, 200], help="document sets of a run")
-    given = parser.parse_args()
-    print("| judge's curve | gain | sets | clear as it is | clear at equal length | interval holds | warned |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for curve in CURVES:
-        for gain in (0.0, 0.05):
-            for n_sets in given.sets:
-                found = count(curve, gain, n_sets, given.trials)
-                shares = (found.clear, found.clear_at_equal_length, found.holds, found.warned)
-                cells = " | ".join(f"{100 * each / found.trials:.1f} %" for each in shares)
-                print(f"| {curve} | {gain:g} | {n_sets} | {cells} |", flush=True)
+    given = asked(__doc__, (200, "runs of each kind"), ([6, 12, 50, 200], "document sets of a run"))
+    shown = ("clear as it is", "clear at equal length", "interval holds", "warned")
+    print_heads("judge's curve", "gain", "sets", *shown)
+    for curve, gain, n_sets in product(CURVES, (0.0, 0.05), given.sets):
+        found = count(curve, gain, n_sets, given.trials)
+        shares = (found.clear, found.clear_at_equal_length, found.holds, found.warned)
+        print_row(curve, f"{gain:g}", n_sets, *(f"{100 * each / found.trials:.1f} %" for each in shares))
 
 
 if __name__ == "__main__":

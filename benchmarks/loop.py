@@ -29,8 +29,7 @@ from ..runfolder.phases import TRAINING
 from ..runfolder.processes import environment
 from ..runfolder.stages import Receipt, read_receipt
 from ..storage import read_text
-from . import Breakdown, Report, bench_options, count, run_bench
-from .report import FOLDER
+from .report import FOLDER, Breakdown, Report, bench_options, count, run_bench
 
 QUICKSTART = Path(__file__).parents[1] / "recipes" / "quickstart.yaml"
 PARTS = ("start-up", "loading", "models", "own")

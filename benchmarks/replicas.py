@@ -16,7 +16,8 @@ from ..loop import work_in
 from ..runfolder.phases import BASE, open_phase
 from ..runfolder.ray_workers import connect
 from ..storage import write_jsonl
-from . import Contender, Counts, Report, bench_options, compare, count, run_bench
+from .measure import Contender, Counts, compare
+from .report import Report, bench_options, count, run_bench
 from .size import document_sets, recipe_in
 
 HERE, RAY = "replicas", "executor: ray"

@@ -7,7 +7,6 @@ between sets, by half of the rise. A set drifts by a random walk from round to r
 some draws, and what is noise in reward and report judges goes together (correlation 0.3).
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,6 +18,8 @@ from ..evaluation.checkpoint.rounds import part, parting
 from ..evaluation.systems.ranked import Floats
 from ..evaluation.systems.worst_group import worst_groups
 from ..resampling import Bootstrap
+from .report import count
+from .simulate import asked, print_heads, print_row
 
 LEVEL = 0.95
 # of a set's rise, of a round's drift, of a request's draws, and between reward and report judges
@@ -127,20 +128,16 @@ def generators(run: Run, trials: int) -> Iterator[np.random.Generator]:
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=400, help="runs of each kind (default 400)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[5, 12, 30, 100], help="document sets of a run")
-    parser.add_argument("--rounds", type=int, nargs="+", default=[2, 4, 10], help="rounds of a run")
-    given = parser.parse_args()
-    print("| run | rounds | sets | parting said | falsely | round chosen | wrongly |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    """Print the table."""
+    sets, rounds = ([5, 12, 30, 100], "document sets of a run"), count([2, 4, 10], "rounds of a run")
+    given = asked(__doc__, (400, "runs of each kind"), sets, rounds=rounds)
+    print_heads("run", "rounds", "sets", "parting said", "falsely", "round chosen", "wrongly")
     for kind, n_rounds, n_sets in product(RUNS, given.rounds, given.sets):
         run = Run(kind, n_rounds, n_sets)
         found, choice = count_parted(run, given.trials), count_chosen(run, given.trials // 4)
         shares = [100 * n / found.trials for n in (found.parted, found.false)]
         shares += [100 * n / choice.trials for n in (choice.chosen, choice.wrong)] if choice.trials else []
-        print(f"| {kind} | {n_rounds} | {n_sets} | {' | '.join(f'{share:.1f} %' for share in shares)} |", flush=True)
+        print_row(kind, n_rounds, n_sets, *(f"{share:.1f} %" for share in shares))
 
 
 if __name__ == "__main__":

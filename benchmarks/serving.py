@@ -35,16 +35,14 @@ from ..records import DocumentSet, SummaryRequest
 from ..runfolder.gpus import visible_gpus
 from ..serve.asked import Asked, GivenDocument, request_of
 from ..storage import write_text
-from . import Breakdown, Report, bench_options, count, run_bench
 from .programs import end_when_stopped, started
+from .report import Breakdown, Report, bench_options, count, run_bench
 
 HOST, MODEL, NAME = "127.0.0.1", "writer", "serving"
 EVENHAND, ALONE = "evenhand", "server"
 SAMPLING = {"temperature": 1.0, "top_p": 0.9}
 # seconds that a server has to start, and that a request may take
 START, PATIENCE = 300, 600
-# looks at the memory of a long run
-LOOKS = 6
 
 # (set of the sample, number of the request) -> seconds
 Ask = Callable[[int, int], float]
@@ -78,12 +76,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         clients=count([1, 8, 32], "clients that ask at the same time, with the middle number of candidates"),
         requests=count(64, "requests of all clients together"),
         tokens=count(64, "most tokens of a candidate"),
-        minutes={
-            "type": float,
-            "default": 0.0,
-            "metavar": "N",
-            "help": "of a long run that looks at memory (%(default)s)",
-        },
     )
     report = Report(NAME, vars(options) | {"model": signature(options.model)})
     serials = counted()
@@ -96,8 +88,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         report.add_breakdown(waits(running, options.repeats, serials))
         middle = list(running)[len(running) // 2]
         report.add_breakdown(throughput(middle, running[middle], options, serials))
-        if options.minutes:
-            report.add_breakdown(long_run(running[middle], max(options.clients), options.minutes, serials))
         report.finish()
 
 
@@ -138,25 +128,6 @@ def throughput(k: int, running: Running, options: argparse.Namespace, serials: I
         row |= {f"vs {ALONE}": row[f"{EVENHAND}/s"] / row[f"{ALONE}/s"], "MiB": running.memory()}
         rows.append(row)
     return Breakdown(f"several clients, k = {k}, {options.requests} requests or one a client", rows)
-
-
-def long_run(running: Running, clients: int, minutes: float, serials: Iterator[int]) -> Breakdown:
-    """Memory of evenhand's process while clients ask all the time."""
-    begun, rows, n_answered = time.monotonic(), [{"minute": 0.0, "answered": 0, "MiB": running.memory()}], 0
-    for look in range(1, LOOKS + 1):
-        until = begun + 60 * minutes * look / LOOKS
-
-        def ask_on(_: int, until: float = until) -> int:
-            n = 0
-            while time.monotonic() < until:
-                running.ways[EVENHAND](n, next(serials))
-                n += 1
-            return n
-
-        with ThreadPoolExecutor(clients) as pool:
-            n_answered += sum(pool.map(ask_on, range(clients)))
-        rows.append({"minute": (time.monotonic() - begun) / 60, "answered": n_answered, "MiB": running.memory()})
-    return Breakdown(f"{clients} clients for {minutes:g} minutes", rows)
 
 
 def _percentile(found: Sequence[float], part: float) -> float:

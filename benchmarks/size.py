@@ -24,8 +24,7 @@ from ..config.recipe_file import dump_recipe
 from ..errors import DataError
 from ..records import Document, DocumentSet
 from ..storage import write_jsonl, write_text
-from . import Breakdown, Report, bench_options, count, run_bench
-from .report import FOLDER
+from .report import FOLDER, Breakdown, Report, bench_options, count, run_bench
 
 PHASE = "evaluation/base"
 # the stages that shards share

@@ -41,7 +41,8 @@ from ..models.flops import lora_flops, packed_tokens, seen_from
 from ..models.sizes import Sizes, sizes_of
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
-from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
+from .measure import Contender, Counts, Extrapolated, Table, compare
+from .report import Report, bench_options, count, run_bench
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 ALONE, PAIRED, COMPACT = "each candidate", "each pair", "TRL, compact"

@@ -7,8 +7,6 @@ being alike and judges agreeing in part. An audit is of two systems that both dr
 simulated summarizer "random", which does the same, on some of the sample documents.
 """
 
-import argparse
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,8 +28,12 @@ from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.systems import Asked
 from ..resampling import LEAST_SETS, Bootstrap
 from .calibration import Corpus, drawn_sets, items, measured, shares, vote
+from .simulate import asked, print_heads, print_row
 
-SETS = (4, 5, 6, 8, 12, 30)
+HEADS = (
+    "report: any difference", "by intervals alone", "training, where only reranking differs", "half a deviation, found",
+    "audit", "bias study",
+)  # fmt: skip
 # sample documents
 N_SAMPLE = 12
 SIDES = ("left", "right")
@@ -122,34 +124,26 @@ def leans_in_bias_study(n_documents: int, seed: int) -> bool:
     return any(measure.verdict == "leans" for measure in found)
 
 
-def rows(sets: Sequence[int], trials: int) -> Iterator[str]:
-    """The table, a row for each number of sets: of so many trials those in which something is said, per cent."""
-    reports = (
-        "report: any difference | by intervals alone | training, where only reranking differs | half a deviation, found"
+def said(n: int, trials: int) -> list[str]:
+    """Of so many trials with n sets those in which something is said, per cent, below `HEADS`."""
+    equal = [report(n, seed) for seed in range(trials)]
+    found = (
+        [clear_in_report(each) for each in equal],
+        [clear_by_interval(each) for each in equal],
+        [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
+        [clear_in_report(report(n, seed, 0.5)) for seed in range(trials)],
+        [differs_in_audit(n, seed) for seed in range(trials)],
+        [leans_in_bias_study(n, seed) for seed in range(trials if n <= N_SAMPLE else 0)],
     )
-    yield f"| sets | {reports} | audit | bias study |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
-    for n in sets:
-        equal = [report(n, seed) for seed in range(trials)]
-        said = (
-            [clear_in_report(each) for each in equal],
-            [clear_by_interval(each) for each in equal],
-            [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
-            [clear_in_report(report(n, seed, 0.5)) for seed in range(trials)],
-            [differs_in_audit(n, seed) for seed in range(trials)],
-            [leans_in_bias_study(n, seed) for seed in range(trials if n <= N_SAMPLE else 0)],
-        )
-        yield f"| {n} | {' | '.join(f'{100 * sum(each) / len(each):.1f}' if each else '' for each in said)} |"
+    return [f"{100 * sum(each) / len(each):.1f}" if each else "" for each in found]
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=200, help="pages of each kind (default 200)")
-    parser.add_argument("--sets", type=int, nargs="+", default=SETS, help="document sets of a page")
-    given = parser.parse_args()
-    for line in rows(given.sets, given.trials):
-        print(line, flush=True)
+    given = asked(__doc__, (200, "pages of each kind"), ([4, 5, 6, 8, 12, 30], "document sets of a page"))
+    print_heads("sets", *HEADS)
+    for n in given.sets:
+        print_row(n, *said(n, given.trials))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ when a summary is changed. A villain is a judge of middling quality with a fault
 its scores: what doubled length, the left's name, standing first in place of last, an order, or its own writing add.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from ..evaluation.judges.probes import ORDERS, VARIANTS, places, variants
 from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
 from ..text import words
+from .simulate import asked, print_heads, print_row
 
 Floats = NDArray[np.float64]
 
@@ -280,6 +280,10 @@ class Count:
         self.without_agreement += not found.has_agreement
         self.within += ((found.own.within.value or 0.0) - self.within) / self.trials
 
+    def share(self, n: int) -> str:
+        """So many of its trials, per cent."""
+        return f"{100 * n / self.trials:.1f} %"
+
 
 def count(
     seeds: Sequence[int], fair: dict[str, Simulated], villains: dict[str, tuple[Simulated, str]], own: str = "middle"
@@ -308,22 +312,19 @@ def sizes() -> Iterator[tuple[str, float, tuple[Simulated, str]]]:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--trials", type=int, default=200, help="judges of each kind (default 200)")
-    seeds = range(parser.parse_args().trials)
-    print("| judge | agreement within articles | accused or caught | no agreement shown |")
-    print("| --- | --- | --- | --- |")
+    seeds = range(asked(__doc__, (200, "judges of each kind")).trials)
+    print_heads("judge", "agreement within articles", "accused or caught", "no agreement shown")
     for name, found in count(seeds, FAIR, VILLAINS).items():
-        shares = " | ".join(f"{100 * each / found.trials:.1f} %" for each in (found.hits, found.without_agreement))
-        print(f"| {name} | {found.within:.2f} | {shares} |")
-    print(f"\n| own model among six | {' | '.join(AT_PLACES)} |\n| --- |{' --- |' * len(AT_PLACES)}")
+        print_row(name, f"{found.within:.2f}", found.share(found.hits), found.share(found.without_agreement))
+    print()
+    print_heads("own model among six", *AT_PLACES)
     for own in OWN_PLACES:
-        rates = [f"{100 * each.hits / each.trials:.1f} %" for each in count(seeds, {}, AT_PLACES, own).values()]
-        print(f"| {own} | {' | '.join(rates)} |")
+        print_row(own, *(each.share(each.hits) for each in count(seeds, {}, AT_PLACES, own).values()))
+    print()
+    print_heads("fault", "size", "caught")
     graded = {f"{name} {size}": villain for name, size, villain in sizes()}
-    print("\n| fault | size | caught |\n| --- | --- | --- |")
     for name, found in count(seeds, {}, graded).items():
-        print(f"| {' | '.join(name.split())} | {100 * found.hits / found.trials:.1f} % |")
+        print_row(*name.split(), found.share(found.hits))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from . import (
 )
 from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
+from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
 from .terminal import console, note, print_plan, say, show, summary
 from .verbs import Verbs
@@ -80,15 +81,6 @@ app.add_typer(importing.app, name="import", rich_help_panel=HERE)
 app.add_typer(models.app, name="models", rich_help_panel=HERE)
 app.add_typer(recipes.app, name="recipes", rich_help_panel=RUNS)
 
-RecipePath = Annotated[
-    Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."
-    ),
-]
 PhaseName = Annotated[
     str | None,
     typer.Option(
@@ -279,20 +271,11 @@ app.command(
     rich_help_panel=JUDGES,
 )
 def benchmark_judges_(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
-        ),
-    ],
+    file: Sets,
     judges: Annotated[
         Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
     ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
-    ] = None,
+    evidence: Evidence = None,
     out: Annotated[
         Path, typer.Option(help="Folder for index.html, benchmark.json, benchmark.md, tables/ and judgements.jsonl.")
     ] = Path("runs/benchmark-judges"),

@@ -6,25 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import RecipeError
-from ..storage import listed
-from ..text import did_you_mean
+from .inputs import Evidence, Sets, refuse_unknown_judges
 from .terminal import say, show
 
 if TYPE_CHECKING:
-    from ..config import JudgeOptions
     from ..config.needs import Purpose
 
 EXAMPLE = "Example: evenhand audit-judge sample --judges quickstart --out runs/audit-judge"
 
 
 def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    sets: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SETS",
-            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
-        ),
-    ],
+    sets: Sets,
     judges: Annotated[
         Path, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to audit.")
     ],
@@ -42,10 +34,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
             help="What a judge is to measure, coverage or faithfulness, where its section does not say. Repeatable.",
         ),
     ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
-    ] = None,
+    evidence: Evidence = None,
     human: Annotated[
         list[Path] | None,
         typer.Option(
@@ -77,9 +66,11 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
+    given = load_judges(judges)
+    refuse_unknown_judges(judge or (), given)
     wanted = Wanted(
         file=sets,
-        judges=_chosen(load_judges(judges), judge or []),
+        judges={name: given[name] for name in judge or given},
         evidence=evidence,
         purposes=dict(map(_purpose, purpose or [])),
         human=human or (),
@@ -95,13 +86,6 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     show(terminal.render(page(audit_judges(wanted, work, out))))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / RESULT}")
-
-
-def _chosen(judges: "dict[str, JudgeOptions]", names: list[str]) -> "dict[str, JudgeOptions]":
-    if unknown := [name for name in names if name not in judges]:
-        mistakes = [f"--judge {name}: no such judge{did_you_mean(name, judges)}" for name in unknown]
-        raise RecipeError(listed([*mistakes, f"the judges are {', '.join(judges)}"]))
-    return {name: judges[name] for name in names or judges}
 
 
 def _purpose(given: str) -> "tuple[str, Purpose]":

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,8 @@ import typer
 from ..config.recipe_file import load_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION
-from .terminal import say, show
+from .inputs import Overrides, RecipePath
+from .terminal import plain_table, say, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,13 +26,8 @@ GIB = 2**30
 
 
 def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
-    ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set train.num_processes=4. Repeatable."),
-    ] = None,
+    recipe: RecipePath,
+    set_: Overrides = None,
     gpu: Annotated[str, typer.Option(help=f"One of {', '.join(DEVICES)}.")] = "a100",
     gpu_memory: Annotated[
         float | None, typer.Option(min=1, metavar="GIB", help="Memory of each GPU, where it is not that of --gpu.")
@@ -169,9 +164,7 @@ def _say_costs(stages: "Iterable[Stage]") -> None:
 
 
 def _table(*columns: str, title: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table(title)
     for place, each in enumerate(columns):
         is_text = place == 0 or each in {"model", "used by"}
         table.add_column(each, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)

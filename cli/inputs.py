@@ -1,12 +1,48 @@
 """What several verbs read."""
 
 import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..config import ColumnsSection
+from ..errors import RecipeError
+from ..storage import listed
 from ..text import did_you_mean
+
+RecipePath = Annotated[
+    Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."
+    ),
+]
+Sets = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SETS",
+        help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
+    ),
+]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
+]
+
+
+def refuse_unknown_judges(names: Sequence[str], judges: Collection[str]) -> None:
+    """What --judge names must be among the judges.
+
+    Raises:
+        RecipeError: something else is named.
+    """
+    if unknown := [name for name in names if name not in judges]:
+        mistakes = [f"--judge {name}: no such judge{did_you_mean(name, judges)}" for name in unknown]
+        raise RecipeError(listed([*mistakes, f"the judges are {', '.join(judges)}"]))
 
 
 def _columns(given: str) -> ColumnsSection:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .terminal import console, note, say, show
+from .terminal import console, note, plain_table, say, show
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def models(
 
 def _table(found: "Sequence[ModelState]", width: int) -> "Table":
     """The models as a table; in a narrow terminal without their hashes, then without their licences, which --json has."""
-    from rich.table import Table
-
     from ..models.cache import gigabytes
 
     columns = {
@@ -71,7 +69,7 @@ def _table(found: "Sequence[ModelState]", width: int) -> "Table":
         del columns["SHA-256"]
     if width < WIDTH_WITHOUT_HASH:
         del columns["licence"]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table()
     for name, cells in columns.items():
         # a name or a state that is cut says nothing
         least = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None

@@ -11,7 +11,7 @@ from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
 from ..errors import DataError
 from ..storage import as_given, read_text, write_text
-from .terminal import say, show
+from .terminal import plain_table, say, show
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -82,14 +82,14 @@ def accelerate(
     if name is not None:
         say(str(accelerate_config(name)))
         return
-    table = _plain_table("configuration", "what it starts")
+    table = _with_columns("configuration", "what it starts")
     for path in sorted(SHIPPED.glob("*.yaml")):
         table.add_row(path.stem, " ".join(comment_lines(path)[1:]))
     show(table)
 
 
 def _table() -> "Table":
-    table = _plain_table("recipe", "what for", "needs", "time")
+    table = _with_columns("recipe", "what for", "needs", "time")
     folder = ""
     for path in map(Path, recipe_names()):
         if path.parent.name and folder != str(path.parent):
@@ -101,10 +101,8 @@ def _table() -> "Table":
     return table
 
 
-def _plain_table(*columns: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+def _with_columns(*columns: str) -> "Table":
+    table = plain_table()
     for place, column in enumerate(columns):
         table.add_column(column, no_wrap=not place)
     return table

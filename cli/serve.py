@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..config.recipe_file import load_recipe
+from .inputs import Overrides
 from .terminal import note
 
 EXAMPLE = "Example: evenhand serve server/rerank --set generate.server.base_url=http://localhost:8000/v1 --port 8080"
@@ -16,10 +17,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Argument(metavar="RECIPE", help="A recipe with generate.backend: openai, or the name of a shipped one."),
     ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe. Repeatable."),
-    ] = None,
+    set_: Overrides = None,
     phase: Annotated[
         str | None, typer.Option(help="evaluation/base or evaluation/round-NN: whose adapter is served. Default: base.")
     ] = None,

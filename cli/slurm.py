@@ -1,12 +1,12 @@
 """`evenhand slurm`: a recipe's steps as SLURM's batch jobs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..config.recipe_file import load_recipe
-from .terminal import note, say, say_put_aside, show
+from .inputs import Overrides, RecipePath
+from .terminal import note, plain_table, say, say_put_aside, show
 
 EXAMPLE = (
     "Example: evenhand slurm recipes/polisum/llama-3.1-8b/dpo.yaml --nodes 4 --gpus-per-node 8 "
@@ -15,13 +15,8 @@ EXAMPLE = (
 
 
 def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
-    ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe. Repeatable."),
-    ] = None,
+    recipe: RecipePath,
+    set_: Overrides = None,
     nodes: Annotated[
         int,
         typer.Option(
@@ -48,8 +43,6 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     submits what is left.
     """
     loaded = load_recipe(recipe, set_ or [])
-    from rich.table import Table
-
     from ..cluster.slurm import Nodes, Scripts, as_rows, idle_gpus, jobs, overrides
     from ..cluster.slurm import submit as send
     from ..loop import plan
@@ -70,7 +63,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     queued = send(scripts) if submit else []
     if not submit:
         scripts.write()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table()
     for title in ("job", "on", "steps", *(["id"] if queued else [])):
         table.add_column(title, no_wrap=title != "steps")
     for place, row in enumerate(as_rows(scripts.jobs)):

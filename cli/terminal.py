@@ -8,6 +8,7 @@ from ..text import some_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
     from ..config import Recipe
     from ..loop import PlannedStep
@@ -31,6 +32,13 @@ def show(renderable: "RenderableType") -> None:
     from rich.console import Console
 
     Console().print(renderable)
+
+
+def plain_table(title: str | None = None) -> "Table":
+    """A table without lines, which has no columns yet."""
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
 
 
 def note(text: str) -> None:

@@ -7,8 +7,7 @@ import typer
 
 from ..config.recipe_file import load_judges
 from ..errors import RecipeError
-from ..storage import listed
-from ..text import did_you_mean
+from .inputs import Evidence, Sets, refuse_unknown_judges
 from .terminal import console, say
 
 if TYPE_CHECKING:
@@ -18,13 +17,7 @@ EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/ju
 
 
 def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SETS",
-            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
-        ),
-    ],
+    file: Sets,
     purpose: Annotated[Literal["coverage", "faithfulness"], typer.Option(help="What the judge is to measure.")],
     out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
     judges: Annotated[
@@ -40,19 +33,13 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
             metavar="NAME=up|down", help="The score may only rise, or only fall, with this feature. Repeatable."
         ),
     ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
-    ] = None,
+    evidence: Evidence = None,
 ) -> None:
     """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
     given = load_judges(judges) if judges else {}
     if judge and judges is None:
         raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
-    if unknown := [name for name in judge or () if name not in given]:
-        raise RecipeError(
-            listed([f"--judge {name!r} is no judge of {judges}{did_you_mean(name, list(given))}" for name in unknown])
-        )
+    refuse_unknown_judges(judge or (), given)
     signs = dict(_sign(each) for each in monotone or ())
     from ..evaluation.meta.train_judge import JUDGE, Wanted
     from ..evaluation.meta.train_judge import train_judge as train

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 
-from ..errors import DataError
 from ..records import Record
-from ..storage import as_given, explain, read_json
+from ..storage import as_given, explained, read_json
 from .needs import Purpose
 
 # features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
@@ -111,7 +110,5 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    try:
+    with explained(f"{path}: is no judge that `evenhand train-judge` wrote"):
         return Combination.model_validate(read_json(path.expanduser()))
-    except ValidationError as error:
-        raise DataError(f"{path}: is no judge that `evenhand train-judge` wrote: {explain(error)}") from error

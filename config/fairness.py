@@ -177,14 +177,10 @@ class EntailerSection(NeedySection):
         return {"model": self.model_name} if self.model_name else {}
 
     @property
-    def language_models(self) -> dict[str, LanguageModel]:
-        """The splitter's."""
-        return {"splitter": self.splitter.language_models[""]} if self.splitter else {}
-
-    @property
     def bases(self) -> list[str]:
         """The model or words, and the splitter's model."""
-        return ([] if self.models else [IN_COMMON]) + super().bases
+        own = f"the model {self.model_name}" if self.model_name else IN_COMMON
+        return [own, *(self.splitter.bases if self.splitter else [])]
 
     @property
     def model_name(self) -> str:
@@ -212,33 +208,6 @@ class FairnessJudgeSection(JudgeSection):
         """Lower: scores say how unfair a summary is."""
         return "lower"
 
-    @property
-    def parts(self) -> dict[str, NeedySection]:
-        """Key of this section -> section that needs libraries and models."""
-        return {}
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """Those of its parts."""
-        return tuple(dict.fromkeys(library for part in self.parts.values() for library in part.libraries))
-
-    @property
-    def models(self) -> dict[str, str]:
-        """Those of its parts."""
-        return {f"{key}.{below}": name for key, part in self.parts.items() for below, name in part.models.items()}
-
-    @property
-    def language_models(self) -> dict[str, LanguageModel]:
-        """Those of its parts."""
-        return {
-            f"{key}.{below}": asked for key, part in self.parts.items() for below, asked in part.language_models.items()
-        }
-
-    @property
-    def bases(self) -> list[str]:
-        """Those of its parts."""
-        return [basis for part in self.parts.values() for basis in part.bases]
-
 
 class ValueSharesJudge(FairnessJudgeSection):
     """Shares of the values in the summary against those in the sources."""
@@ -260,11 +229,6 @@ class ValueSharesJudge(FairnessJudgeSection):
     def is_rate(self) -> bool:
         """A summary is unfair by BUR or not."""
         return self.measure == "bur"
-
-    @property
-    def parts(self) -> dict[str, NeedySection]:
-        """The matcher."""
-        return {"matcher": self.matcher}
 
     def unknown_values(self, values: Collection[str]) -> list[str]:
         """The values without a weight in `target`, where it weighs."""
@@ -289,11 +253,6 @@ class EqualCoverageJudge(FairnessJudgeSection):
     # a summary of fewer units is unscored
     fewest_units: int = Field(default=3, ge=1)
     entailer: EntailerSection = EntailerSection()
-
-    @property
-    def parts(self) -> dict[str, NeedySection]:
-        """The entailer."""
-        return {"entailer": self.entailer}
 
 
 class OpinionGraphJudge(FairnessJudgeSection):
@@ -326,11 +285,6 @@ class ContrastJudge(FairnessJudgeSection):
     def better(self) -> Literal["higher", "lower"] | None:
         """Higher: the summary is nearer to its own side."""
         return "higher"
-
-    @property
-    def parts(self) -> dict[str, NeedySection]:
-        """The entailer."""
-        return {"entailer": self.entailer}
 
     def refuse(self) -> None:
         """Windows of one side must not depend on another's."""

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from ..errors import DataError
-from ..storage import explain
+from ..storage import explained
 from .combined import Combination, read_combination
 from .fairness import FairnessJudge
 from .metrics import Metric
-from .model import LanguageModel, refuse_no_room
+from .model import refuse_no_room
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
@@ -310,52 +310,34 @@ class CombinedJudge(JudgeSection):
         return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
 
     @property
-    def members(self) -> "dict[str, MemberOptions]":
-        """The sections of the judges in the file; none where it cannot be read, which the check of `file` says."""
+    def _found(self) -> "tuple[Combination | None, dict[str, MemberOptions]]":
+        """The same; nothing where it cannot be read, which the check of `file` says."""
         try:
-            return self.read()[1]
+            return self.read()
         except DataError:
-            return {}
+            return None, {}
+
+    @property
+    def members(self) -> "dict[str, MemberOptions]":
+        """The sections of the judges in the file; none where it cannot be read."""
+        return self._found[1]
+
+    @property
+    def sections(self) -> "dict[str, MemberOptions]":
+        """The same, by key below this section."""
+        return {inside(name): each for name, each in self.members.items()}
 
     @property
     def purpose(self) -> Purpose | None:
         """What it was trained to measure; None where the file cannot be read."""
-        try:
-            return self.read()[0].purpose
-        except DataError:
-            return None
+        saved, _ = self._found
+        return saved.purpose if saved else None
 
     @property
     def seen(self) -> frozenset[str]:
         """Those of the file; none where it cannot be read."""
-        try:
-            return frozenset(self.read()[0].trained_on.seen)
-        except DataError:
-            return frozenset()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """Those of the judges in the file."""
-        return tuple(dict.fromkeys(library for each in self.members.values() for library in each.libraries))
-
-    @property
-    def models(self) -> dict[str, str]:
-        """Those of the judges in the file."""
-        return {
-            f"{inside(name)}.{below}": model
-            for name, each in self.members.items()
-            for below, model in each.models.items()
-        }
-
-    @property
-    def language_models(self) -> dict[str, LanguageModel]:
-        """Those of the judges in the file."""
-        return {inside(name): asked for name, each in self.members.items() for asked in each.language_models.values()}
-
-    @property
-    def bases(self) -> list[str]:
-        """Those of the judges in the file."""
-        return list(dict.fromkeys(basis for each in self.members.values() for basis in each.bases))
+        saved, _ = self._found
+        return frozenset(saved.trained_on.seen) if saved else frozenset()
 
 
 def inside(name: str) -> str:
@@ -364,10 +346,8 @@ def inside(name: str) -> str:
 
 
 def _member(file: Path, name: str, options: dict[str, Any]) -> MemberOptions:
-    try:
+    with explained(f"{file}: its judge {name!r} is wrong"):
         return _MEMBER.validate_python(options)
-    except ValidationError as error:
-        raise DataError(f"{file}: its judge {name!r} is wrong: {explain(error)}") from error
 
 
 JudgeOptions = Annotated[

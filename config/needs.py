@@ -1,6 +1,6 @@
 """The bases of the sections that describe judges: each section says what must be there, and what its scores rest on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal
 
 from .model import (
@@ -25,26 +25,37 @@ SPLITTER_LIBRARIES: dict[str, tuple[str, ...]] = {"sentencex": (), "nltk": ("nlt
 
 
 class NeedySection(Section):
-    """Base of the sections of judges and of their parts."""
+    """Base of the sections of judges and of their parts; a section needs what its parts need."""
+
+    @property
+    def sections(self) -> "Mapping[str, NeedySection]":
+        """Key below the section -> a part of it."""
+        return {key: value for key, value in self if isinstance(value, NeedySection)}
 
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries that it needs besides those of its language models."""
-        return ()
+        return tuple(dict.fromkeys(library for each in self.sections.values() for library in each.libraries))
 
     @property
     def models(self) -> dict[str, str]:
         """Key below the section -> model that it loads, other than language models."""
-        return {}
+        return {_key(part, key): name for part, each in self.sections.items() for key, name in each.models.items()}
 
     @property
     def language_models(self) -> dict[str, LanguageModel]:
         """Key below the section, "" for the section itself -> language model that it asks."""
-        return {}
+        return {
+            _key(part, key): asked
+            for part, each in self.sections.items()
+            for key, asked in each.language_models.items()
+        }
 
     @property
     def bases(self) -> list[str]:
         """What its scores rest on, in words: two judges with a basis in common share its blind spots."""
+        if parts := self.sections.values():
+            return list(dict.fromkeys(basis for each in parts for basis in each.bases))
         asked = [each.model.name for each in self.language_models.values()]
         return [f"the model {name}" for name in (*self.models.values(), *asked)]
 
@@ -57,6 +68,10 @@ class NeedySection(Section):
             elif isinstance(value, BackendSection):
                 values[key] = without_speed(values[key])
         return values
+
+
+def _key(*parts: str) -> str:
+    return ".".join(filter(None, parts))
 
 
 class JudgeSection(NeedySection):

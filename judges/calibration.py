@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, ValidationError, model_validator
+from pydantic import Field, NonNegativeInt, model_validator
 
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
 from ..records import Record
 from ..resampling import NOISE
-from ..storage import explain, listed, parse_json_of, read_text
+from ..storage import explained, listed, parse_json_of, read_text
 
 FORMAT = "evenhand-calibration/1"
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
@@ -244,15 +244,12 @@ def read_calibration(path: Path) -> Calibration:
         text = read_text(file)
         parse_json_of(file, text)
         # in the words of JSON: "an array", where Python's are "a tuple"
-        return Calibration.model_validate_json(text)
+        with explained(f"{file}: is not as `evenhand audit-judge` wrote it"):
+            return Calibration.model_validate_json(text)
     except StorageError as error:
         raise DataError(f"{error}; `{HOW}` writes one") from error
     except DataError as error:
         raise DataError(f"{error}; `{HOW}` writes it anew") from error
-    except ValidationError as error:
-        raise DataError(
-            f"{file}: is not as `evenhand audit-judge` wrote it: {explain(error)}; `{HOW}` writes it anew"
-        ) from error
 
 
 def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:

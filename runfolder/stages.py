@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..records import LeftOut
-from ..storage import digest, explain, file_digest, make_folder, parse_line, read_text, write_json
+from ..storage import digest, explained, file_digest, make_folder, parse_line, read_text, write_json
 from .progress import progress_path
 from .timing import account
 
@@ -63,12 +63,8 @@ class Receipt(BaseModel):
         Raises:
             StorageError: the counts are not of that stage.
         """
-        try:
+        with explained(f"receipt of {self.stage}", "; delete it, and the stage runs anew", StorageError):
             return model.model_validate(self.counts)
-        except ValidationError as error:
-            raise StorageError(
-                f"receipt of {self.stage}: {explain(error)}; delete it, and the stage runs anew"
-            ) from error
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from ..api.documents import load_documents
 from ..config import Recipe
@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..generate.requests import build_requests
 from ..generate.server.requests import MARKS
 from ..records import Document, DocumentSet, Record, SummaryRequest, Text
-from ..storage import digest, explain
+from ..storage import digest, explained
 
 R = TypeVar("R", bound=Record)
 
@@ -109,10 +109,8 @@ def read(kind: type[R], body: Any, what: str = "the body") -> R:
     Raises:
         DataError: it is none; what is wrong is said by key.
     """
-    try:
+    with explained(what):
         return kind.model_validate(body)
-    except ValidationError as error:
-        raise DataError(f"{what}: {explain(error)}") from error
 
 
 def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
@@ -126,10 +124,8 @@ def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> Summ
     Raises:
         DataError: the documents do not fit the recipe, or the side is missing or unknown.
     """
-    try:
+    with explained("documents"):
         given = asked.document_set()
-    except ValidationError as error:
-        raise DataError(f"documents: {explain(error)}") from error
     if name is not None:
         given = given.model_copy(update={"id": name})
     requests = build_requests(load_documents([given], recipe.corpus.attribute).records, recipe.corpus, recipe.task)

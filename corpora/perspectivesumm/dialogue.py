@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter
 
 from ...errors import DataError
 from ...fairness.groups.preparation import SpokenTurn, segment_dialogue
 from ...records import DocumentSet, Text
-from ...storage import explain, listed, listed_lines, read_json, shortened
+from ...storage import explained, listed, listed_lines, read_json, shortened
 from .raw import decoded_lines, set_of_units
 
 COURT_FIELD_END = "+++$+++"
@@ -60,10 +60,8 @@ def read_debates(path: Path, *, limit: int | None = None) -> Transcripts:
         DataError: the file is no such object, an id occurs twice, a turn has no speaker, or no turn has text; all mistakes are
             listed.
     """
-    try:
+    with explained(str(path)):
         debates = TypeAdapter(dict[Text, _Debate]).validate_python(read_json(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {explain(error)}") from error
     nameless = [
         f"{path}: {shortened(name)}: turn {number} has no speaker before its first colon; name one"
         for name, debate in debates.items()

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, StrictBool, ValidationError, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from ...errors import DataError
 from ...records import LeftOut, Record, Text
-from ...storage import digest, explain, listed, shortened
+from ...storage import digest, explained, listed, shortened
 from ...text import repeated, some_of
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 
@@ -190,10 +190,8 @@ def parse_sheet(path: Path, value: Any) -> AnnotationSheet:
     Raises:
         DataError: it is not a sheet, or marks do not belong to the texts; all mistakes are listed.
     """
-    try:
+    with explained(f"{path}: is not a sheet of annotations"):
         return AnnotationSheet.model_validate(value)
-    except ValidationError as error:
-        raise DataError(f"{path}: is not a sheet of annotations: {explain(error)}") from error
 
 
 def parse_key(path: Path, value: Any) -> PageKey:
@@ -202,10 +200,8 @@ def parse_key(path: Path, value: Any) -> PageKey:
     Raises:
         DataError: it is not a key; all mistakes are listed.
     """
-    try:
+    with explained(f"{path}: is not the key of a page"):
         return PageKey.model_validate(value)
-    except ValidationError as error:
-        raise DataError(f"{path}: is not the key of a page: {explain(error)}") from error
 
 
 def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet, HumanUnit]]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evenhand.benchmarks import Contender, Extrapolated, compare
-from evenhand.benchmarks.measure import Instruments
+from evenhand.benchmarks.measure import Contender, Extrapolated, Instruments, compare
 
 
 class FakeMachine:

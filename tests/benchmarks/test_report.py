@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evenhand.benchmarks import Breakdown, Extrapolated, Report, Row, Table, bench_options, count
-from evenhand.benchmarks.measure import Run
-from evenhand.benchmarks.report import WIDTH, git_commit, machine, significant
+from evenhand.benchmarks.measure import Extrapolated, Row, Run, Table
+from evenhand.benchmarks.report import WIDTH, Breakdown, Report, bench_options, count, git_commit, machine, significant
 
 
 def row(name, seconds, **changes):

@@ -18,12 +18,11 @@ pytestmark = pytest.mark.slow
 
 def test_every_way_is_asked_and_memory_looked_at(tiny_model, tmp_path):
     output = tmp_path / "serving.json"
-    main(["--quick", "--model", str(tiny_model), "--dtype", "float32", "--minutes", "0.05", "--output", str(output)])
-    waits, clients, long = json.loads(output.read_text(encoding="utf-8"))["breakdowns"]
+    main(["--quick", "--model", str(tiny_model), "--dtype", "float32", "--output", str(output)])
+    waits, clients = json.loads(output.read_text(encoding="utf-8"))["breakdowns"]
     assert [row[""] for row in waits["rows"]] == [f"{way}, k = {k}" for k in (1, 2) for way in ("evenhand", "server")]
     assert all(row["p95 s"] >= row["p50 s"] > 0 for row in waits["rows"])
     assert all(row["evenhand/s"] > 0 and row["MiB"] > 20 for row in clients["rows"])
-    assert long["rows"][-1]["answered"] > 0
 
 
 def test_no_two_requests_begin_alike():

@@ -65,7 +65,7 @@ def test_a_file_that_is_not_there_is_refused_by_its_key_unless_the_recipe_is_for
     [
         (("--monotone", "rouge1-recall"), "write NAME=up or NAME=down"),
         (("--monotone", "rouge1-recall=more"), "write NAME=up or NAME=down"),
-        (("--judges", "recipe.yaml", "--judge", "recal"), "'recal' is no judge of recipe.yaml; did you mean 'recall'"),
+        (("--judges", "recipe.yaml", "--judge", "recal"), "--judge recal: no such judge; did you mean 'recall'"),
         (("--judges", "recipe.yaml"), "judge 'mine' combines others itself"),
     ],
 )
