@@ -253,7 +253,9 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
 def _last_words(log: Path, status: int) -> str:
     """Why a command did not end well: the error that it told, else its last lines."""
     if status < 0:
-        return f"a command was ended by {signal.strsignal(-status)}, as for want of memory; the same command continues"
+        # those of real time have no name
+        name = {each.value: each.name for each in signal.Signals}.get(-status, f"signal {-status}")
+        return f"a command was ended by {name}, as for want of memory; the same command continues"
     lines = last_lines(log, SHOWN_LINES)
     return lines.partition("error: ")[2] or lines
 
