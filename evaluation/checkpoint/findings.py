@@ -7,6 +7,7 @@ there is no clear difference.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...resampling import MANY_SETS
 from ..pages.blocks import Number, bounds
 from ..pages.numbers import number, signed
 from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
@@ -197,9 +198,10 @@ def _how_sure(evidence: Evidence) -> str:
     )
     if few := too_few(most.n_sets, most.level):
         return f"{rests_on} {few}"
+    unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
         f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over whole sets and p of exchanging the systems within sets, "
-        f"from {most.resamples:,} draws (none where sets are many). Of the {counted(len(deciding), 'difference')} by the judges "
+        f"from {most.resamples:,} draws{unless}. Of the {counted(len(deciding), 'difference')} by the judges "
         f"that decide, {clear} {'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
         f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."
     )
