@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..models.cache import PATIENCE, Kept
+from ..models.cache import PATIENCE, KeptTable
 from ..storage import canonical_json, shortened
 from .judge import Verdict
 
-JUDGEMENTS = Kept(
+JUDGEMENTS = KeptTable(
     "judgements.sqlite", "verdicts",
     "key TEXT PRIMARY KEY, signature TEXT NOT NULL, score REAL, unscored TEXT, raw TEXT, attempts INTEGER NOT NULL",
     "cached judgements", " (scores are then made again)",

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.cache import Kept
+from ..models.cache import KeptTable
 from ..storage import canonical_json
 
 Vector = NDArray[np.float32]
 
-EMBEDDINGS = Kept(
+EMBEDDINGS = KeptTable(
     "embeddings.sqlite", "embeddings", "key BLOB PRIMARY KEY, vector BLOB NOT NULL", "embeddings",
     " (they are then made again)",
 )  # fmt: skip

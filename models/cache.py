@@ -30,7 +30,7 @@ def models_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptTable:
     """What is kept from run to run: a table of an SQLite file in the cache folder, which all runs share.
 
     Several processes may read and write at once. Every method raises StorageError where the file cannot be used, or another

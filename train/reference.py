@@ -14,13 +14,13 @@ from typing import Any
 from ..config import Recipe
 from ..extras import installed_versions
 from ..models import signature
-from ..models.cache import Kept
+from ..models.cache import KeptTable
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
 from ..storage import canonical_json, shortened
 from .options import trainer_options
 
-REFERENCE_LOGPS = Kept(
+REFERENCE_LOGPS = KeptTable(
     "reference_logps.sqlite", "pairs", "key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL",
     "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs",
 )  # fmt: skip

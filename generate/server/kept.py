@@ -13,12 +13,12 @@ from contextlib import ExitStack
 from pydantic import ValidationError
 
 from ...errors import EvenhandError
-from ...models.cache import Kept
+from ...models.cache import KeptTable
 from ...records import Record
 from ...storage import canonical_json, digest
 from ..backend import Ask, Reply, Usage
 
-ANSWERS = Kept(
+ANSWERS = KeptTable(
     "answers.sqlite", "answers", "key TEXT PRIMARY KEY, answer TEXT NOT NULL", "answers of servers",
     " (what is not kept is asked and paid for again)",
 )  # fmt: skip
