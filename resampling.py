@@ -208,19 +208,26 @@ def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float, float] | None:
 
 
 def _bounds_of_many(table: Floats, level: float) -> tuple[float, float]:
-    """The same without draws: Student's t, moved for skewness by the first term of the series (Hall 1988)."""
+    """The same without draws: Student's t, moved by the first term of the series (Hall 1988).
+
+    It is for skewness, and for distances that go with the number of values of a set.
+    """
     from scipy.stats import skew, t
 
-    n = len(table)
+    n, (distances, counts) = len(table), table.T
     error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
     reach = float(t.ppf((1 + level) / 2, n - 1))
-    moved = float(skew(table[:, 0])) * (2 * reach**2 + 1) / (6 * math.sqrt(n))
+    with_counts = np.cov(distances, counts, bias=True)[0, 1] / (distances.std() * counts.mean())
+    moved = float(skew(distances) * (2 * reach**2 + 1) / 6 - with_counts * reach**2) / math.sqrt(n)
     return (moved - reach) * error, (moved + reach) * error
 
 
 def effective_sets(values: Floats) -> float:
-    """How many sets of equal weight are worth as much as those of the values: few where some are far larger than others."""
-    squares = values**2
+    """How many sets of equal weight are worth as much as those of the values: few where some are far larger than others.
+
+    Values that are rounding noise weigh nothing, so where all are there are none.
+    """
+    squares = np.where(np.abs(values) <= NOISE, 0.0, values) ** 2
     total = float((squares**2).sum())
     return float(squares.sum()) ** 2 / total if total > 0 else 0.0
 

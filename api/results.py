@@ -100,10 +100,19 @@ class Documents(Results[DocumentSet]):
         """The attribute.
 
         Raises:
-            DataError: the documents have several or none, and none was named.
+            DataError: the documents have several, none, or one that some of them lack, and none was named.
         """
         if self.attribute is None:
-            found = f"the attributes {', '.join(self.attributes)}" if self.attributes else "no attribute"
+            n = (
+                sum(self.attributes[0] not in d.attributes for each in self for d in each.documents)
+                if self.attributes
+                else 0
+            )
+            found = (
+                f"the attributes {', '.join(self.attributes)}" if self.attributes[1:]
+                else f"the attribute {self.attributes[0]}, which {n} of them lack" if self.attributes
+                else "no attribute"
+            )  # fmt: skip
             raise DataError(
                 f"the documents have {found}; name the one to be fair to: load_documents(..., attribute=NAME)"
             )

@@ -1,6 +1,7 @@
 """Whole studies: an audit of any summaries, runs of recipes, and runs side by side."""
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, fields
@@ -50,7 +51,7 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
     Raises:
         RecipeError: it is not a recipe; all mistakes are listed.
     """
-    overrides = [f"{key}={json.dumps(value, default=str)}" for key, value in (changes or {}).items()]
+    overrides = [f"{key}={json.dumps(value, default=os.fspath)}" for key, value in (changes or {}).items()]
     if isinstance(recipe, Recipe):
         recipe = recipe.model_dump(mode="json")
     if isinstance(recipe, Mapping):

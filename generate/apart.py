@@ -54,8 +54,9 @@ def generate_apart(
     command = commands(phase, stage, batches.shard, "evenhand.generate.child")
     starts = [Start(command, f"replica-{number}", launch) for number, launch in enumerate(launches, 1)]
     progress, given_up = batches.counted(open_batches), list[Batch]()
+    ids = list(requests.sides())
     tasks = [
-        Task(each, {"rounds": [kept_round.model_dump(mode="json") for kept_round in kept.rounds(batches.of(each))]})
+        Task(each, {"rounds": [found.model_dump(mode="json") for found in kept.rounds(ids[each.start : each.stop])]})
         for each in open_batches
     ]
     with closing(work_off(Queue(tasks, starts))) as outcomes:
@@ -65,7 +66,6 @@ def generate_apart(
             progress.add(len(outcome.task.places))
     if executor == "ray":
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
-        ids = list(requests.sides())
         places = [place for each in open_batches for place in each if ids[place] not in lost]
         refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)
     if given_up:

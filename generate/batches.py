@@ -9,7 +9,7 @@ from itertools import count, takewhile
 
 from pydantic import RootModel
 
-from ..records import Candidate, Failure, Record, SummaryRequest, Turn
+from ..records import Candidate, Failure, Record, Turn
 from ..runfolder.journal import Journal, Merged
 from ..runfolder.shards import WHOLE, Shard
 from ..runfolder.stages import Stage
@@ -57,7 +57,7 @@ class Kept:
         if isinstance(found, Round):
             self.take([found])
             return []
-        self._rounds.pop(digest(found.request_ids), None)
+        self._rounds.pop(batch_name(found.request_ids), None)
         return [self._place[name] for name in found.request_ids]
 
     def take(self, rounds: Iterable[Round]) -> None:
@@ -65,9 +65,9 @@ class Kept:
         for each in rounds:
             self._rounds.setdefault(each.batch, {}).setdefault(each.call, each)
 
-    def rounds(self, requests: Sequence[SummaryRequest]) -> list[Round]:
-        """Those of a batch that was under way, from its first call on."""
-        found = self._rounds.get(batch_name(requests), {})
+    def rounds(self, ids: Sequence[str]) -> list[Round]:
+        """Those of a batch of these requests that was under way, from its first call on."""
+        found = self._rounds.get(batch_name(ids), {})
         return [found[call] for call in takewhile(found.__contains__, count())]
 
     def __iter__(self) -> Iterator[Batch]:
@@ -82,6 +82,6 @@ def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[Line]]:
     return [Journal(path, Line) for path in stage.journal_paths(shard.part())]
 
 
-def batch_name(requests: Sequence[SummaryRequest]) -> str:
-    """What rounds call their batch."""
-    return digest([request.id for request in requests])
+def batch_name(ids: Sequence[str]) -> str:
+    """What rounds call the batch of these requests."""
+    return digest(list(ids))

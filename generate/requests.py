@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import overload
 
@@ -18,7 +18,7 @@ from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
-from ..storage import digest, listed, shortened
+from ..storage import digest, digest_of_all, listed, shortened
 from ..text import did_you_mean, fold, repeated, some_of
 from .instructions import fairness_asked, fairness_signature, length_asked
 
@@ -26,7 +26,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 # what stands for the side of a request that asks for all of them
 ALL = "all"
 # sets whose requests are kept
-MOST_HELD = 4096
+MOST_HELD = 512
 # field of a template: the prompt that the corpus's authors published for the request, documents and all
 RELEASED = "released"
 
@@ -34,7 +34,7 @@ RELEASED = "released"
 class Requests(Sequence[SummaryRequest]):
     """One request for each set and side, sets in their order, sides in the recipe's; with scope "all" one for each set.
 
-    A request is made when it is asked for, and those of a few thousand sets are kept: the prompts of all of them would take more
+    A request is made when it is asked for, and those of a few hundred sets are kept: the prompts of all of them would take more
     room than the documents.
 
     Args:
@@ -63,6 +63,9 @@ class Requests(Sequence[SummaryRequest]):
         self._set = array("q", (place for place, sides in enumerate(self._sides) for _ in sides))
         self._which = array("q", (which for sides in self._sides for which in range(len(sides))))
         self._of_set = lru_cache(MOST_HELD)(lambda place: tuple(_of_set(sets[place], corpus, task, template)))
+        if sets:
+            # what a template asks for and has not is known by filling it
+            self._of_set(0)
 
     def _named(self) -> Iterator[tuple[str, str]]:
         for documents, sides in zip(self._sets, self._sides, strict=True):
@@ -71,6 +74,7 @@ class Requests(Sequence[SummaryRequest]):
     def drawn(self, places: Sequence[int]) -> "Requests":
         """Those of these places, in this order."""
         found = copy(self)
+        found.__dict__.pop("digest", None)
         found._set, found._which = (array("q", (each[i] for i in places)) for each in (self._set, self._which))
         return found
 
@@ -78,6 +82,11 @@ class Requests(Sequence[SummaryRequest]):
         """Id -> side of all requests, in their order; none is made for it."""
         pairs = zip(self._set, self._which, strict=True)
         return {f"{self._sets[i].id}/{self._sides[i][which]}": self._sides[i][which] for i, which in pairs}
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all of them."""
+        return digest_of_all(self)
 
     def __len__(self) -> int:
         """How many there are."""

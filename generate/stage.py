@@ -169,7 +169,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
         asked[own] = options.chosen()
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
-        "requests": digest_of_all(requests),
+        "requests": requests.digest if isinstance(requests, Requests) else digest_of_all(requests),
         "generate": asked,
         "model": signature_of(phase),
         **METHODS[phase.method].inputs(recipe),
@@ -223,7 +223,8 @@ def asker(phase: Phase, journal: Journal[Line], kept: Kept) -> Callable[[Backend
     order = draws(phase.plans)
 
     def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
-        rounds = KeptRounds(backend, batch_name(batch), kept.rounds(batch), lambda each: journal.append([Line(each)]))
+        ids = [request.id for request in batch]
+        rounds = KeptRounds(backend, batch_name(ids), kept.rounds(ids), lambda each: journal.append([Line(each)]))
         return Line(make_batch(phase, rounds, batch, order))
 
     return ask

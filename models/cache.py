@@ -99,12 +99,13 @@ class KeptTable:
 
     def forget(self) -> int:
         """Delete all rows, and give their room back; how many there were."""
-        n = self.count()
-        if n:
-            with self.opened() as database:
-                with database:
-                    database.execute(f"DELETE FROM {self.table}")  # noqa: S608
-                database.execute("VACUUM")
+        if not self.path.exists():
+            return 0
+        with self.opened() as database:
+            with database:
+                n = database.execute(f"DELETE FROM {self.table}").rowcount  # noqa: S608
+            # also of rows that were deleted before
+            database.execute("VACUUM")
         return n
 
 

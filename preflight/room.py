@@ -55,7 +55,7 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
         JUDGEMENTS: True,
         EMBEDDINGS: True,
         ANSWERS: bool(recipe.servers),
-        REFERENCE_LOGPS: bool(recipe.trainer.get("precompute_ref_log_probs")),
+        REFERENCE_LOGPS: recipe.rounds > 0 and bool(recipe.trainer.get("precompute_ref_log_probs")),
     }
     yield from (Check("EVENHAND_CACHE", kept.check, is_here=True) for kept, is_used in used.items() if is_used)
 

@@ -469,6 +469,34 @@ def test_bounds_of_many_sets_are_those_that_draws_come_to(monkeypatch):
     assert (found.n_draws, drawn.n_draws) == (0, 40_000)
 
 
+def test_bounds_of_many_sets_know_that_large_sets_may_be_the_worse_ones(monkeypatch):
+    generator = np.random.default_rng(0)
+    good = np.arange(500) % 2
+    sets = np.repeat(np.arange(500), np.where(good, 1, 5))
+    values, names = (good[sets] + generator.normal(size=len(sets)) / 10).tolist(), sets.astype(str).tolist()
+    plan = Bootstrap(resamples=60_000)
+    found = cluster_interval(values, names, plan)
+    monkeypatch.setattr(resampling, "MANY_SETS", math.inf)
+    drawn = cluster_interval(values, names, plan)
+    error = (drawn.high - drawn.low) / 2 / stats.norm.ppf(0.975)
+    middle = ((found.high + found.low) - (drawn.high + drawn.low)) / 2 / error
+    # without the term for the sizes it is .11
+    assert (found.n_draws, drawn.n_draws) == (0, 60_000)
+    assert middle == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 2.3])
+@pytest.mark.parametrize("n", [600, 1000, 3000])
+def test_many_sets_that_agree_have_the_value_for_both_bounds(value, n):
+    names = [str(place) for place in range(n)]
+    found = cluster_interval([value] * n, names, Bootstrap(resamples=100))
+    assert (found.low, found.high) == (pytest.approx(value), pytest.approx(value))
+    assert sign_flip_p_value([value - value * (1 - 1e-16)] * n, names, Bootstrap(resamples=100)) == 1.0
+    means = cluster_mean_draws(np.full((n, 1), value), names, Bootstrap(resamples=100))
+    assert means == pytest.approx(value)
+
+
 def test_few_large_sets_among_many_are_drawn():
     # one set in a hundred has any score at all: 30 sets are worth 30, not 3,000
     values = [1.0 + i / 3000 if i % 100 == 0 else 0.0 for i in range(3000)]

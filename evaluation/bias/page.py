@@ -264,7 +264,7 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
 def _made(report: BiasReport) -> Facts:
     how = (
         f"{100 * report.level:g} %, percentiles of {report.resamples:,} draws, seed {report.seed}; over documents, where a "
-        "verdict rests on it, Student's t with the jackknife, of distinguishability bootstrap-t"
+        "verdict rests on it, Student's t with the jackknife, of distinguishability bootstrap-t (drawn unless documents are many)"
     )
     return Facts(
         (

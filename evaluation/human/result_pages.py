@@ -39,7 +39,7 @@ def results_page(found: HumanResults) -> Page:
     annotators = ", ".join(found.annotators) or "none"
     counting = (
         f"{100 * found.level:g} % intervals over document sets: of coverage and faithfulness exact ones, of the others from "
-        f"{found.resamples:,} draws, seed {found.seed}. Coverage "
+        f"{found.resamples:,} draws (none where sets are many), seed {found.seed}. Coverage "
         "is the share of the document's key points that a summary has, faithfulness that of its own key points which "
         "the document supports; included, omitted and hallucinated are key points a summary. n: annotated summaries; "
         "sets: their document sets."

@@ -168,7 +168,7 @@ def test_documents_without_the_only_attribute_are_told_and_not_met_later():
             "documents": [{"id": "1", "text": "One.", "attributes": {"side": "ban"}}, {"id": "2", "text": "Two."}],
         }
     ]
-    with pytest.raises(DataError, match=r"attribute=NAME"):
+    with pytest.raises(DataError, match=r"the attribute side, which 1 of them lack; name"):
         evenhand.generate(evenhand.load_documents(sets), "none", backend="scripted")
     with pytest.raises(DataError, match=r"document '2' has no attribute 'side'"):
         evenhand.load_documents(sets, "side")

@@ -10,10 +10,11 @@ from evenhand.corpora import import_polisum, load_corpus
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
-from evenhand.generate.requests import build_requests, prompt_around
+from evenhand.generate.requests import Requests, build_requests, prompt_around
 from evenhand.generate.threads import Thread, follow_up
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
+from evenhand.storage import digest_of_all
 
 
 def test_one_request_for_each_side_with_its_contract(ferry):
@@ -349,15 +350,23 @@ def test_requests_are_made_when_they_are_asked_for_and_those_of_a_few_sets_kept(
     monkeypatch.setattr(module, "_of_set", lambda documents, *rest: made.append(documents.id) or make(documents, *rest))
     monkeypatch.setattr(module, "MOST_HELD", 2)
     found = module.Requests(sets, corpus, task)
-    assert (len(found), made) == (12, [])
+    # the first tells whether the template can be filled
+    assert (len(found), made) == (12, ["s0"])
     assert list(found.sides().items())[:3] == [("s0/left", "left"), ("s0/right", "right"), ("s1/left", "left")]
-    assert made == []
-    assert [each.id for each in found[3:5]] == ["s1/right", "s2/left"] and made == ["s1", "s2"]
+    assert [each.id for each in found[3:5]] == ["s1/right", "s2/left"] and made == ["s0", "s1", "s2"]
     assert found[-1].id == "s5/right" and found[4] is found[4]
     whole = list(found)
     assert [each.id for each in whole] == list(found.sides()) and whole == build_requests(sets, corpus, task)
     drawn = found.drawn([2, 7, 11])
     assert list(drawn) == [whole[2], whole[7], whole[11]]
     assert list(drawn.sides()) == ["s1/left", "s3/right", "s5/right"]
+    assert (found.digest, drawn.digest) == (digest_of_all(whole), digest_of_all(list(drawn)))
     # the others are as they were
     assert len(found) == 12
+
+
+def test_a_field_that_nobody_has_is_told_at_once(ferry, tmp_path):
+    template = tmp_path / "mine.txt"
+    template.write_text("{documents} for {side}, says {nobody}")
+    with pytest.raises(RecipeError, match="nobody"):
+        Requests([ferry], CorpusSection(), TaskSection(template=str(template)))

@@ -37,6 +37,13 @@ def test_what_is_forgotten_gives_its_room_back():
     full = EMBEDDINGS.path.stat().st_size
     assert EMBEDDINGS.forget() == 50
     assert EMBEDDINGS.path.stat().st_size < full / 10
+    # also that of rows which an earlier version deleted, and left the file as large
+    keep_embeddings("m", {str(number): np.full(4000, number, dtype=np.float32) for number in range(50)})
+    with EMBEDDINGS.opened() as database, database:
+        database.execute("DELETE FROM embeddings")
+    assert EMBEDDINGS.path.stat().st_size > full / 2
+    assert EMBEDDINGS.forget() == 0
+    assert EMBEDDINGS.path.stat().st_size < full / 10
 
 
 @pytest.mark.parametrize("vector", [np.array([1.0]), np.array([1.0, np.nan]), np.array([1.0, 2.0, 3.0])])

@@ -24,10 +24,13 @@ from evenhand.evaluation.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.human.matching import covered, multiset_overlap
 from evenhand.evaluation.human.results import human_results, human_scores
 from evenhand.evaluation.meta.agreement import Article, agreement
+from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
+from evenhand.judges.asking import samplings, until_read
 from evenhand.judges.combine import combine_scores
+from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
@@ -158,14 +161,21 @@ def parse_judge_of(given: Given) -> Given:
 
 
 def judge_fallback_of(given: Given) -> Given:
-    """What attempts at one grade come to: those of `judges.asking.until_read`, of replies that are all there."""
+    """A judge that is given these replies, one after the other."""
     low, high = given["min"], given["max"]
-    tried = given["replies"][: given["max_attempts"]]
-    for attempt, reply in enumerate(tried, start=1):
-        score = parse_judge(reply, low, high)
-        if score is not None:
-            return {"score": score, "attempts": attempt, "failed": False}
-    return {"score": low if given["on_fail"] == "min" else None, "attempts": len(tried), "failed": True}
+    asker = SimpleNamespace(prompt=lambda _: (), seed=lambda *_: 0)
+    attempts = samplings(min(given["max_attempts"], len(given["replies"])), 8)
+    asked = JudgeInput("c", "r", text="A summary.", contract_ok=True, reference="A source.")
+    rounds = until_read(asker, [asked], attempts, lambda _, replies: parse_judge(replies[-1], low, high))
+    try:
+        next(rounds)
+        for reply in given["replies"]:
+            rounds.send([Reply(reply, "stop")])
+    except StopIteration as ended:
+        (verdict,) = ended.value
+    failed = verdict.score is None
+    score = low if failed and given["on_fail"] == "min" else verdict.score
+    return {"score": score, "attempts": verdict.attempts, "failed": failed}
 
 
 def align_aggregate_of(given: Given) -> Given:
