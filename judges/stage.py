@@ -170,7 +170,8 @@ def _finish(
         journal = Journal(stage.journal_path(shard.part()), Batch)
         elsewhere = [team.judges for team in teams]
         for group in groups:
-            if group not in elsewhere:
+            # to look for what is open is to read all candidates
+            if group not in elsewhere and any(progress.is_open(each.name) for each in group):
                 _judge_here(phase, group, done, cache, journal, progress)
     judge_apart(phase, stage, teams, done, progress, shard)
     return place

@@ -37,6 +37,10 @@ class Progress:
         self._tally = Tally(unit=unit, total=dict(total), done={part: done.get(part, 0) for part in total})
         self._write()
 
+    def is_open(self, part: str) -> bool:
+        """Whether something of a part is left to do."""
+        return self._tally.done[part] < self._tally.total[part]
+
     def add(self, n: int = 1, part: str = "") -> None:
         """Count what is done; call it when the journal has it."""
         done = self._tally.done
