@@ -19,7 +19,6 @@ from ..storage import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Kind, Verdict, judge_signature
 from .measures import Matcher, matcher_checks, matcher_readers, open_matcher
-from .measures.measure import cut_comparisons
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
@@ -62,8 +61,7 @@ class ValueShares(WholeSetJudge):
             return shares
         is_bur = self._options.measure == "bur"
         score = float(unfair(shares, self._options.tau) if is_bur else unfair_error_rate(shares))
-        n_cut = cut_comparisons(masses)
-        cut = {CUT_PAIRS: n_cut} if n_cut else {}
+        cut = {CUT_PAIRS: masses.n_cut} if masses.n_cut else {}
         return Verdict(round(score, 6), raw=canonical_json(self._table(shares, masses.names) | cut))
 
     def _shares(self, masses: Masses) -> Shares | Verdict:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
-from ...judges.measures.measure import ModelMasses
 from ...resampling import LEAST_SETS
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
@@ -124,7 +124,7 @@ def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
     """Families whose model did not read all; systems of which the same is to be said are named together."""
     said: dict[str, list[str]] = {}
     for each in measured:
-        if n_cut := sum(isinstance(found, Covered | ModelMasses) and found.n_cut > 0 for found in each.found):
+        if n_cut := sum(isinstance(found, Covered | Masses) and found.n_cut > 0 for found in each.found):
             what = (
                 f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
                 f"{each.family.by} reads; its end was not compared."

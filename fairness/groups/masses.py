@@ -33,6 +33,8 @@ class Masses:
     names: tuple[str, ...] = ()
     # what a summary that takes no side would score; None where the matcher knows none, and where nothing matches
     chance: ChanceLevel | None = None
+    # comparisons of a value's text with the summary in which a model had either cut to its length
+    n_cut: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,6 @@ from ...fairness.groups.masses import Masses, Unscored
 from ...fairness.labelled import LabelledSummary
 
 
-@dataclass(frozen=True)
-class ModelMasses(Masses):
-    """Masses told by a model, which may not have read everything."""
-
-    # comparisons of a value's text with the summary in which either was cut to the model's length
-    n_cut: int = 0
-
-
-def cut_comparisons(masses: Masses) -> int:
-    """In how many comparisons a text was cut; 0 where no model compared."""
-    return masses.n_cut if isinstance(masses, ModelMasses) else 0
-
-
 class Matcher(Protocol):
     """Tells how much of each value's text a summary takes up.
 
@@ -42,7 +29,7 @@ class Matcher(Protocol):
     loads: str
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
-        """Masses of each item's declared values; `ModelMasses` where a model tells them."""
+        """Masses of each item's declared values."""
         ...
 
     def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:

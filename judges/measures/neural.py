@@ -24,7 +24,6 @@ from ...runfolder.timing import booked
 from ..shared import Lazy, OneModel
 from ..support import DECIMALS, NO_NUMBER
 from ..tokens import TokenIds, frame_of, token_ids
-from .measure import ModelMasses
 from .words import source_counter
 
 log = logging.getLogger(__name__)
@@ -179,7 +178,7 @@ class NeuralMatcher(OneModel[Scorer]):
             target = softmax(np.round(own, DECIMALS), self._temperature)
             n_cut = sum(texts[text].is_cut or texts[summary].is_cut for text in mine)
             found.append(
-                ModelMasses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut=n_cut)
+                Masses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut=n_cut)
             )
         return found
 

@@ -10,8 +10,8 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
+from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
-from evenhand.judges.measures.measure import ModelMasses
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
@@ -99,7 +99,7 @@ class ShortSighted:
     def masses(self, items):
         found = WORDS.masses(items)
         return [
-            ModelMasses(m.source, m.target, m.names, n_cut=sum(len(text.split()) > 3 for text in item.value_texts()))
+            Masses(m.source, m.target, m.names, n_cut=sum(len(text.split()) > 3 for text in item.value_texts()))
             for m, item in zip(found, items, strict=True)
         ]
 
