@@ -25,7 +25,7 @@ from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_pha
 from evenhand.runfolder.replicas import Queue, Start, Task, work_off
 from evenhand.runfolder.workers import Command
 
-MOST_SECONDS = 300
+MOST_SECONDS = 600
 NOTHING = ray_workers.Needs(0, 0)
 
 
