@@ -394,14 +394,15 @@ def test_a_file_in_the_place_of_a_later_stages_folder(values, tmp_path, name):
     assert f"key 'output': {tmp_path}/run/{name}: cannot be made" in refusal(values)
 
 
-def test_caches_that_are_none(values, tmp_path, monkeypatch):
+def test_caches_that_are_none(values, trained, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     for name in ("judgements", "embeddings", "reference_logps", "answers"):
         (tmp_path / f"{name}.sqlite").write_text("not a database" * 100)
-    # no server is asked, and nothing is precomputed
+    # no server is asked, and nothing is trained or precomputed
+    values["trainer"] = {"precompute_ref_log_probs": True}
     assert "answers" not in refusal(values) and "reference_logps" not in refusal(values)
-    values.setdefault("trainer", {})["precompute_ref_log_probs"] = True
-    said = refusal(values)
+    assert "reference_logps" not in refusal(trained)
+    said = refusal(trained | {"trainer": trained.get("trainer", {}) | {"precompute_ref_log_probs": True}})
     assert (
         f"key 'EVENHAND_CACHE': {tmp_path}/reference_logps.sqlite: reference log-probabilities cannot be kept" in said
     )
