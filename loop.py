@@ -15,6 +15,7 @@ from .config.recipe_file import differing_keys, dump_recipe, load_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.checkpoint.report import report_stage
 from .generate.apart import is_apart
+from .generate.requests import Requests
 from .generate.stage import METHODS, phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
@@ -133,7 +134,7 @@ def _rests_on(step: Step, recipe: Recipe) -> set[str]:
     return {f"{phase.name} {READS[step.verb]}"}
 
 
-def _is_done(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[SummaryRequest]]) -> bool:
+def _is_done(step: Step, recipe: Recipe, requests: Mapping[str, Requests]) -> bool:
     # judges and models are looked at only where there is something to compare with
     if not _receipt_path(step, recipe).is_file():
         return False
@@ -144,13 +145,13 @@ def _is_done(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[Summary
         return False
 
 
-def _stage(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[SummaryRequest]]) -> Stage:
+def _stage(step: Step, recipe: Recipe, requests: Mapping[str, Requests]) -> Stage:
     if step.phase is None:
         return report_stage(recipe)
     return phase_stages(step.phase, requests[step.phase.name])[step.verb]()
 
 
-def _work(step: Step, made_of: Mapping[str, Sequence[SummaryRequest]]) -> str:
+def _work(step: Step, made_of: Mapping[str, Requests]) -> str:
     if step.phase is None:
         return "index.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
@@ -247,7 +248,7 @@ def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str],
     return receipt
 
 
-def _adopt(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[SummaryRequest]], twins: Sequence[Path]) -> None:
+def _adopt(step: Step, recipe: Recipe, requests: Mapping[str, Requests], twins: Sequence[Path]) -> None:
     """Take a step's files over from the first twin that has them."""
     if step.phase is None:
         return
@@ -263,7 +264,7 @@ def _adopt(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[SummaryRe
     any(stage.adopt(folder) for folder in having)
 
 
-def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, Sequence[SummaryRequest]]) -> bool:
+def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, Requests]) -> bool:
     """Whether a step is done and need not be started to say so: starting one takes seconds.
 
     The report is started all the same, and so is a step that left something out: the recipe's limits may refuse it now.

@@ -1,12 +1,12 @@
 """The stages of a phase, in the order in which they build on each other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from .errors import DataError
+from .generate.requests import Requests
 from .generate.stage import generate, generate_stage, not_generated, phase_requests
 from .judges import open_judges
 from .judges.stage import judge, judge_stage, not_judged
-from .records import SummaryRequest
 from .rerank.stage import rerank_stage
 from .runfolder.phases import Phase
 from .runfolder.stages import Receipt, Stage
@@ -45,7 +45,7 @@ def _refuse_lacking(phase: Phase, verb: str, lacking: str) -> None:
         )
 
 
-def phase_stages(phase: Phase, requests: Sequence[SummaryRequest] | None = None) -> dict[str, Callable[[], Stage]]:
+def phase_stages(phase: Phase, requests: Requests | None = None) -> dict[str, Callable[[], Stage]]:
     """What makes each stage of a phase, by verb, in order.
 
     A stage is made when it is called for, because that reads what the stages before it left: it raises what the stage's own

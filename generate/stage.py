@@ -26,7 +26,7 @@ from ..runfolder.progress import progress_path
 from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
-from ..storage import digest, digest_of_all, make_folder, whole_file, write_jsonl, write_record
+from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,
     chain_of_thought,
@@ -147,7 +147,7 @@ def not_generated(phase: Phase) -> tuple[int, int]:
     return len(requests) - len(kept.done), len(requests)
 
 
-def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
+def generate_stage(phase: Phase, requests: Requests) -> Stage:
     """The stage, with everything its candidates depend on.
 
     Raises:
@@ -169,7 +169,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
         asked[own] = options.chosen()
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
-        "requests": requests.digest if isinstance(requests, Requests) else digest_of_all(requests),
+        "requests": requests.digest,
         "generate": asked,
         "model": signature_of(phase),
         **METHODS[phase.method].inputs(recipe),

@@ -169,7 +169,7 @@ def _of_queries(body: Queries) -> list[Item]:
     if not len(body.query) == len(body.prompts) == len(body.labels):
         raise DataError(
             f"{len(body.query)} queries, {len(body.prompts)} prompts and {len(body.labels)} labels; each query needs both: name "
-            "the data set's column with documents by --data.label_key (before OpenRLHF 0.11 --label_key)"
+            "the data set's column with documents by --data.label_key (--label_key in earlier versions)"
         )
     return [
         _of_query(place, *each) for place, each in enumerate(zip(body.query, body.prompts, body.labels, strict=True))
