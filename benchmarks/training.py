@@ -37,7 +37,7 @@ from ..corpora import load_corpus
 from ..extras import need
 from ..generate.prefixes import LEAST_SHARED
 from ..models import locate
-from ..models.flops import lora_flops, packed_tokens, seen_from
+from ..models.flops import lora_flops, seen_from
 from ..models.sizes import Sizes, sizes_of
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
@@ -51,6 +51,8 @@ TOGETHER, APART = "both sides", "each side"
 OF_A_SIDE = 43
 # tokens of the candidates in turn: 60 on average
 CANDIDATE_TOKENS = (48, 60, 72)
+# tokens that no two prompts begin with alike
+NEVER_SHARED = 2**31
 # of the drawn tokens
 SEED = 7
 # sizes of Llama 3.2 1B and Llama 3.1 8B, for random weights, and one to try the benchmark with
@@ -193,14 +195,19 @@ class Bench:
     def _packed(self, groups: Sequence[Group], least: int = LEAST_SHARED) -> Counts:
         """Requests in one pass; beginnings of at least so many tokens run once."""
         trainer = self.shared_prefix
-        batch = replace(trainer.data_collator, least_shared=least)([group.columns for group in groups])
-        (one,) = batch["passes"]
+        return self._ran(replace(trainer.data_collator, least_shared=least)([group.columns for group in groups]))
+
+    def _ran(self, batch: dict[str, Any]) -> Counts:
+        """The trainer's step with a batch, and what ran in its passes."""
+        loss = step(self.shared_prefix, batch)
+        passes = batch["passes"]
         n_seen = sum(
             seen_from(span.n_before, span.n_prompt) + sum(seen_from(span.n_before + span.n_prompt, n) for n in span.own)
+            for one in passes
             for span in one["layout"].spans
         )
-        loss = step(trainer, batch)
-        return self._counts(one["n_tokens"], n_seen, len(one["scored"])) | {"loss": loss}
+        n_logits = sum(len(one["scored"]) for one in passes)
+        return self._counts(sum(one["n_tokens"] for one in passes), n_seen, n_logits) | {"loss": loss}
 
     def rates(self, tables: Sequence[Table]) -> list[str]:
         """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where that is given."""
@@ -229,18 +236,14 @@ class Bench:
 
     def _shared(self, group: Group, *, is_apart: bool = False) -> Counts:
         """A request by the shared-prefix trainer; `is_apart` gives each candidate a prompt of its own."""
-        trainer = self.shared_prefix
-        batch = trainer.data_collator([group.columns])
-        parts = [group.candidate_ids]
+        collator = self.shared_prefix.data_collator
+        batch = collator([group.columns])
         if is_apart:
-            parts = [[ids] for ids in group.candidate_ids]
-            # the scored tokens stand in the same order, so that the pairs find them where they are
-            split = trainer.data_collator([Group(group.prompt_ids, part, [0], [0], [1.0]).columns for part in parts])
+            # the scored tokens stand in the same order, so that the pairs find them where they are; equal prompts would run once
+            parts = [Group(group.prompt_ids, [ids], [0], [0], [1.0]).columns for ids in group.candidate_ids]
+            split = replace(collator, least_shared=NEVER_SHARED)(parts)
             batch |= {"passes": split["passes"], "attention_mask": split["attention_mask"]}
-        loss = step(trainer, batch)
-        sizes = [packed_tokens(len(group.prompt_ids), [len(ids) - 1 for ids in part]) for part in parts]
-        n_logits = sum(len(one["scored"]) for one in batch["passes"])
-        return self._counts(sum(n for n, _ in sizes), sum(seen for _, seen in sizes), n_logits) | {"loss": loss}
+        return self._ran(batch)
 
     def _paired(self, rows: Sequence[Row]) -> Counts:
         found = [self._shared(group) for row in rows for group in build_groups([row])]
