@@ -10,7 +10,7 @@ import typer
 
 from ..config.recipe_file import load_recipe
 from ..errors import LeftOutError, RecipeError
-from ..estimate.devices import DEVICES, UTILISATION
+from ..estimate.devices import DEVICES, UTILISATION, device_of
 from .inputs import Overrides, RecipePath
 from .terminal import plain_table, say, show
 
@@ -28,7 +28,12 @@ GIB = 2**30
 def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipe: RecipePath,
     set_: Overrides = None,
-    gpu: Annotated[str, typer.Option(help=f"One of {', '.join(DEVICES)}.")] = "a100",
+    gpu: Annotated[
+        str,
+        typer.Option(
+            help=f"One of {', '.join(DEVICES)}, or the GiB, TFLOP/s (bfloat16, dense) and TB/s of another: 48,362,0.864."
+        ),
+    ] = "a100",
     gpu_memory: Annotated[
         float | None, typer.Option(min=1, metavar="GIB", help="Memory of each GPU, where it is not that of --gpu.")
     ] = None,
@@ -73,9 +78,13 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     generate.replicas=auto.
     """
     loaded = load_recipe(recipe, set_ or [])
-    if gpu not in DEVICES:
-        raise RecipeError(f"--gpu {gpu!r}: is not one of {', '.join(DEVICES)}; --gpu-memory changes their memory")
-    device = DEVICES[gpu] if gpu_memory is None else replace(DEVICES[gpu], memory=gpu_memory)
+    try:
+        device = device_of(gpu)
+    except ValueError:
+        raise RecipeError(
+            f"--gpu {gpu!r}: is neither one of {', '.join(DEVICES)} nor three numbers above 0, GiB,TFLOP/s,TB/s"
+        ) from None
+    device = device if gpu_memory is None else replace(device, memory=gpu_memory)
     from ..estimate.recipe import Cluster
     from ..estimate.recipe import estimate as run
     from ..estimate.work import Assumed
@@ -115,7 +124,7 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     for note in found.notes:
         say(f"- {note}")
     say(
-        f"- hours: {found.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,.0f} TFLOP/s (bfloat16) and "
+        f"- hours: {found.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,g} TFLOP/s (bfloat16) and "
         f"{device.bandwidth / 1e12:g} TB/s; loading models and judges that ask no language model are not counted"
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")

@@ -1,6 +1,7 @@
 """Accelerators as their vendor's data sheets have them, without sparsity."""
 
 from dataclasses import dataclass
+from math import inf
 
 # share of peak and bandwidth that is taken to be reached; 0.4 is usual of large trainings (Chowdhery et al. 2022, table 3)
 UTILISATION = 0.4
@@ -27,3 +28,17 @@ DEVICES = {
     "h100": Device("H100 80 GB", 80, 989e12, 3.35e12),
     "h200": Device("H200 141 GB", 131, 989e12, 4.8e12),
 }
+
+
+def device_of(said: str) -> Device:
+    """One of `DEVICES` by its name, or a device by its figures: GiB, TFLOP/s on bfloat16 and TB/s, as "48,362,0.864".
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if said in DEVICES:
+        return DEVICES[said]
+    memory, peak, bandwidth = map(float, said.split(","))
+    if not all(0 < each < inf for each in (memory, peak, bandwidth)):
+        raise ValueError(said)
+    return Device(f"a device of {memory:g} GiB", memory, peak * 1e12, bandwidth * 1e12)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..pages.blocks import Cell, bounds
 from ..pages.blocks import Number as NumberCell
-from ..pages.numbers import NOISE, Unit, number, percent
+from ..pages.numbers import NOISE, Unit, number, signed
 from .contents import Audit, Chance, Effect, Number, PairedDifference
 
 
@@ -48,10 +48,10 @@ def gap_of(found: Number) -> Iterator[Cell]:
 
 
 def _expected(found: Number, chance: Chance) -> str:
-    if chance.between:
-        low, high = chance.between
-        return f"{number(100 * low, 1)} to {percent(high)} expected"
-    return f"{replace(shown(found, 1), value=chance.expected, bounds=None).shown} expected"
+    low, high = chance.between or (chance.expected, chance.expected)
+    upper = replace(shown(found, 1), value=high, bounds=None)
+    lower = f"{(signed if upper.sign else number)(100 * low, 1)} to " if low < high else ""
+    return f"{lower}{upper.shown} expected"
 
 
 def hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:

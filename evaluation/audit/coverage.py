@@ -36,6 +36,8 @@ TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
 ROWS = (COVERAGE, COVERAGE_DIFFERENCE)
 EXCHANGED = "exchanged labels"
+# where summaries put the words of several documents together, and values have words of their own, neither null holds alone
+EITHER = f"{EQUAL_COMMONNESS} or {EXCHANGED}"
 # ways in which the documents' labels are dealt
 DEALS = 32
 # columns of a set before those of its values: scored, Equal Coverage, the same by chance
@@ -91,7 +93,7 @@ class UnitCoverage:
     def signature(self) -> str:
         """Entailer and mode, and whether the units were given."""
         units = "|units:given" if self.given_units else ""
-        return f"coverage|{self.entailer.signature}{units}|mode:{self.mode}|fewest:{FEWEST_UNITS}|v:1"
+        return f"coverage|{self.entailer.signature}{units}|mode:{self.mode}|fewest:{FEWEST_UNITS}|v:2"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Covered | Unscored]:
         """Coverage of each set; of an empty summary, of one value's documents and of fewer than three units there is none."""
@@ -134,12 +136,13 @@ class UnitCoverage:
         )
         nulls, has_few = dict.fromkeys(AGGREGATES, EXCHANGED), found_share(found) < LEAST_FOUND
         if not self.entailer.reads_pairs and not has_few:
-            nulls[COVERAGE_DIFFERENCE] = EQUAL_COMMONNESS
+            nulls[COVERAGE_DIFFERENCE] = EITHER
         return Figures(
             quantities=quantities,
             columns=columns,
             reduce=self._reduce,
             expect=self._expect,
+            between=self._between,
             nulls=tuple(nulls.get(each.kind, "") for each in quantities),
             rests_on=np.hstack(
                 [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
@@ -251,12 +254,26 @@ class UnitCoverage:
         return np.concatenate([whole, np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)], axis=-1)
 
     def _expect(self, sums: Floats) -> Floats:
-        """Equal Coverage and Coverage Parity by exchanged labels, the difference by points that are as common."""
-        by_value = self._by_value(sums)
-        parity = np.mean([self._parity(dealt, by_value[1]) for dealt in by_value[5:]], axis=0)
-        rows = np.stack([np.full_like(by_value[1], np.nan), over(by_value[4], by_value[1])], axis=-1)
-        whole = np.stack([over(sums[..., 2], sums[..., 0]), parity], axis=-1)
-        return np.concatenate([whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
+        """Equal Coverage and Coverage Parity by exchanged labels, the difference by the nearest of what both nulls expect."""
+        documents, difference, expected = self._by_value(sums)[[1, 3, 4]]
+        parity = np.mean([self._parity(dealt, documents) for dealt in self._by_value(sums)[5:]], axis=0)
+        low, high = between(over(expected, documents))
+        return self._quantities(
+            over(sums[..., 2], sums[..., 0]), parity, np.clip(over(difference, documents), low, high)
+        )
+
+    def _between(self, sums: Floats) -> tuple[Floats, Floats]:
+        """The ends of what is expected; of the aggregates there is one number."""
+        documents, expected = self._by_value(sums)[[1, 4]]
+        whole = np.full(sums.shape[:-1], np.nan)
+        low, high = (self._quantities(whole, whole, end) for end in between(over(expected, documents)))
+        return low, high
+
+    @staticmethod
+    def _quantities(equal: Floats, parity: Floats, by_value: Floats) -> Floats:
+        """Those that something is expected of in their order, nan of the others, (..., quantities)."""
+        rows = np.stack([np.full_like(by_value, np.nan), by_value], axis=-1).reshape(*by_value.shape[:-1], -1)
+        return np.concatenate([np.stack([equal, parity], axis=-1), rows], axis=-1)
 
     def _by_value(self, sums: Floats) -> Floats:
         """The columns of the values, (columns, ..., values)."""
@@ -265,6 +282,11 @@ class UnitCoverage:
     @staticmethod
     def _parity(difference: Floats, documents: Floats) -> Floats:
         return over(np.abs(over(difference, documents)).sum(axis=-1, where=documents > 0), (documents > 0).sum(axis=-1))
+
+
+def between(expected: Floats) -> tuple[Floats, Floats]:
+    """The lower and the higher of what is expected by points that are as common, and by exchanged labels, by which it is 0."""
+    return np.minimum(expected, 0.0), np.maximum(expected, 0.0)
 
 
 def found_share(found: Sequence[Covered | Unscored]) -> float:

@@ -153,9 +153,10 @@ def _detail(found: Number, chance: Chance, source: float | None) -> str:
     between = "" if None in bounds else f" ({interval(*bounds, 1, 'points', sign=True)})"
     estimate = found.estimate or 0.0
     size = round(100 * abs(estimate), 1)
+    expected = dict.fromkeys(chance.between or (chance.expected,))
     said = WORDINGS[found.family].detail.format(
-        value=found.value, there=percent(source), here=percent(found.estimate), expected=percent(chance.expected),
-        expected_points=_points(chance.expected),
+        value=found.value, there=percent(source), here=percent(found.estimate),
+        expected=" to ".join(map(percent, expected)), expected_points=" to ".join(map(_points, expected)),
         against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
     return f"{said}: a gap of {_points(chance.gap)} points{between}."

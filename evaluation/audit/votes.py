@@ -40,7 +40,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             gap, low, high, p_value = gaps.at(place)
             if not figures.nulls[place] or gap is None:
                 continue
-            between = (float(ends[0][place]), float(ends[1][place])) if ends else None
+            between = (float(ends[0][place]), float(ends[1][place])) if ends and not np.isnan(ends[0][place]) else None
             if between and abs(gap) <= NOISE:
                 # a gap of 0 by definition, whose spread says nothing
                 low = high = None

@@ -111,6 +111,13 @@ def test_json_has_what_follows_from_the_published_sizes(llama):
     assert found["gpu_memory_gib"] == pytest.approx(held / 0.9 / 2**30)
 
 
+def test_another_device_is_said_by_its_figures(llama):
+    options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
+    named, said = (json.loads(evenhand(RECIPE, *options, "--gpu", gpu).stdout) for gpu in ("h100", "80,989,3.35"))
+    assert said["device"] == {**named["device"], "name": "a device of 80 GiB"}
+    assert said["hours"] == named["hours"]
+
+
 def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
     done = evenhand("quickstart", "--set", f"model.name={tiny_model}")
     assert done.returncode == 0, done.stderr
@@ -121,7 +128,10 @@ def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--gpu", "abacus"), "'abacus': is not one of a100-40"),
+        (("--gpu", "abacus"), "'abacus': is neither one of a100-40"),
+        (("--gpu", "80,989"), "nor three numbers above 0"),
+        (("--gpu", "80,0,3.35"), "nor three numbers above 0"),
+        (("--gpu", "80,nan,3.35"), "nor three numbers above 0"),
         (("--requests", "dev=3"), "write train=N or test=N"),
     ],
 )

@@ -177,11 +177,33 @@ def test_what_is_expected_of_coverage_is_by_the_documents_own_sentences():
     figures = mine.figures(mine.measure([item("t", ["left", "left", "right"])]))
     sums = figures.columns.sum(axis=0)
     places = {q.value: k for k, q in enumerate(figures.quantities) if q.kind.is_difference}
-    assert [figures.nulls[k] for k in places.values()] == ["equal commonness"] * 2
+    assert [figures.nulls[k] for k in places.values()] == ["equal commonness or exchanged labels"] * 2
     assert figures.expect(sums)[list(places.values())] == pytest.approx([0, 0])
     # coverage of the documents 2/3, 1/3 and 0: left 1/2, right 0, all 1/3
     assert figures.beyond(sums)[list(places.values())] == pytest.approx([1 / 6, -1 / 3])
     assert figures.naming == list(places.values())
+
+
+class OwnSentencesTableEntailer(SharedTableEntailer):
+    """The same, of which the first two documents have each other's sentences."""
+
+    def _evidence(self, item):
+        if item.units is None:
+            return super()._evidence(item)
+        return self.asked(item, [[1, 1, 0] if text != "document 2" else [0, 0, 1] for text in item.units])
+
+
+def test_a_value_is_held_against_the_nearest_of_two_answers_to_what_is_expected():
+    # a point that is in one document is expected in the right one's alone, as sentences that are in as many; by exchanged labels
+    # no document is expected more than others
+    tables = {"left": [[1, 0, 0], [1, 0, 0], [0, 1, 0]], "even": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
+    mine = UnitCoverage(OwnSentencesTableEntailer(tables), ATTRIBUTE, ("left", "right"), "released")
+    for summary, gaps in (("left", [1 / 6, -1 / 3]), ("even", [0, 0])):
+        figures = mine.figures(mine.measure([item(summary, ["left", "left", "right"])]))
+        sums, places = figures.columns.sum(axis=0), figures.naming
+        low, high = figures.between(sums)
+        assert (low[places], high[places]) == (pytest.approx([-1 / 3, 0]), pytest.approx([0, 2 / 3]))
+        assert figures.beyond(sums)[places] == pytest.approx(gaps)
 
 
 def test_where_asking_is_dear_nobody_is_named_by_coverage():
