@@ -1,11 +1,13 @@
 """`evenhand estimate` as a user meets it."""
 
 import json
-import os
-import subprocess
-import sys
+from dataclasses import dataclass
 
 import pytest
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.errors import EvenhandError
 
 pytest.importorskip("trl")
 
@@ -17,14 +19,22 @@ LLAMA = {
 RECIPE = "fairness/perspectivesumm/multi-reward"
 
 
+@dataclass(frozen=True)
+class Done:
+    """What a command said, and its exit code."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 def evenhand(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand", "estimate", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"},
-    )
+    env = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
+    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=env)
+    if isinstance(done.exception, EvenhandError):
+        return Done(done.exception.exit_code, done.stdout, f"error: {done.exception}")
+    assert done.exception is None, done.exception
+    return Done(done.exit_code, done.stdout, done.stderr)
 
 
 @pytest.fixture(scope="module")
