@@ -218,11 +218,11 @@ def _is_missed(family: Family, given: Sequence[LabelledSummary], value: str) -> 
     return found is not None and found.verdict == "lower"
 
 
-def count_fairer(corpus: Corpus, other: Manner, trials: int) -> Counts:
+def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "shares") -> Counts:
     """How often one of two systems that take no side, and write in two manners, is said to differ; `smallest`: how often the
     other one is fairer than one that halves the smallest value's room.
     """
-    family = shares(corpus.values)
+    family = FAMILIES[measure](corpus.values)
     false = found = 0
     for generator in generators(corpus, trials):
         documents = drawn_sets(corpus, generator)

@@ -49,6 +49,12 @@ def test_nobody_is_named_by_coverage_in_more_than_a_twentieth_of_fair_corpora_an
     assert sum(each.largest for each in found) >= 0.4 * trials
 
 
+def test_manners_of_writing_are_no_difference_in_coverage_and_a_halved_value_is():
+    found = count_fairer(Corpus((4, 4), 30, 0.3), "common words", 15, "coverage")
+    assert found.false <= most_false(15)
+    assert found.smallest >= 0.5 * 15
+
+
 def test_nothing_is_said_of_coverage_where_most_of_what_summaries_say_is_in_no_document():
     found = count_named(Corpus((7, 1), 12, 0.3, "words"), 2, "coverage")
     assert (found.false, found.smallest, found.largest) == (0, 0, 0)
@@ -75,6 +81,15 @@ def test_copies_of_a_document_make_no_bias_by_shares():
 def test_all_corpora_by_coverage(n_sets):
     kinds = product(((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), MANNERS)
     found = [count_named(Corpus(kind[0], n_sets, *kind[1:]), 40, "coverage", planted=False) for kind in kinds]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("n_sets", [30, 60])
+def test_systems_of_other_manners_do_not_differ_by_coverage(n_sets):
+    pairs = (("extract", "common words"), ("extract", "lead"), ("common words", "lead"), ("extract", "extract"))
+    kinds = product(((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), pairs)
+    found = [count_fairer(Corpus(sizes, n_sets, own, one), other, 15, "coverage") for sizes, own, (one, other) in kinds]
     assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
 
 
