@@ -251,7 +251,7 @@ def _are(names: Sequence[str]) -> str:
 
 def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
     if not votes:
-        return f"whether {system} is fairer than {reference} cannot be said: neither shares nor coverage have a chance level under both"
+        return f"whether {system} is fairer than {reference} cannot be said: no chance level of shares or coverage under both"
     if all(vote.verdict == "too few sets" for vote in votes):
         return f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
     clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
