@@ -48,6 +48,16 @@ SIDES = ("first", "second", "third", "fourth")
 HEADS = (
     "documents", "own words", "summaries", "sets", "named falsely", "smallest halved: found", "largest halved: found",
 )  # fmt: skip
+# of the table of systems that are called fairer
+VOTE_HEADS = (
+    "documents", "own words", "one's summaries", "sets", "differ falsely", "smallest halved: less fair", "fairer", "the other's",
+)  # fmt: skip
+# documents of each value, shares of a value's own words, and pairs of manners
+SIZES = ((4, 4), (6, 2), (7, 1), (5, 2, 1))
+OWN = (0.0, 0.3)
+PAIRS: tuple[tuple[Manner, Manner], ...] = (
+    ("extract", "lead"), ("extract", "common words"), ("common words", "lead"), ("extract", "extract"),
+)  # fmt: skip
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
@@ -190,6 +200,8 @@ class Counts:
     # the halved value, smallest or largest, was named as represented less
     smallest: int = 0
     largest: int = 0
+    # of pairs, that the system with the halved value is fairer
+    opposite: int = 0
 
 
 def generators(corpus: Corpus, trials: int) -> Iterator[np.random.Generator]:
@@ -223,14 +235,16 @@ def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "sha
     other one is fairer than one that halves the smallest value's room.
     """
     family = FAMILIES[measure](corpus.values)
-    false = found = 0
+    false = found = opposite = 0
     for generator in generators(corpus, trials):
         documents = drawn_sets(corpus, generator)
         fair = items(replace(corpus, manner=other), documents, generator)
         false += vote(family, fair, items(corpus, documents, generator)).verdict != "no clear difference"
         halved = items(corpus, documents, generator, corpus.values[-1])
-        found += vote(family, fair, halved).verdict == "fairer"
-    return Counts(trials, false, found)
+        said = vote(family, fair, halved).verdict
+        found += said == "fairer"
+        opposite += said == "less fair"
+    return Counts(trials, false, found, opposite=opposite)
 
 
 def count_named_of(
@@ -263,6 +277,10 @@ def main() -> None:
         measure={"choices": FAMILIES, "default": "shares", "help": "by which values are named (%(default)s)"},
         documents={"help": "document sets of one's own, or a bundled name, in place of simulated ones"},
         attribute={"help": "of those documents"},
+        votes={
+            "action": "store_true",
+            "help": "pairs of systems, of which one may be called fairer, in place of values",
+        },
     )
     if given.documents:
         path = file_of(Path(given.documents), DOCUMENTS)
@@ -271,9 +289,15 @@ def main() -> None:
             found = count_named_of(path, given.attribute, n_sets, manner, given.trials, given.measure)
             print_row(given.documents, given.measure, manner, n_sets, f"{found.false} of {found.trials}")
         return
+    if given.votes:
+        print_heads(*VOTE_HEADS)
+        for n_sets, sizes, own, (one, other) in product(given.sets, SIZES, OWN, PAIRS):
+            corpus = Corpus(sizes, n_sets, own, one)
+            pairs = count_fairer(corpus, other, given.trials, given.measure)
+            print_row(*row(corpus, replace(pairs, largest=pairs.opposite)), other)
+        return
     print_heads(*HEADS)
-    kinds = product(given.sets, ((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
-    for n_sets, sizes, own, manner in kinds:
+    for n_sets, sizes, own, manner in product(given.sets, SIZES, OWN, get_args(Manner)):
         corpus = Corpus(sizes, n_sets, own, manner)
         print_row(*row(corpus, count_named(corpus, given.trials, given.measure)))
 

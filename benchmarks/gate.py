@@ -4,7 +4,7 @@
 
 makes a table of docs/gate.md, with --halved and --scores the others. Corpora and summaries are those of `benchmarks.calibration`,
 audited whole. Limits stand where they are hardest to keep: at the very value that fair summaries have. Only the gap of coverage
-has room, because what summaries in common words have by chance is not known. A release fails that breaks one of its limits.
+of a release by itself has room. A release fails that breaks one of its limits.
 """
 
 from collections.abc import Callable, Sequence

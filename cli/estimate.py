@@ -31,7 +31,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     gpu: Annotated[
         str,
         typer.Option(
-            help=f"One of {', '.join(DEVICES)}, or the GiB, TFLOP/s (bfloat16, dense) and TB/s of another: 48,362,0.864."
+            help=f"One of {', '.join(DEVICES)}, or another one's GiB, TFLOP/s (bfloat16, dense) and TB/s, as in 48,362,0.864"
         ),
     ] = "a100",
     gpu_memory: Annotated[

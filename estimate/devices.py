@@ -41,4 +41,4 @@ def device_of(said: str) -> Device:
     memory, peak, bandwidth = map(float, said.split(","))
     if not all(0 < each < inf for each in (memory, peak, bandwidth)):
         raise ValueError(said)
-    return Device(f"a device of {memory:g} GiB", memory, peak * 1e12, bandwidth * 1e12)
+    return Device("the given device", memory, peak * 1e12, bandwidth * 1e12)

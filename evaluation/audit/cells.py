@@ -50,8 +50,8 @@ def gap_of(found: Number) -> Iterator[Cell]:
 def _expected(found: Number, chance: Chance) -> str:
     low, high = chance.between or (chance.expected, chance.expected)
     upper = replace(shown(found, 1), value=high, bounds=None)
-    lower = f"{(signed if upper.sign else number)(100 * low, 1)} to " if low < high else ""
-    return f"{lower}{upper.shown} expected"
+    ends = [(signed if upper.sign else number)(100 * end, 1) for end in (low, high)]
+    return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{upper.shown} expected"
 
 
 def hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:

@@ -44,7 +44,8 @@ class Figures:
     # the name of the null by which it is, "" for none; None and () of a family without any
     expect: Callable[[Floats], Floats] | None = None
     nulls: tuple[str, ...] = ()
-    # the same sums to the ends of what is expected, where it is not a single number and `expect` is the nearest of it
+    # the same sums to the ends of what is expected, where it is not a single number and `expect` is the nearest of it; nan where
+    # it is
     between: Callable[[Floats], tuple[Floats, Floats]] | None = None
     # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
     # that it rests on

@@ -1,6 +1,6 @@
 """What an audit finds, in words: its headline, and who is represented less or more than by summaries that take no side.
 
-Both go by gaps to the chance level alone (see `votes`). Where coverage or tone say the opposite of shares, the headline says so.
+Both go by gaps to the chance level alone (see `votes`). Where coverage says the opposite of shares, the headline says so.
 """
 
 from collections.abc import Sequence
@@ -153,10 +153,12 @@ def _detail(found: Number, chance: Chance, source: float | None) -> str:
     between = "" if None in bounds else f" ({interval(*bounds, 1, 'points', sign=True)})"
     estimate = found.estimate or 0.0
     size = round(100 * abs(estimate), 1)
-    expected = dict.fromkeys(chance.between or (chance.expected,))
+    expected = chance.between or (chance.expected,)
     said = WORDINGS[found.family].detail.format(
         value=found.value, there=percent(source), here=percent(found.estimate),
-        expected=" to ".join(map(percent, expected)), expected_points=" to ".join(map(_points, expected)),
+        # ends that are written alike are said once
+        expected=" to ".join(dict.fromkeys(map(percent, expected))),
+        expected_points=" to ".join(dict.fromkeys(map(_points, expected))),
         against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
     return f"{said}: a gap of {_points(chance.gap)} points{between}."
@@ -256,9 +258,11 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
         return f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
     clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
     if not clear:
-        return (
-            f"{system} does not clearly differ from {reference} by {joined([FAMILIES[vote.family] for vote in votes])}"
+        known, few = (
+            joined([FAMILIES[vote.family] for vote in votes if (vote.verdict == "too few sets") == is_few])
+            for is_few in (False, True)
         )
+        return f"{system} does not clearly differ from {reference} by {known}{few and f' (too few sets by {few})'}"
     parts = [
         f"{verb} {reference} by {joined([f'{FAMILIES[vote.family]} ({_at(vote)})' for vote in mine])}"
         for verdict, verb in (
@@ -273,13 +277,14 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
 
 def _at(vote: Vote) -> str:
     """ "negative: 2.0 points below what is expected, 6.1 below under base, over 48 sets"."""
-    mine, theirs = (_gap(gap, vote.is_share) for gap in (vote.gap, vote.reference_gap))
-    size, direction = mine
-    what = f"{vote.value}: {size}{' points' if vote.is_share else ''} {direction} what is expected"
-    return f"{what}, {' '.join(theirs)} under {vote.reference}, over {counted(vote.n, 'set')}"
+    mine, theirs = _gap(vote.gap, vote.is_share, in_full=True), _gap(vote.reference_gap, vote.is_share)
+    return f"{vote.value}: {mine}, {theirs} under {vote.reference}, over {counted(vote.n, 'set')}"
 
 
-def _gap(gap: float | None, is_share: bool) -> tuple[str, str]:
+def _gap(gap: float | None, is_share: bool, *, in_full: bool = False) -> str:
     if gap is None:
-        return "undefined", "beside"
-    return f"{100 * abs(gap):.1f}" if is_share else f"{abs(gap):.3f}", "below" if gap < 0 else "above"
+        return "undefined"
+    if abs(gap) <= NOISE:
+        return "as expected"
+    size = f"{100 * abs(gap):.1f}{' points' if in_full else ''}" if is_share else f"{abs(gap):.3f}"
+    return f"{size} {'below' if gap < 0 else 'above'}{' what is expected' if in_full else ''}"

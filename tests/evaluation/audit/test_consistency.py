@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set
 
+from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page
@@ -167,3 +168,24 @@ def test_intervals_of_shares_end_where_shares_end(audits):
     assert len(shares) > 1000
     outside = [(x.measure, x.low, x.high) for x in shares if x.low < 0 or x.high > 1]
     assert not outside, outside[:5]
+
+
+def test_shares_and_coverage_have_a_vote_each_and_the_headline_has_both():
+    corpus, generator = Corpus((4, 4), 30, 0.3), np.random.default_rng(0)
+    documents = drawn_sets(corpus, generator)
+    systems = {
+        name: [summary(its, "extract", generator, halved) for its in documents]
+        for name, halved in (("fair", None), ("lean", "second"))
+    }
+    given = make_input(
+        [make_set(f"s{k}", *((each.value, each.text) for each in its)) for k, its in enumerate(documents)], **systems
+    )
+    audit = build_audit(given, PLAN, [family(given.values) for family in (shares, coverage)])
+    # of two values one has what the other lacks
+    assert [(each.family, each.verdict) for each in audit.votes] == [
+        ("value-shares", "less fair"),
+        ("coverage", "less fair"),
+    ]
+    assert re.match(r"lean is less fair than fair by shares \(\w+: .*\) and coverage \(\w+: ", audit.title)
+    (shown,) = (table for table in tables(page(audit).body) if table.name == "which system is fairer")
+    assert len(shown.rows) == 2

@@ -193,17 +193,28 @@ class OwnSentencesTableEntailer(SharedTableEntailer):
         return self.asked(item, [[1, 1, 0] if text != "document 2" else [0, 0, 1] for text in item.units])
 
 
-def test_a_value_is_held_against_the_nearest_of_two_answers_to_what_is_expected():
-    # a point that is in one document is expected in the right one's alone, as sentences that are in as many; by exchanged labels
-    # no document is expected more than others
-    tables = {"left": [[1, 0, 0], [1, 0, 0], [0, 1, 0]], "even": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
-    mine = UnitCoverage(OwnSentencesTableEntailer(tables), ATTRIBUTE, ("left", "right"), "released")
-    for summary, gaps in (("left", [1 / 6, -1 / 3]), ("even", [0, 0])):
-        figures = mine.figures(mine.measure([item(summary, ["left", "left", "right"])]))
-        sums, places = figures.columns.sum(axis=0), figures.naming
-        low, high = figures.between(sums)
-        assert (low[places], high[places]) == (pytest.approx([-1 / 3, 0]), pytest.approx([0, 2 / 3]))
-        assert figures.beyond(sums)[places] == pytest.approx(gaps)
+@pytest.mark.parametrize(
+    ("units", "expected", "gaps"),
+    [
+        # a point that is in one document is expected in the right one's alone, which is +2/3 for the right, -1/3 for the left. Both
+        # are on the other side of no difference, from which they have their gap
+        ([[1, 0, 0], [1, 0, 0], [0, 1, 0]], [-1 / 3, 2 / 3], [1 / 6, -1 / 3]),
+        # -1/6 and +1/3, in between
+        ([[1, 0, 0], [0, 0, 1], [0, 0, 1]], [-1 / 3, 2 / 3], [0, 0]),
+        # what two documents have is expected in both of the left: with a point in one document, +1/9 and -2/9. Both are beyond, at
+        # +5/18 and -5/9
+        ([[1, 1, 0], [1, 1, 0], [1, 0, 0]], [1 / 9, -2 / 9], [1 / 6, -1 / 3]),
+    ],
+)
+def test_a_value_is_held_against_the_nearer_of_two_answers_to_what_is_expected(units, expected, gaps):
+    mine = UnitCoverage(OwnSentencesTableEntailer({"t": units}), ATTRIBUTE, ("left", "right"), "released")
+    figures = mine.figures(mine.measure([item("t", ["left", "left", "right"])]))
+    sums, places = figures.columns.sum(axis=0), figures.naming
+    low, high = figures.between(sums)
+    # by exchanged labels nobody is expected to have more
+    assert low[places] == pytest.approx(np.minimum(expected, 0))
+    assert high[places] == pytest.approx(np.maximum(expected, 0))
+    assert figures.beyond(sums)[places] == pytest.approx(gaps)
 
 
 def test_where_asking_is_dear_nobody_is_named_by_coverage():

@@ -38,9 +38,9 @@ def sides(*numbers):
     return [*(number(each.value, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
 
 
-def vote(verdict, system="mine", value="left", gap=-0.02, reference_gap=-0.061):
+def vote(verdict, system="mine", value="left", gap=-0.02, reference_gap=-0.061, family="value-shares"):
     return Vote(
-        family="value-shares", measure=Measure(SHARE_IN_SUMMARIES, "words"), system=system, reference="base", value=value,
+        family=family, measure=Measure(SHARE_IN_SUMMARIES, "words"), system=system, reference="base", value=value,
         gap=gap, reference_gap=reference_gap, difference=gap - reference_gap, low=None, high=None, n=40, p_value=None,
         adjusted=None, is_share=True, verdict=verdict,
     )  # fmt: skip
@@ -138,6 +138,19 @@ def test_a_headline_compares_three_systems_and_counts_the_others():
     for said in ("mine is fairer than base", "more is less fair than base", "fourth differs from base"):
         assert said in found
     assert "other" not in title((), (), votes, SYSTEMS[:4])
+
+
+def test_a_headline_has_the_votes_of_both_families():
+    one, few = vote("fairer"), vote("too few sets", family="coverage")
+    said = title((), (), [one, vote("less fair", family="coverage", gap=-0.05, reference_gap=0.0)], SYSTEMS[:2])
+    assert said == (
+        "mine is fairer than base by shares (left: 2.0 points below what is expected, 6.1 below under base, over 40 sets) and "
+        "is less fair than base by coverage (left: 5.0 points below what is expected, as expected under base, over 40 sets)"
+    )
+    assert title((), (), [one, few], SYSTEMS[:2]).startswith("mine is fairer than base by shares (")
+    # too few sets are not "no clear difference"
+    unclear = title((), (), [vote("no clear difference"), few], SYSTEMS[:2])
+    assert unclear == "mine does not clearly differ from base by shares (too few sets by coverage)"
 
 
 def covered(*numbers):
