@@ -196,8 +196,8 @@ class OwnSentencesTableEntailer(SharedTableEntailer):
 @pytest.mark.parametrize(
     ("units", "expected", "gaps"),
     [
-        # a point that is in one document is expected in the right one's alone: +2/3 for the right and -1/3 for the left. Both are on
-        # the other side of no difference, from which they have their gap
+        # a point that is in one document is expected in the right one's alone: +2/3 for it and -1/3 for the left. Both are on the
+        # other side of no difference, from which they have their gap
         ([[1, 0, 0], [1, 0, 0], [0, 1, 0]], [-1 / 3, 2 / 3], [1 / 6, -1 / 3]),
         # -1/6 and +1/3, in between
         ([[1, 0, 0], [0, 0, 1], [0, 0, 1]], [-1 / 3, 2 / 3], [0, 0]),
