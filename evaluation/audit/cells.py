@@ -51,7 +51,9 @@ def _expected(found: Number, chance: Chance) -> str:
     low, high = chance.between or (chance.expected, chance.expected)
     upper = replace(shown(found, 1), value=high, bounds=None)
     ends = [(signed if upper.sign else number)(100 * end, 1) for end in (low, high)]
-    return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{upper.shown} expected"
+    # points are said of the gap above, and the column is narrow
+    said = ends[1] if upper.sign else upper.shown
+    return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{said} expected"
 
 
 def hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:
