@@ -232,7 +232,7 @@ def _is_missed(family: Family, given: Sequence[LabelledSummary], value: str) -> 
 
 def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "shares") -> Counts:
     """How often one of two systems that take no side, and write in two manners, is said to differ; `smallest`: how often the
-    other one is fairer than one that halves the smallest value's room.
+    other one is fairer than one that halves the smallest value's room, `opposite`: how often it is less fair.
     """
     family = FAMILIES[measure](corpus.values)
     false = found = opposite = 0
@@ -294,7 +294,7 @@ def main() -> None:
         for n_sets, sizes, own, (one, other) in product(given.sets, SIZES, OWN, PAIRS):
             corpus = Corpus(sizes, n_sets, own, one)
             pairs = count_fairer(corpus, other, given.trials, given.measure)
-            print_row(*row(corpus, replace(pairs, largest=pairs.opposite)), other)
+            print_row(*kind(corpus), f"{pairs.false} of {pairs.trials}", pairs.smallest, pairs.opposite, other)
         return
     print_heads(*HEADS)
     for n_sets, sizes, own, manner in product(given.sets, SIZES, OWN, get_args(Manner)):
@@ -304,8 +304,12 @@ def main() -> None:
 
 def row(corpus: Corpus, found: Counts) -> tuple[object, ...]:
     """What was counted of a kind of corpora, below `HEADS`."""
-    kind = (":".join(map(str, corpus.sizes)), f"{100 * corpus.own:.0f} %", corpus.manner, corpus.n_sets)
-    return *kind, f"{found.false} of {found.trials}", found.smallest, found.largest
+    return *kind(corpus), f"{found.false} of {found.trials}", found.smallest, found.largest
+
+
+def kind(corpus: Corpus) -> tuple[object, ...]:
+    """The first cells of a row."""
+    return ":".join(map(str, corpus.sizes)), f"{100 * corpus.own:.0f} %", corpus.manner, corpus.n_sets
 
 
 if __name__ == "__main__":

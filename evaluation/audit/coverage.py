@@ -255,8 +255,8 @@ class UnitCoverage:
 
     def _expect(self, sums: Floats) -> Floats:
         """Equal Coverage and Coverage Parity by exchanged labels, the difference by the nearest of what both nulls expect."""
-        documents, difference, expected = self._by_value(sums)[[1, 3, 4]]
-        parity = np.mean([self._parity(dealt, documents) for dealt in self._by_value(sums)[5:]], axis=0)
+        _, documents, _, difference, expected, *deals = self._by_value(sums)
+        parity = np.mean([self._parity(dealt, documents) for dealt in deals], axis=0)
         low, high = between(over(expected, documents))
         return self._quantities(
             over(sums[..., 2], sums[..., 0]), parity, np.clip(over(difference, documents), low, high)

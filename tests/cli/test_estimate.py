@@ -1,6 +1,9 @@
 """`evenhand estimate` as a user meets it."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -17,6 +20,18 @@ LLAMA = {
     "max_position_embeddings": 131072,
 }  # fmt: skip
 RECIPE = "fairness/perspectivesumm/multi-reward"
+ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
+
+
+def started(*arguments):
+    """The command as a process of its own, which imports everything anew."""
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", "estimate", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | ENVIRONMENT,
+    )
 
 
 @dataclass(frozen=True)
@@ -29,10 +44,10 @@ class Done:
 
 
 def evenhand(*arguments):
-    env = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
-    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=env)
+    """The same in this process."""
+    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=ENVIRONMENT)
     if isinstance(done.exception, EvenhandError):
-        return Done(done.exception.exit_code, done.stdout, f"error: {done.exception}")
+        return Done(done.exception.exit_code, done.stdout, str(done.exception))
     assert done.exception is None, done.exception
     return Done(done.exit_code, done.stdout, done.stderr)
 
@@ -48,7 +63,7 @@ def llama(tmp_path_factory):
 
 def test_a_recipe_for_gpus_is_told_in_tables_of_100_columns(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200")
-    done = evenhand(RECIPE, *options)
+    done = started(RECIPE, *options)
     # its judges' models are not on a machine without a hub
     assert done.returncode == 3, done.stderr
     assert all(len(line) <= 100 for line in done.stdout.splitlines() if not line.startswith(("- ", "*")))
@@ -146,6 +161,6 @@ def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
     ],
 )
 def test_what_is_not_understood_is_refused(options, said):
-    done = evenhand("quickstart", *options)
+    done = started("quickstart", *options)
     assert done.returncode == 2
     assert said in done.stderr
