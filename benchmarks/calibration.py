@@ -21,7 +21,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config.fairness import EntailerSection
+from ..config.fairness import EntailerSection, MatcherSection
 from ..corpora.bundled import DOCUMENTS, file_of
 from ..corpora.reader import read_document_sets
 from ..evaluation.audit.contents import Chance, Vote
@@ -30,11 +30,12 @@ from ..evaluation.audit.figures import Family, Measured
 from ..evaluation.audit.shares import ValueShares
 from ..evaluation.audit.votes import chance_levels, votes
 from ..fairness.labelled import LabelledSummary, LabelledText
-from ..judges.measures import open_entailer
+from ..judges.measures import open_entailer, open_matcher
 from ..judges.measures.words import WordMatcher
 from ..judges.shared import SharedModels
 from ..resampling import LEAST_SETS
 from ..text import sentences
+from .report import Option
 from .simulate import asked, print_heads, print_row
 
 Manner = Literal["extract", "lead", "words", "common words"]
@@ -58,6 +59,13 @@ OWN = (0.0, 0.3)
 PAIRS: tuple[tuple[Manner, Manner], ...] = (
     ("extract", "lead"), ("extract", "common words"), ("common words", "lead"), ("extract", "extract"),
 )  # fmt: skip
+# manners of which real documents, too, have summaries that take no side
+OF_SENTENCES: tuple[Manner, ...] = ("extract", "lead")
+# options for real documents
+REAL: dict[str, Option] = {
+    "documents": {"help": "document sets of one's own, or a bundled name, in place of simulated ones"},
+    "attribute": {"help": "of those documents"},
+}
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
@@ -247,25 +255,44 @@ def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "sha
     return Counts(trials, false, found, opposite=opposite)
 
 
-def count_named_of(
-    path: Path, attribute: str, n_sets: int, manner: Manner, trials: int, measure: str = "shares"
-) -> Counts:
-    """How often values are named by summaries of real documents that are sentences of theirs, whosever they are."""
-    sets = [
-        tuple(LabelledText(d.text, d.attributes[attribute], tuple(sentences(d.text))) for d in each.documents)
-        for each in read_document_sets(path, attribute)
-    ]
-    sets = [documents for documents in sets if len({document.value for document in documents}) > 1]
-    values = tuple(sorted({document.value for documents in sets for document in documents}))
-    family, false = FAMILIES[measure](values), 0
-    for trial in range(trials):
-        generator = np.random.default_rng(trial)
-        drawn = [sets[int(k)] for k in generator.choice(len(sets), size=min(n_sets, len(sets)), replace=False)]
-        given = [
-            LabelledSummary(str(place), values, its, summary(its, manner, generator)) for place, its in enumerate(drawn)
+@dataclass(frozen=True)
+class RealDocuments:
+    """Document sets of two values or more."""
+
+    values: tuple[str, ...]
+    sets: tuple[tuple[LabelledText, ...], ...]
+
+    @classmethod
+    def read(cls, path: Path, attribute: str) -> "RealDocuments":
+        """Those of a file."""
+        sets = [
+            tuple(LabelledText(d.text, d.attributes[attribute], tuple(sentences(d.text))) for d in each.documents)
+            for each in read_document_sets(path, attribute)
         ]
-        false += any(each.verdict != "no clear difference" for each in verdicts(family, given).values())
-    return Counts(trials, false)
+        several = tuple(documents for documents in sets if len({document.value for document in documents}) > 1)
+        return cls(tuple(sorted({document.value for documents in several for document in documents})), several)
+
+    def items(self, n_sets: int, manner: Manner, trial: int) -> list[LabelledSummary]:
+        """Summaries of as many sets that are sentences of theirs, whosever they are."""
+        generator = np.random.default_rng(trial)
+        drawn = generator.choice(len(self.sets), size=min(n_sets, len(self.sets)), replace=False)
+        of_sets = enumerate(self.sets[int(k)] for k in drawn)
+        return [
+            LabelledSummary(str(place), self.values, its, summary(its, manner, generator)) for place, its in of_sets
+        ]
+
+    def family(self, measure: str) -> Family:
+        """By the words that an audit takes, not those of the simulation."""
+        if measure != "shares":
+            return FAMILIES[measure](self.values)
+        return ValueShares(open_matcher(MatcherSection(kind="words")), "side", self.values, "drop_zero", 0.8, "ratio")
+
+
+def count_named_of(real: RealDocuments, n_sets: int, manner: Manner, trials: int, measure: str = "shares") -> Counts:
+    """How often values are named by summaries of real documents that take no side."""
+    family = real.family(measure)
+    found = (verdicts(family, real.items(n_sets, manner, trial)) for trial in range(trials))
+    return Counts(trials, sum(any(each.verdict != "no clear difference" for each in of.values()) for of in found))
 
 
 def main() -> None:
@@ -275,18 +302,16 @@ def main() -> None:
         (40, "corpora of each kind"),
         ([12, 30, 200], "document sets of a corpus"),
         measure={"choices": FAMILIES, "default": "shares", "help": "by which values are named (%(default)s)"},
-        documents={"help": "document sets of one's own, or a bundled name, in place of simulated ones"},
-        attribute={"help": "of those documents"},
+        **REAL,
         votes={
             "action": "store_true",
             "help": "pairs of systems, of which one may be called fairer, in place of values",
         },
     )
     if given.documents:
-        path = file_of(Path(given.documents), DOCUMENTS)
-        of_sentences: tuple[Manner, ...] = ("extract", "lead")
-        for n_sets, manner in product(given.sets, of_sentences):
-            found = count_named_of(path, given.attribute, n_sets, manner, given.trials, given.measure)
+        real = RealDocuments.read(file_of(Path(given.documents), DOCUMENTS), given.attribute)
+        for n_sets, manner in product(given.sets, OF_SENTENCES):
+            found = count_named_of(real, n_sets, manner, given.trials, given.measure)
             print_row(given.documents, given.measure, manner, n_sets, f"{found.false} of {found.trials}")
         return
     if given.votes:

@@ -2,21 +2,38 @@
 
     python -m evenhand.benchmarks.calibration_expected --trials 40
     python -m evenhand.benchmarks.calibration_expected --trials 40 --measure coverage
+    python -m evenhand.benchmarks.calibration_expected --trials 40 --documents reviews --attribute sentiment
 
 make the tables of docs/fairness.md#expected, with the corpora and manners of writing of `calibration`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import get_args
 
+from ..corpora.bundled import DOCUMENTS, file_of
 from ..evaluation.audit.contents import Chance
 from ..evaluation.audit.figures import Family
 from ..evaluation.audit.opinions import Opinions
 from ..evaluation.audit.votes import chance_levels
+from ..fairness.labelled import LabelledSummary
 from ..resampling import LEAST_SETS
-from .calibration import LEVEL, Corpus, Manner, coverage, drawn_sets, generators, items, measured, shares
+from .calibration import (
+    LEVEL,
+    OF_SENTENCES,
+    REAL,
+    Corpus,
+    Manner,
+    RealDocuments,
+    coverage,
+    drawn_sets,
+    generators,
+    items,
+    measured,
+    shares,
+)
 from .report import count
 from .simulate import asked, print_heads, print_row
 
@@ -67,9 +84,14 @@ def count_beyond(corpus: Corpus, trials: int, measure: str, halved: str | None =
         measure: of `FAMILIES`.
         halved: value of whose sentences only half are read; None for summaries that take no side.
     """
-    family, counted = FAMILIES[measure](corpus.values), dict[str, Beyond]()
-    for generator in generators(corpus, trials):
-        given = items(corpus, drawn_sets(corpus, generator), generator, halved)
+    corpora = (items(corpus, drawn_sets(corpus, each), each, halved) for each in generators(corpus, trials))
+    return _beyond(FAMILIES[measure](corpus.values), corpora)
+
+
+def _beyond(family: Family, corpora: Iterable[list[LabelledSummary]]) -> dict[str, Beyond]:
+    """By aggregate, of summaries of every corpus."""
+    counted = dict[str, Beyond]()
+    for given in corpora:
         found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
         add(counted, {of.kind.name: _one(chance) for (_, of), chance in found.items() if of.value is None})
     return counted
@@ -96,11 +118,19 @@ def main() -> None:
         ([30, 200], "document sets of a corpus"),
         halved=count(20, "of these, with a halved value"),
         measure={"choices": FAMILIES, "default": "shares", "help": "whose aggregates (%(default)s)"},
+        **REAL,
     )
     print_heads(
         "measure", "summaries", "documents", "sets",
         "found", "expected", "fair: gap above 0", "below 0", "halved: above 0",
     )  # fmt: skip
+    if given.documents:
+        real = RealDocuments.read(file_of(Path(given.documents), DOCUMENTS), given.attribute)
+        for n_sets, manner in product(given.sets, OF_SENTENCES):
+            corpora = (real.items(n_sets, manner, trial) for trial in range(given.trials))
+            for name, found in _beyond(real.family(given.measure), corpora).items():
+                _print(name, manner, given.documents, n_sets, found)
+        return
     manners: tuple[Manner, ...] = get_args(Manner)
     for n_sets, manner, together in product(given.sets, manners, SIZES):
         fair, halved = dict[str, Beyond](), dict[str, Beyond]()
@@ -110,10 +140,14 @@ def main() -> None:
             add(halved, count_beyond(corpus, given.halved, given.measure, corpus.values[0]))
         called = ", ".join(":".join(map(str, sizes)) for sizes in together)
         for name, found in fair.items():
-            means = (f"{100 * found.found:.1f}", f"{100 * found.expected:.1f}")
-            power = f"{100 * halved[name].above / halved[name].trials:.0f} %"
-            above = f"{found.above} of {found.trials}"
-            print_row(name, manner, called, n_sets, *means, above, found.below, power)
+            _print(name, manner, called, n_sets, found, halved[name])
+
+
+def _print(name: str, manner: Manner, called: str, n_sets: int, found: Beyond, halved: Beyond | None = None) -> None:
+    """A row."""
+    means = (f"{100 * found.found:.1f}", f"{100 * found.expected:.1f}")
+    power = f"{100 * halved.above / halved.trials:.0f} %" if halved else ""
+    print_row(name, manner, called, n_sets, *means, f"{found.above} of {found.trials}", found.below, power)
 
 
 if __name__ == "__main__":

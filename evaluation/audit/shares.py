@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...fairness.groups.chance import DRAWS, EQUAL_COMMONNESS, SIGNS_OF_SENTENCES, mean_size
+from ...fairness.groups.chance import (
+    DRAWS,
+    EQUAL_COMMONNESS,
+    SENTENCES_AS_COMMON,
+    ChanceLevel,
+    mean_size,
+    sentences_drawn,
+)
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Masses, Unscored
@@ -79,7 +86,7 @@ class ValueShares:
     def signature(self) -> str:
         """Matcher, tolerance, mode and target."""
         target = self.target if isinstance(self.target, str) else ",".join(f"{weight:g}" for weight in self.target)
-        return f"value-shares|{self.matcher.signature}|tau:{self.tau:g}|mode:{self.mode}|target:{target}|v:1"
+        return f"value-shares|{self.matcher.signature}|tau:{self.tau:g}|mode:{self.mode}|target:{target}|v:2"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each summary; a source without a token that counts has none."""
@@ -131,7 +138,7 @@ class ValueShares:
             *(Quantity(Measure(kind, self.by)) for kind in wholes),
             *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
         )
-        nulls = {SHARE_IN_SUMMARIES: EQUAL_COMMONNESS, **dict.fromkeys(AGGREGATES, SIGNS_OF_SENTENCES)}
+        nulls = {SHARE_IN_SUMMARIES: EQUAL_COMMONNESS, **dict.fromkeys(AGGREGATES, SENTENCES_AS_COMMON)}
         return Figures(
             quantities=quantities,
             columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
@@ -256,9 +263,13 @@ class ValueShares:
         Nothing is expected of a summary whose scatter is not known but itself, so that it makes no gap.
         """
         drawn = np.repeat(summary[:, None], DRAWS, axis=1)  # (sets, draws, values)
+        levels: dict[tuple[str, ...], dict[int, ChanceLevel]] = {}
         for row, each in enumerate(found):
             if isinstance(each, Masses) and each.chance is not None:
-                drawn[row][:, [self.values.index(name) for name in each.names]] = each.chance.drawn()
+                levels.setdefault(each.names, {})[row] = each.chance
+        for names, of_rows in levels.items():
+            columns = [self.values.index(name) for name in names]
+            drawn[np.array([*of_rows])[:, None], :, columns] = np.swapaxes(sentences_drawn([*of_rows.values()]), 1, 2)
         as_drawn = np.broadcast_to(source[:, None], drawn.shape), drawn, np.broadcast_to(declared[:, None], drawn.shape)
         shares = self._shares(*as_drawn, self.target)
         curve = np.moveaxis(np.nan_to_num(unfair_by_tolerance(shares)).mean(axis=-1), 0, -1)

@@ -7,13 +7,12 @@ that as many documents have. Of coverage the same is said of points, each of whi
 null assumes, where it fails and how it was simulated is in docs/fairness.md#chance.
 
 Measures that grow with the scatter of shares need more than a mean. Words of a sentence hang together, so words drawn one by one
-scatter too little; a sentence of a summary that takes no side has its gap to what is expected as often with the other sign, and
-sums of these gaps with random signs scatter as much as the summary does.
+scatter too little: for each sentence of a summary another is drawn, whose words are as common, of a summary whose documents are
+divided alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from zlib import crc32
 
 import numpy as np
@@ -22,14 +21,21 @@ from numpy.typing import NDArray
 from ...resampling import NOISE
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # as a page names it
 EQUAL_COMMONNESS = "equal commonness"
 # the same with the scatter of sentences
-SIGNS_OF_SENTENCES = "random signs of sentences"
-# draws of signs: all there are of as many parts
-MOST_LISTED = 5
-DRAWS = 2**MOST_LISTED
+SENTENCES_AS_COMMON = "sentences as common"
+# summaries that are drawn in the place of one
+DRAWS = 32
+# sentences of which one is drawn, those whose expected words are nearest
+NEAREST = 16
+# sentences that these are looked for among: where the sets whose documents are divided alike have fewer, those of the nearest
+# divisions are taken in
+LEAST_SENTENCES = 64
+# of words; of sentences that are equally near others are nearest each time
+TIES = 1e-6
 
 
 @dataclass(frozen=True)
@@ -44,25 +50,77 @@ class ChanceLevel:
     # expectation 0 under the null, while gaps themselves are off by some tenths of a point, which a few hundred sets take for a
     # finding
     mass: float
-    # of each sentence, for each value, matched words less expected ones; () where nobody asked
-    gaps: tuple[tuple[float, ...], ...] = ()
+    # of each value, in its set
+    documents: tuple[int, ...]
+    # of each sentence in which a word is matched, for each value, matched words and expected ones; () where nobody asked
+    sentences: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
 
-    def drawn(self) -> Floats:
-        """Matched words by value of summaries that take no side, (draws, values), at least 0; the same wherever it stands."""
-        gaps = np.array(self.gaps).reshape(-1, len(self.share))
+
+def sentences_drawn(levels: Sequence[ChanceLevel]) -> Floats:
+    """Matched words by value of summaries that take no side, in the place of each of a system's, (summaries, draws, values).
+
+    For each sentence of a summary one of the nearest by what is expected of them is drawn, of summaries whose documents are
+    divided alike. What these lack on the whole of what is expected is added in proportion: a lean that sentences share is not
+    expected, their scatter is. At least 0; nothing depends on the order of summaries.
+    """
+    drawn = np.zeros((len(levels), DRAWS, len(levels[0].share)))
+    for places, pool in _pools(levels):
+        from_these = _Neighbours(pool)
+        for place in places:
+            drawn[place] = from_these.drawn(_sentences(levels[place]))
+    return drawn
+
+
+class _Neighbours:
+    """Sentences to draw from."""
+
+    def __init__(self, pool: Floats) -> None:
+        """Take matched and expected words, (sentences, 2, values)."""
+        from scipy.spatial import KDTree
+
+        self._found = pool[:, 0]
+        whole_found, whole_expected = pool.sum(axis=0)
+        self._lacks = 1 - whole_found / np.where(whole_expected > 0, whole_expected, 1.0)
+        self._tree = KDTree(pool[:, 1] + _jitter(pool[:, 1], 0), balanced_tree=False, compact_nodes=False)
+
+    def drawn(self, its: Floats) -> Floats:
+        """In the place of a summary's sentences, (sentences, 2, values), as many others, added up, (draws, values)."""
         # by what it is: by its line, a corpus in another order would have other numbers
-        seed = crc32(np.round(gaps, 6).tobytes())
-        # their sum is the whole less what is expected of it, so that signs of +1 give the summary itself
-        expected = self.mass * np.array(self.share) - gaps.sum(axis=0)
-        return np.asarray(np.maximum(expected + random_signs(len(gaps), seed) @ gaps, 0.0))
+        seed = crc32(np.round(its, 6).tobytes())
+        expected, n = its[:, 1], min(NEAREST, len(self._found))
+        _, nearest = self._tree.query(expected + _jitter(expected, seed), k=[*range(1, n + 1)])
+        choice = np.random.default_rng([seed, 1]).integers(n, size=(DRAWS, len(its)))
+        found = self._found[nearest[np.arange(len(its)), choice]].sum(axis=1)
+        return np.asarray(np.maximum(found + self._lacks * expected.sum(axis=0), 0.0))
 
 
-def random_signs(n: int, seed: int) -> Floats:
-    """-1 or 1 for each of `n` parts, (draws, n): all patterns, equally often, where they are no more than draws."""
-    if n > MOST_LISTED:
-        return np.random.default_rng(seed).choice((-1.0, 1.0), size=(DRAWS, n))
-    patterns = np.array(list(product((-1.0, 1.0), repeat=n))).reshape(2**n, n)
-    return np.tile(patterns, (DRAWS // len(patterns), 1))
+def _jitter(like: Floats, seed: int) -> Floats:
+    return TIES * np.random.default_rng(seed).normal(size=like.shape)
+
+
+def _pools(levels: Sequence[ChanceLevel]) -> Iterator[tuple[Ints, Floats]]:
+    """Places of summaries of documents that are divided alike, and sentences to draw for them, (sentences, 2, values)."""
+    documents = np.array([level.documents for level in levels], dtype=float)
+    divisions, of_division = np.unique(
+        np.round(documents / documents.sum(axis=1, keepdims=True), 6), axis=0, return_inverse=True
+    )
+    alike = [np.flatnonzero(of_division == k) for k in range(len(divisions))]
+    sentences = [np.concatenate([_sentences(levels[place]) for place in places]) for places in alike]
+    for places, division in zip(alike, divisions, strict=True):
+        distances = np.abs(divisions - division).sum(axis=1)
+        nearest = np.argsort(distances)
+        are_enough = np.cumsum([len(sentences[k]) for k in nearest]) >= LEAST_SENTENCES
+        farthest = distances[nearest[are_enough.argmax() if are_enough.any() else -1]]
+        # sentences of other divisions may be of a value that these sets have no documents of
+        has = division > 0
+        pool = np.concatenate([sentences[k] for k in np.flatnonzero(distances <= farthest + NOISE)]) * has
+        # in an order of their own: that of lines would be seen where sentences are equally near
+        yield places, pool[np.lexsort(pool.reshape(len(pool), -1).T)]
+
+
+def _sentences(level: ChanceLevel) -> Floats:
+    """(sentences, 2, values)."""
+    return np.array(level.sentences).reshape(-1, 2, len(level.share))
 
 
 def mean_size(mean: Floats, variance: Floats) -> Floats:
@@ -97,6 +155,7 @@ class EqualCommonness:
         )
         places = np.repeat(np.arange(len(documents)), [len(tokens) for tokens in documents])
         n, n_documents = len(self._rows), len(documents)
+        self._documents = tuple(np.bincount(np.asarray(labels, dtype=int), minlength=n_values).tolist())
         # whether a value has a word, (words, values), and how many documents have it
         of_value = np.bincount(rows * n_values + np.asarray(labels, dtype=int)[places], minlength=n * n_values)
         self._has = (of_value.reshape(n, n_values) > 0).astype(float)
@@ -113,18 +172,19 @@ class EqualCommonness:
 
         Args:
             summary: its tokens.
-            sentences: those of each of its sentences, where their gaps are asked for.
+            sentences: those of each of its sentences, where these are asked for.
         """
         expected, found = self._sums(summary)
         if not found.any():
             return None
         mass = float(found.sum())
-        gaps = (its - chance for chance, its in map(self._sums, sentences))
+        parts = (self._sums(tokens) for tokens in sentences)
         return ChanceLevel(
             expected=tuple((expected / expected.sum()).tolist()),
             share=tuple((found / mass).tolist()),
             mass=mass,
-            gaps=tuple(tuple(gap.tolist()) for gap in gaps),
+            documents=self._documents,
+            sentences=tuple((tuple(its.tolist()), tuple(chance.tolist())) for chance, its in parts if its.any()),
         )
 
     def _sums(self, tokens: Sequence[str]) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ from evenhand.benchmarks.calibration import (
     SIZES,
     Corpus,
     Manner,
+    RealDocuments,
     count_fairer,
     count_named,
     count_named_of,
@@ -72,7 +73,8 @@ def test_nothing_is_said_of_coverage_where_most_of_what_summaries_say_is_in_no_d
 @pytest.mark.parametrize("measure", ["shares", "coverage"])
 def test_sentences_of_real_documents_take_no_side(measure):
     found = [
-        count_named_of(DOCUMENTS["reviews"], "sentiment", 48, manner, 8, measure) for manner in ("extract", "lead")
+        count_named_of(RealDocuments.read(DOCUMENTS["reviews"], "sentiment"), 48, manner, 8, measure)
+        for manner in ("extract", "lead")
     ]
     assert sum(each.false for each in found) <= most_false(16)
 

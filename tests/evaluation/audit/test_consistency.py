@@ -10,6 +10,7 @@ from audit_inputs import ATTRIBUTE, make_input, make_set
 from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.findings import FAMILIES
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
@@ -54,7 +55,7 @@ def random_summary(generator, documents, leans):
 
 @pytest.fixture(scope="module")
 def audits():
-    """Of one to three systems that lean by chance."""
+    """Of one to three systems that lean by chance, every other one by coverage as well."""
     found = []
     for seed in range(N_AUDITS):
         generator = np.random.default_rng(seed)
@@ -62,8 +63,16 @@ def audits():
         leans = np.exp(generator.normal(scale=1.2, size=(1 + seed % 3, len(VALUES))))
         systems = {f"s{k}": [random_summary(generator, each, mine) for each in sets] for k, mine in enumerate(leans)}
         given = make_input(sets, **systems)
-        shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-        found.append(build_audit(given, PLAN, [shares]))
+        by_shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+        found.append(build_audit(given, PLAN, [by_shares, *([coverage(given.values)] if seed // 3 % 2 else [])]))
+    return found
+
+
+def by_pair(votes):
+    """By system and reference."""
+    found = {}
+    for vote in votes:
+        found.setdefault((vote.system, vote.reference), []).append(vote)
     return found
 
 
@@ -72,9 +81,8 @@ def named(sentence):
     claim, than, _ = sentence.partition(" than by summaries")
     if claim.startswith("No ") or not than:
         return set(), set()
-    who = re.fullmatch(
-        r"(?:(.+) (?:is|are) represented less)?(?: and )?(?:(.+?)(?: (?:is|are) represented)? more)?", claim
-    )
+    verb = "(?:is|are) (?:represented|covered)"
+    who = re.fullmatch(rf"(?:(.+) {verb} less)?(?: and )?(?:(.+?)(?: {verb})? more)?", claim)
     under, over = ({value for value in VALUES if value in (part or "")} for part in who.groups())
     return under, over
 
@@ -88,7 +96,9 @@ def test_nobody_is_named_both_less_and_more_nor_without_enough_sets(audits):
             assert not small & (under | over), each.sentence
             assert named(each.sentence) == (under, over)
             # each of them with its numbers, in that order
-            assert [v for d in each.details for v in VALUES if d.startswith(f"{v} has")] == [*each.under, *each.over]
+            starts = [(d, v) for d in each.details for v in VALUES]
+            of_whom = [v for d, v in starts if d.startswith((f"{v} has", f"The documents of {v} are covered"))]
+            assert of_whom == [*each.under, *each.over]
             levels = {n.value: n for n in audit.by_value if n.system == each.system and n.measure == each.measure}
             assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "lower"} == under
             assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "higher"} == over
@@ -103,9 +113,16 @@ def test_nobody_is_named_both_less_and_more_nor_without_enough_sets(audits):
 def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits):
     alone = [audit for audit in audits if len(audit.systems) == 1]
     for audit in alone:
-        (found,) = audit.represented
-        assert named(audit.title) == (set(found.under), set(found.over))
+        # whoever is named by a family, nobody reads that nobody is
+        speaks = [found for found in audit.represented if found.under or found.over] or audit.represented
+        claim, however, other = audit.title.partition("; by coverage, however, ")
+        assert named(claim) == (set(speaks[0].under), set(speaks[0].over))
+        sides = [(set(found.under), set(found.over)) for found in speaks]
+        is_opposite = len(sides) > 1 and bool(sides[0][0] & sides[1][1] or sides[0][1] & sides[1][0])
+        assert bool(however) == is_opposite
+        assert {v for v in VALUES if v in other} <= (sides[0][0] | sides[0][1])
     assert {bool(audit.represented[0].under) for audit in alone} == {True, False}
+    assert any(len(audit.represented) == 2 and not audit.represented[0].under for audit in alone)
 
 
 def test_who_is_called_fairer_is_nearer_to_chance(audits):
@@ -129,18 +146,26 @@ def test_headline_and_table_have_the_same_verdicts(audits):
         made = page(audit)
         assert made.title == f"{audit.title}."
         said = audit.title.split("; ")
-        for vote in audit.votes:
-            if vote.verdict == "too few sets":
-                assert (
-                    f"too few sets (--least-group) to say whether {vote.system} is fairer than {vote.reference}" in said
-                )
-            else:
-                start = f"{vote.system} {VERBS[vote.verdict]} {vote.reference} by "
-                assert any(label.removeprefix("and ").startswith(start) for label in said)
+        for (system, reference), votes in by_pair(audit.votes).items():
+            (told,) = (label for label in said if label.startswith((f"{system} ", "too few")) and system in label)
+            verdicts = {vote.verdict for vote in votes}
+            clear = verdicts & {"fairer", "less fair", "differs"}
+            for verdict, verb in VERBS.items():
+                is_said = verdict in (clear or verdicts)
+                assert (f" {verb} {reference} by " in told) == is_said, (told, verdicts)
+            is_unknown = verdicts == {"too few sets"}
+            assert (
+                told == f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
+            ) == is_unknown
+            # each family beside its verdict, and no other
+            for vote in votes:
+                of_verb = told.split(f" {VERBS.get(vote.verdict)} {reference} by ")[-1]
+                assert (re.search(rf"\b{FAMILIES[vote.family]}\b", of_verb) is not None) or vote.verdict not in clear
         shown = [table for table in tables(made.body) if table.name == "which system is fairer"]
         place = [column.name for column in shown[0].columns].index("verdict") if shown else 0
         assert [row.cells[place].text for table in shown for row in table.rows] == [v.verdict for v in audit.votes]
-        assert len(audit.votes) == len(audit.systems) - 1
+        families = {vote.family for vote in audit.votes}
+        assert len(audit.votes) == (len(audit.systems) - 1) * len(families)
 
 
 @pytest.mark.parametrize(("n", "is_named"), [(4, False), (12, True)])

@@ -11,10 +11,11 @@ from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.contents import BUR, SHARE_IN_SUMMARIES, SOF
 from evenhand.evaluation.audit.figures import mean_deviation
 from evenhand.evaluation.audit.shares import AGGREGATES, ValueShares, one_valued_sets, unmatched_summaries
-from evenhand.fairness.groups.chance import DRAWS
+from evenhand.fairness.groups.chance import DRAWS, sentences_drawn
 from evenhand.fairness.groups.corpus import group_fairness
 from evenhand.fairness.groups.masses import Masses, Unscored
 from evenhand.fairness.groups.shares import compare
+from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_matcher
 
 WORDS = open_matcher(MatcherSection(kind="words"))
@@ -218,15 +219,31 @@ def expected_aggregates(*texts, sets=None):
     return {q.kind.name: (found[k], expected[k]) for k, q in enumerate(figures.quantities) if q.value is None}
 
 
-def test_aggregates_are_expected_by_all_signs_of_the_sentences_gaps():
-    # of 6 words 4 are the left's, each in one document, so of a word 2/3 are expected for the left. The sentences have gaps of
-    # 2 - 4/3 = 2/3 and 0 - 2/3 = -2/3 words of three, expected are 2 and 1. Signs: ++ and -- 2 and 1; +- 2 + 4/3 and 0 (as no
-    # masses are below 0), so that right lacks 1/3; -+ 2/3 and 2 + 1/3, so that left lacks 2/3 - 2/9 = 4/9
-    found = expected_aggregates("Apple berry. River.")
-    assert found["UER"] == (pytest.approx(0), pytest.approx((1 / 3 / 2 + 4 / 9 / 2) / 4))
-    assert found["BUR"] == (0, pytest.approx(2 / 4))
+def test_aggregates_are_expected_by_sentences_that_are_as_common():
+    # of 6 words 4 are the left's, each in one document, so of a word 2/3 are expected for the left. The summary's shares are
+    # those of the documents. Two of its sentences are drawn: the first twice makes the right lack its 1/3, the second twice the
+    # left its 2/3; one of each, as often as not, makes the summary itself
+    found = expected_aggregates("Apple berry. River.", sets=two_sided(1))
+    assert found["BUR"][0] == found["UER"][0] == found["SOF"][0] == 0
+    unfair, error = found["BUR"][1], found["UER"][1]
+    # 32 draws: three standard errors
+    assert unfair == pytest.approx(1 / 2, abs=0.27)
+    assert unfair * 1 / 3 / 2 < error < unfair * 2 / 3 / 2
     assert found["BUR of several values"] == found["BUR"]
-    assert found["SOF"][0] == pytest.approx(0)
+
+
+def test_sets_that_declare_other_values_are_drawn_from_apart():
+    sets, text = two_sided(4), "Apple berry. River."
+    alone = expected_aggregates(*[text] * 4, sets=sets)["BUR"][1]
+    given = make_input(sets, mine=[text] * 4)
+    mine = family(("left", "middle", "right"))
+    others = [
+        LabelledSummary(f"other {k}", ("middle", "right"), (LabelledText("sand", "middle"), LabelledText("river", "right")),
+                        "Sand sand sand sand. River.", "\n")
+        for k in range(40)
+    ]  # fmt: skip
+    figures = mine.figures(mine.measure([*given.items(given.systems[0]), *others]))
+    assert figures.expect(figures.columns[:4].sum(axis=0))[0] == pytest.approx(alone)
 
 
 def calibrated(n_sets, own=0.3, manner="words"):
@@ -238,11 +255,11 @@ def calibrated(n_sets, own=0.3, manner="words"):
 
 
 @pytest.mark.parametrize("manner", ["extract", "words"])
-def test_sof_is_expected_as_of_whole_corpora_of_signs(manner):
+def test_sof_is_expected_as_of_whole_corpora_of_draws(manner):
     mine, found = calibrated(12, manner=manner)
     figures = mine.figures(found)
     generator, each = np.random.default_rng(3), np.arange(len(found))
-    drawn = np.array([masses.chance.drawn() for masses in found])
+    drawn = sentences_drawn([masses.chance for masses in found])
     source = np.array([masses.source for masses in found])
     short = compare(np.broadcast_to(source[:, None], drawn.shape), drawn).shortfall
     corpora = [short[each, generator.integers(DRAWS, size=len(each))].mean(axis=0) for _ in range(4000)]
@@ -252,7 +269,6 @@ def test_sof_is_expected_as_of_whole_corpora_of_signs(manner):
 
 
 def test_no_number_depends_on_the_order_of_lines():
-    # more sentences than signs are listed of, so that signs are drawn
     texts = [
         " ".join(f"{word}." for word in ("Apple", "Berry", "River", "Cherry", "Stone", "Grape")[: 4 + k % 3])
         for k in range(9)
@@ -266,10 +282,12 @@ def test_no_number_depends_on_the_order_of_lines():
     assert np.isfinite(expected[: len(AGGREGATES)]).all()
 
 
-def test_of_one_sentence_the_scatter_is_its_own():
-    # 2/3 of a word is expected for the left: the sentence has a gap of 1/3, with the other sign 1/3 is the left's
-    found = expected_aggregates("Apple.")
-    assert found["UER"] == (pytest.approx(1 / 3 / 2), pytest.approx(1 / 3 / 2))
+def test_summaries_of_one_sentence_are_expected_as_others_are():
+    # whichever sentence is drawn, one side has hardly a word
+    found = expected_aggregates("Apple.", "Berry.", "River.", "Cherry.")
+    assert found["BUR"] == (1, 1)
+    # of one alone nothing is known but what is expected
+    assert expected_aggregates("Apple.")["UER"] == (pytest.approx(1 / 3 / 2), 0)
 
 
 def test_summaries_without_a_match_make_no_gap():

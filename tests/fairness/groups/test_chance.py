@@ -3,7 +3,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenhand.fairness.groups.chance import DRAWS, EqualCommonness, PointsAsCommon, mean_size, random_signs
+from evenhand.fairness.groups.chance import (
+    DRAWS,
+    LEAST_SENTENCES,
+    ChanceLevel,
+    EqualCommonness,
+    PointsAsCommon,
+    mean_size,
+    sentences_drawn,
+)
 
 DOCUMENTS = [
     "ferry cheap cheap harbour".split(),
@@ -60,40 +68,107 @@ def test_words_of_no_document_count_nowhere():
     assert NULL.level(["crew", "tax"]) == NULL.level(["crew"])
 
 
-def test_gaps_of_sentences_add_up_to_that_of_the_summary():
+def test_sentences_add_up_to_the_summary():
     sentences = ["ferry crew".split(), ["tax"], "noise tolls bridge".split()]
     words = [word for its in sentences for word in its]
     level = NULL.level(words, sentences)
-    assert level.gaps[1] == (0, 0, 0)
-    (whole,) = NULL.level(words, [words]).gaps
-    assert np.sum(level.gaps, axis=0) == pytest.approx(whole)
+    # of the one in no document nothing is known
+    assert len(level.sentences) == 2
+    ((found, expected),) = NULL.level(words, [words]).sentences
+    assert np.sum(level.sentences, axis=0) == pytest.approx(np.array([found, expected]))
+    assert np.array(found) / sum(found) == pytest.approx(level.share)
+    assert np.array(expected) / sum(expected) == pytest.approx(level.expected)
+    assert level.documents == (2, 1, 1)
 
 
-def test_draws_have_the_expected_mean_and_among_them_is_the_summary():
-    sentences = ["ferry cheap crew".split(), "noise bridge ferry cheap harbour".split()]
-    words = [word for its in sentences for word in its]
-    level = NULL.level(words, sentences)
-    drawn = level.drawn()
-    assert drawn.shape == (DRAWS, 3)
-    found = level.mass * np.array(level.share)
-    assert np.isclose(drawn, found).all(axis=1).any()
-    # as no mass is cut off at 0 here
-    assert drawn.mean(axis=0) == pytest.approx(found - np.sum(level.gaps, axis=0))
-    assert (drawn == level.drawn()).all()
+def level(*sentences, documents=(4, 4)):
+    """Of a summary of sentences of matched and expected words."""
+    whole = np.sum(sentences, axis=0)
+    found, expected = (tuple(its / its.sum()) for its in whole)
+    return ChanceLevel(expected, found, float(whole[0].sum()), documents, sentences)
 
 
-@pytest.mark.parametrize("n", [0, 1, 3, 5])
-def test_of_few_parts_all_signs_are_drawn_alike(n):
-    patterns, times = np.unique(random_signs(n, 3), axis=0, return_counts=True)
-    assert len(patterns) == 2**n
-    assert set(times.tolist()) == {DRAWS // 2**n}
+def one(side, *expected):
+    """A sentence of as many words, all of one side."""
+    n = sum(expected or (3, 3))
+    return ((n, 0.0) if side == "left" else (0.0, n)), (expected or (n / 2, n / 2))
 
 
-def test_signs_of_many_parts_are_drawn_of_what_the_summary_is():
-    many = random_signs(40, 5)
-    assert many.shape == (DRAWS, 40)
-    assert abs(many.mean()) < 4 / np.sqrt(many.size)
-    assert (many != random_signs(40, 6)).any()
+def drawn_shares(levels):
+    """The left's, (summaries, draws)."""
+    drawn = sentences_drawn(levels)
+    return drawn[..., 0] / drawn.sum(axis=-1)
+
+
+def test_each_sentence_is_drawn_from_all_summaries():
+    # one summary takes the left's side throughout and one the right's; of two sentences that are drawn half are of one side
+    levels = [level(one("left"), one("left")), level(one("right"), one("right"))] * 40
+    found = drawn_shares(levels)
+    sides, times = np.unique(found, return_counts=True)
+    assert sides.tolist() == [0, 0.5, 1]
+    assert times / found.size == pytest.approx([0.25, 0.5, 0.25], abs=0.08)
+
+
+def test_a_lean_that_all_sentences_share_is_not_expected():
+    # nothing was left out as often as the left was taken up, so that nothing scatters
+    assert drawn_shares([level(one("left"), one("left")) for _ in range(5)]) == pytest.approx(0.5 * np.ones((5, DRAWS)))
+    # and of words of which three of four are of the left, half too are expected
+    shared = level(((3.0, 1.0), (2.0, 2.0)), ((3.0, 1.0), (2.0, 2.0)))
+    assert drawn_shares([shared] * 5) == pytest.approx(0.5 * np.ones((5, DRAWS)), abs=0.13)
+
+
+def test_of_all_sentences_those_with_the_nearest_words_are_drawn():
+    # long sentences are of one side, short ones of both
+    levels = [level(((1.0, 1.0), (1.0, 1.0))) for _ in range(40)] + [
+        level(one(side, 9.0, 9.0)) for side in ("left", "right")
+    ] * 20
+    found = drawn_shares(levels)
+    assert set(found[:40].ravel()) == {0.5}
+    assert set(found[40:].ravel()) == {0.0, 1.0}
+    assert found[40:].mean() == pytest.approx(0.5, abs=0.1)
+
+
+def test_of_equally_near_sentences_others_are_drawn_each_time():
+    # what is drawn goes by what a summary is: of its other sentence
+    levels = [level(one("left" if k % 4 else "right"), ((k, k), (k, k))) for k in range(1, 2001)]
+    # a drawn left one has less than its 6 words, since the left has too many on the whole, and a drawn right one none
+    of_either = sentences_drawn(levels)
+    are_left = of_either[..., 0] > of_either[..., 1]
+    # of 16 that are drawn from, three of four are the left's, if they are others each time
+    assert are_left.mean() == pytest.approx(0.75, abs=0.02)
+    assert 0.05 < are_left.mean(axis=1).std() < 0.2
+
+
+def test_sentences_of_sets_that_are_divided_alike_are_enough():
+    alike = [level(one("left"), documents=(4, 4)), level(one("right"), documents=(2, 2))] * (LEAST_SENTENCES // 2)
+    other = level(((3.0, 3.0), (3.0, 3.0)), documents=(7, 1))
+    found = drawn_shares([*alike, other])
+    assert set(found[:-1].ravel()) == {0, 1}
+    # the one of its kind takes in the nearest
+    assert set(found[-1]) >= {0, 1}
+
+
+def test_of_a_value_without_documents_no_words_are_drawn():
+    levels = [*[level(one("left")), level(one("right"))] * 9, level(((4.0, 0.0), (4.0, 0.0)), documents=(8, 0))]
+    drawn = sentences_drawn(levels)[-1]
+    assert set(drawn[:, 1]) == {0}
+    assert len(set(drawn[:, 0])) > 1
+
+
+def test_draws_scatter_as_sentences_do_whatever_their_order():
+    generator = np.random.default_rng(3)
+    sentences = generator.normal(20, 2, size=(300, 4, 1, 2)) + generator.normal(size=(300, 4, 2, 2)) * [
+        [[[2.0], [0.0]]]
+    ]
+    levels = [level(*(tuple(map(tuple, each)) for each in of_one.tolist())) for of_one in sentences]
+    drawn = sentences_drawn(levels)
+    assert drawn.shape == (300, DRAWS, 2)
+    assert drawn.mean(axis=(0, 1)) == pytest.approx(sentences[:, :, 1].sum(axis=1).mean(axis=0), abs=0.3)
+    # of four sentences about the expected words, which scatter by 2 each
+    beyond = drawn - sentences[:, :, 1].sum(axis=1)[:, None]
+    assert beyond.std(axis=(0, 1)) == pytest.approx([4, 4], rel=0.1)
+    assert (sentences_drawn(levels[::-1])[::-1] == drawn).all()
+    assert (drawn[0] != drawn[1]).any()
 
 
 @pytest.mark.parametrize("mean", [-2.0, 0.0, 0.3, 5.0])
