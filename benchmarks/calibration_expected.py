@@ -85,10 +85,10 @@ def count_beyond(corpus: Corpus, trials: int, measure: str, halved: str | None =
         halved: value of whose sentences only half are read; None for summaries that take no side.
     """
     corpora = (items(corpus, drawn_sets(corpus, each), each, halved) for each in generators(corpus, trials))
-    return _beyond(FAMILIES[measure](corpus.values), corpora)
+    return beyond_of(FAMILIES[measure](corpus.values), corpora)
 
 
-def _beyond(family: Family, corpora: Iterable[list[LabelledSummary]]) -> dict[str, Beyond]:
+def beyond_of(family: Family, corpora: Iterable[list[LabelledSummary]]) -> dict[str, Beyond]:
     """By aggregate, of summaries of every corpus."""
     counted = dict[str, Beyond]()
     for given in corpora:
@@ -128,7 +128,7 @@ def main() -> None:
         real = RealDocuments.read(file_of(Path(given.documents), DOCUMENTS), given.attribute)
         for n_sets, manner in product(given.sets, OF_SENTENCES):
             corpora = (real.items(n_sets, manner, trial) for trial in range(given.trials))
-            for name, found in _beyond(real.family(given.measure), corpora).items():
+            for name, found in beyond_of(real.family(given.measure), corpora).items():
                 _print(name, manner, given.documents, n_sets, found)
         return
     manners: tuple[Manner, ...] = get_args(Manner)

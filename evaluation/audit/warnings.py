@@ -10,11 +10,10 @@ from ...fairness.opinion.tokens import share_borderless
 from ...resampling import LEAST_SETS
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
-from ..pages.words import counted, joined
+from ..pages.words import counted
 from .contents import (
     AUC,
     BUR,
-    BUR_OF_SEVERAL,
     COVERAGE_PARITY,
     OPINION_GRAPH,
     SHORTFALL,
@@ -36,9 +35,6 @@ from .word_lists import ListedWords, n_words
 MOST_NAMED = 8
 # means over values, which small groups enter with the weight of large ones
 SPREADS = (SOF, COVERAGE_PARITY)
-# measures whose chance level is off by points where a value has one document, and documents per set below which most have one
-ROUGH = (BUR, BUR_OF_SEVERAL, AUC)
-FEW_DOCUMENTS = 1.5
 
 
 def warnings(
@@ -248,7 +244,7 @@ NAMES = {
 
 def notes(audit: Audit) -> str:
     """All of them."""
-    said = (short_names(audit), fairest(audit), rising(audit), rough_levels(audit), unusual_intervals(audit))
+    said = (short_names(audit), fairest(audit), rising(audit), unusual_intervals(audit))
     return " ".join(filter(None, said))
 
 
@@ -284,18 +280,6 @@ def rising(audit: Audit) -> str:
     return (
         f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a "
         "system is fair."
-    )
-
-
-def rough_levels(audit: Audit) -> str:
-    """Of which measures what is expected is rough, for lack of documents; "" where it is not (docs/fairness.md#expected)."""
-    kinds = dict.fromkeys(n.measure.kind.name for n in audit.aggregates if n.chance and n.measure.kind in ROUGH)
-    alone = [note.value for note in audit.values if note.n_documents < FEW_DOCUMENTS * note.n_sets]
-    if not kinds or not alone:
-        return ""
-    return (
-        f"Most sets have one document of {_named(alone)}: what is expected of {joined(list(kinds))} can then be off by several "
-        "points, and their gaps say little."
     )
 
 

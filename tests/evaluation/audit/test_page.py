@@ -270,14 +270,3 @@ def test_how_it_was_made_says_which_measures_are_expected_by_what():
         }
     )
     assert "expected" not in made(bare)
-
-
-@pytest.mark.parametrize(("n_left", "is_rough"), [(1, True), (2, False)])
-def test_where_a_value_has_one_document_the_page_says_what_is_rough(n_left, is_rough):
-    texts = (("left", "Apple berry."), ("left", "Cherry berry."), ("right", "River stone."), ("right", "River berry."))
-    sets = [make_set(f"s{k}", *texts[2 - n_left :]) for k in range(6)]
-    given = make_input(sets, mine=["Apple river berry. Stone cherry."] * 6)
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-    found = notes(build_audit(given, AuditPlan(least_group=3), [shares]))
-    said = "Most sets have one document of left: what is expected of BUR"
-    assert (said in found) == is_rough
