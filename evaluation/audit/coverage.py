@@ -4,8 +4,10 @@ Source: Li et al. 2025, sections 3.2 and 3.3; docs/papers.md#li. Units and entai
 entailer's.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
 
@@ -124,9 +126,12 @@ class UnitCoverage:
     def figures(self, found: Sequence[Covered | Unscored]) -> Figures:
         """The sums of all sets."""
         columns = np.zeros((len(found), HEAD + BY_VALUE * len(self.values)))
+        alike = Counter[tuple[object, ...]]()
         for row, each in enumerate(found):
             if isinstance(each, Covered):
-                columns[row] = self._columns(each, row)
+                what = each.coverage.by_document, each.labels
+                columns[row] = self._columns(each, alike[what])
+                alike[what] += 1
         scored = columns[:, 0] > 0
         has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
@@ -227,12 +232,12 @@ class UnitCoverage:
         merged = np.column_stack([entailed[:, list(its)].max(axis=1) for its in found.clusters])
         return tuple((null.expected(merged) / found.n_units).tolist())
 
-    def _columns(self, found: Covered, row: int) -> Floats:
-        """What a set adds; labels are dealt anew in each row."""
+    def _columns(self, found: Covered, nth: int) -> Floats:
+        """What a set adds, the `nth` of its kind: labels are dealt by what it is, so that the order of lines is not seen."""
         overall = found.coverage.overall or 0.0
         by_document = np.array([covered or 0.0 for covered in found.coverage.by_document])
         labels = np.array(found.labels)
-        generator = np.random.default_rng(row)
+        generator = np.random.default_rng([crc32(np.round([*by_document, *labels], 6).tobytes()), nth])
         dealt = np.stack([labels, *(generator.permutation(labels) for _ in range(DEALS))])  # (deals + 1, documents)
         of_value = dealt[..., None] == np.arange(len(found.values))  # (deals + 1, documents, values)
         documents = of_value[0].sum(axis=0)
