@@ -58,7 +58,12 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     ] = None,
     nodes: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Machines that requests are spread over: evenhand slurm, or --shard."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Machines, as of evenhand slurm: requests are spread over them as shards, and training where its accelerate "
+            "configuration is for several machines.",
+        ),
     ] = 1,
     gpus_per_node: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="GPUs of each, which replicas: auto fills with engines.")
@@ -85,10 +90,14 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
             f"--gpu {gpu!r}: is neither one of {', '.join(DEVICES)} nor three numbers above 0, GiB,TFLOP/s,TB/s"
         ) from None
     device = device if gpu_memory is None else replace(device, memory=gpu_memory)
+    from ..cluster.slurm import Nodes, overrides
     from ..estimate.recipe import Cluster
     from ..estimate.recipe import estimate as run
     from ..estimate.work import Assumed
 
+    if nodes > 1 or gpus_per_node:
+        # trained as `evenhand slurm` would have it
+        loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, Nodes(nodes, gpus_per_node or 0))])
     assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
     found = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:

@@ -95,7 +95,7 @@ class EngineMemory:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines that requests are spread over, as shards; training has its own number of processes."""
+    """The machines that requests are spread over, as shards; training has the recipe's number of processes."""
 
     nodes: int = 1
     # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine

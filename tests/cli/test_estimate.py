@@ -136,6 +136,34 @@ def test_json_has_what_follows_from_the_published_sizes(llama):
     assert found["gpu_memory_gib"] == pytest.approx(held / 0.9 / 2**30)
 
 
+def test_training_takes_the_machines_that_slurm_would_give_it(llama):
+    options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
+    spread = (
+        "--nodes",
+        "2",
+        "--gpus-per-node",
+        "4",
+        "--set",
+        "train.accelerate_config=zero3_multi_node",
+        "--set",
+        "train.num_processes=null",
+    )
+
+    def training(*more):
+        (found,) = (
+            each for each in json.loads(evenhand(RECIPE, *options, *more).stdout)["stages"] if each["name"] == "train"
+        )
+        return found
+
+    found = training(*spread)
+    assert found["gpus"] == 8
+    assert training(*spread, "--nodes", "4")["hours"] == pytest.approx(found["hours"] / 2, rel=0.01)
+    # of a single machine's eight processes nothing is made less
+    refused = evenhand(RECIPE, *options, *spread[:4])
+    assert refused.returncode == 2
+    assert "--gpus-per-node 4" in refused.stderr
+
+
 def test_another_device_is_said_by_its_figures(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     named, said = (json.loads(evenhand(RECIPE, *options, "--gpu", gpu).stdout) for gpu in ("h100", "80,989,3.35"))
