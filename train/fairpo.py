@@ -74,11 +74,11 @@ class FairPO:
             slot_weights(slots[:, 2] > 0, slots[:, 3], self.state, "rejected", temperature=temperature),
         )
 
-    def note(self, slots: Floats, pairs: PairTensors) -> None:
-        """Add a micro-batch's pairs to what the next boundary takes into the state."""
+    def note(self, slots: Floats, pairs: PairTensors, counts: float = 1.0) -> None:
+        """Add a micro-batch's pairs, times what they count, to what the next boundary takes into the state."""
         for side, (logps, lengths) in enumerate(zip(pairs.logps, pairs.lengths, strict=True)):
             weight = slots[:, 2 * side]
-            self._pending += contribution(weight > 0, weight, _numbers(logps), _numbers(lengths))
+            self._pending += counts * contribution(weight > 0, weight, _numbers(logps), _numbers(lengths))
 
     def step(self, device: Any) -> None:
         """The boundary of an optimiser step: what all processes noted goes into the state.

@@ -18,7 +18,7 @@ class RequestSampler(BatchRebalanceSampler):
     """Micro-batches of one process, as lists of row numbers.
 
     transformers' Trainer knows its base class to be aware of processes and to be no random sampler. Where the last step of an
-    epoch has fewer requests than there are processes, the shortest of them are run twice, and count twice.
+    epoch has fewer requests than there are processes, the shortest of them are run by several; the trainer counts each once.
     """
 
     def __init__(

@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from ..config import UNWEIGHTED
 from ..errors import RecipeError
@@ -22,12 +23,25 @@ from .groups import COLUMNS, families, packed_length
 _Trainer: Any = object
 
 
+# numbers of a batch that are no input of the model
+EXACT = ("weights", "ref_chosen_logps", "ref_rejected_logps")
+
+
+class Unrounded(_Trainer):  # type: ignore[misc]
+    """Transformers' trainer, whose losses have their numbers as they were computed."""
+
+    def _prepare_inputs(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        # with DeepSpeed it gives every number the model's type: bfloat16 has log-probabilities of -200 to half a nat
+        exact = {name: inputs[name].to(self.args.device) for name in EXACT if name in inputs}
+        return {**super()._prepare_inputs(inputs), **exact}
+
+
 def shared_prefix_trainer() -> "type[SharedPrefix]":
     """TRL's DPOTrainer with `SharedPrefix` mixed in."""
     return type("SharedPrefixDPOTrainer", (SharedPrefix, need("trl", "training").DPOTrainer), {})
 
 
-class SharedPrefix(_Trainer):  # type: ignore[misc]
+class SharedPrefix(Unrounded):
     """What differs from DPOTrainer.
 
     The model must attend within packed sequences (`attention.use_packed_attention`), the data collator must be a
@@ -62,8 +76,8 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         self._together = together
         # what training.json says of the kernel that attends
         self.attention: dict[str, Any] = {}
-        # share of each coming micro-batch in the pairs of its step, times the number of micro-batches
-        self._shares: deque[float] = deque()
+        # of each coming micro-batch, its share in the pairs of its step, times the number of micro-batches, and what it counts
+        self._shares: deque[tuple[float, float]] = deque()
         super().__init__(**options)
         if fairness is not None:
             # FairPO's loss needs them as TRL's does, so they are made first and come with the batch
@@ -161,14 +175,17 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         )
 
     def _get_num_items_in_batch(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> Any:
-        """The weight of all pairs of the step, over all processes."""
+        """The weight of all pairs of the step, over all processes; a request that several of them run at once counts once."""
         import torch
 
-        mine = torch.tensor([[_n_pairs(batch), _weight(batch)] for batch in batch_samples], device=device)
-        everyones = self.accelerator.gather(mine[None]).sum(dim=0)  # (micro-batches, 2)
-        pairs = everyones[:, 0] / everyones[:, 0].mean()
-        self._shares = deque(pairs.tolist())
-        return everyones[:, 1].sum()
+        mine = [[_n_pairs(batch), _weight(batch), *_identity(batch)] for batch in batch_samples]
+        everyones = self.accelerator.gather(torch.tensor(mine, device=device)[None])  # (processes, micro-batches, 4)
+        alike = (everyones[:, None, :, 2:] == everyones[None, :, :, 2:]).all(dim=-1)
+        counts = 1 / alike.sum(dim=0)  # (processes, micro-batches)
+        pairs = (everyones[:, :, 0] * counts).sum(dim=0)
+        own = counts[self.accelerator.process_index]
+        self._shares = deque(zip((pairs / pairs.mean()).tolist(), own.tolist(), strict=True))
+        return (everyones[:, :, 1] * counts).sum()
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
@@ -177,13 +194,19 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
 
         Losses that sort the pairs (aot, aot_unpaired) or average tokens (sft) do so within the micro-batch, as in TRL.
         """
+        counts = self._counts
         loss = super().compute_loss(model, inputs, return_outputs)
         if return_outputs:
             return loss
         if num_items_in_batch is None:
             return loss * (_n_pairs(inputs) / _weight(inputs))
         # gradients are averaged over the processes
-        return loss * (_n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
+        return loss * (counts * _n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
+
+    @property
+    def _counts(self) -> float:
+        """What the micro-batch that is next, or under way, counts: less than 1 where other processes run it, too."""
+        return self._shares[0][1] if self.model.training and self._shares else 1.0
 
     def _compute_loss(self, model: Any, inputs: Any, return_outputs: bool) -> Any:
         metrics = self._metrics["train" if self.model.training else "eval"]
@@ -194,7 +217,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             else:
                 loss = self._fair_loss(model, inputs, self._fairness)
         # TRL logs the mean over micro-batches, which here hold unequally many pairs
-        share = self._shares.popleft() if self.model.training and self._shares else 1.0
+        share, _ = self._shares.popleft() if self.model.training and self._shares else (1.0, 1.0)
         for name, values in metrics.items():
             if name != "num_tokens" and len(values) > before.get(name, 0):
                 values[-1] *= share
@@ -219,7 +242,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         reference = (batch["ref_chosen_logps"], batch["ref_rejected_logps"])
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
         weights = tuple(logps.new_tensor(each) for each in fairness.weights(inputs["slots"]))
-        fairness.note(inputs["slots"], pairs)
+        fairness.note(inputs["slots"], pairs, self._counts)
         for place, side in enumerate(("chosen", "rejected")):
             weight, gap = weights[place], (pairs.logps[place] - pairs.ref_logps[place]).detach()
             for name, values in (("weight", weight), ("rewards", weight * self.beta * gap)):
@@ -259,6 +282,12 @@ def _n_pairs(batch: Mapping[str, Any]) -> float:
 
 def _weight(batch: Mapping[str, Any]) -> float:
     return float(batch["weights"].sum()) if "weights" in batch else _n_pairs(batch)
+
+
+def _identity(batch: Mapping[str, Any]) -> tuple[float, float]:
+    """Of the tokens that a micro-batch runs, in numbers that are exact on every device."""
+    found = crc32(b"".join(one["input_ids"].cpu().numpy().tobytes() for one in batch["passes"]))
+    return float(found >> 16), float(found & 0xFFFF)
 
 
 @contextlib.contextmanager

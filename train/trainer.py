@@ -74,14 +74,16 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
 
 
 def tokenised_trainer() -> "type[DPOTrainer]":
-    """DPOTrainer whose only change is that rows are taken as they are, in tokens.
+    """DPOTrainer that takes rows as they are, in tokens, and keeps their reference log-probabilities unrounded.
 
     TRL would tokenise text anew, which need not give the tokens that were generated, and would drop rows whose prompt
     fills max_length. A test compares its losses with stock TRL's, because `_prepare_dataset` is not public.
     """
+    from .shared_prefix import Unrounded
+
     trl = need("trl", "training")
 
-    class TokenisedDPOTrainer(trl.DPOTrainer):  # type: ignore[misc, name-defined]
+    class TokenisedDPOTrainer(Unrounded, trl.DPOTrainer):  # type: ignore[misc, name-defined]
         def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
             return dataset
 

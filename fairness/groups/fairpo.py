@@ -302,6 +302,9 @@ class Contribution:
     def __add__(self, other: "Contribution") -> "Contribution":
         return Contribution(self.loss + other.loss, self.count + other.count)
 
+    def __rmul__(self, times: float) -> "Contribution":
+        return Contribution(times * self.loss, times * self.count)
+
 
 @dataclass(frozen=True)
 class RunningState:

@@ -195,15 +195,17 @@ def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3"])
 @pytest.mark.usefixtures("fresh_accelerate")
-def test_two_processes_train_what_one_trains(
+def test_many_processes_train_what_one_trains(
     kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests of 1, 3 and 6 pairs, some too long for a pass: processes have unequal work, and each pair counts alike.
 
-    With FairPO, whose first step is plain DPO's, and whose running state must be that of all processes.
+    With FairPO, whose first step is plain DPO's, and whose running state must be that of all processes. Three of DDP's share 8
+    requests, of which the last step has two: one of them is run twice, and counts once.
     """
     if kind != "ddp":
         need_deepspeed()
+    n = 3 if kind == "ddp" else 2
     config = str(two_processes(kind, tmp_path))
     # SGD, because Adam makes a whole step of a gradient that is nothing but rounding
     plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
@@ -214,11 +216,13 @@ def test_two_processes_train_what_one_trains(
     # with DeepSpeed the two processes make the reference together beforehand, passes of one request 1, 1, 2 and 1
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     before = {"precompute_ref_log_probs": kind != "ddp"}
-    many = open_round("many", train=split | {"accelerate_config": config}, trainer=plain | before)
-    one = open_round("one", train=split, trainer=plain | {"gradient_accumulation_steps": 2})
+    plain["per_device_train_batch_size"] = 4 - n
+    spread = {"accelerate_config": config, "num_processes": n}
+    many = open_round("many", train=split | spread, trainer=plain | before)
+    one = open_round("one", train=split, trainer=plain | {"gradient_accumulation_steps": n})
     receipt, _ = train(many)
     assert receipt.counts["unit"] == "requests"
-    assert receipt.counts["steps"] == 4  # 8 requests, 4 a step, 2 epochs
+    assert receipt.counts["steps"] == 2 * (3 if kind == "ddp" else 2)  # 8 requests, 3 or 4 a step, 2 epochs
     _train_here(one)
     assert logged(many)[0] == pytest.approx(LN2, abs=1e-6)
     assert abs(logged(many)[-1] - LN2) > 1e-3, "it has moved"

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -342,6 +343,21 @@ def test_adamw_training_ends_where_stock_trl_ends(tiny_model: Path, tmp_path: Pa
     assert losses == pytest.approx(stock_losses, rel=1e-3)
 
 
+def test_with_deepspeed_no_number_of_a_loss_is_rounded_to_the_models_type() -> None:
+    from evenhand.train.shared_prefix import EXACT, Unrounded
+
+    trainer = object.__new__(type("Trainer", (Unrounded, transformers.Trainer), {}))
+    config = SimpleNamespace(dtype=lambda: torch.bfloat16)
+    trainer.accelerator = SimpleNamespace(state=SimpleNamespace(deepspeed_plugin=SimpleNamespace(hf_ds_config=config)))
+    trainer.args, trainer.is_deepspeed_enabled = SimpleNamespace(device="cpu", past_index=-1), True
+    batch = {name: torch.tensor([-135.2087, 0.3]) for name in (*EXACT, "pixels")}
+    prepared = trainer._prepare_inputs(batch)
+    assert prepared["pixels"].dtype == torch.bfloat16, (
+        "DeepSpeed no longer rounds, and nothing needs to be kept from it"
+    )
+    assert all(torch.equal(prepared[name], batch[name]) for name in EXACT)
+
+
 def test_seam_is_as_narrow_as_it_says() -> None:
     from evenhand.train.shared_prefix import SharedPrefix
 
@@ -350,9 +366,10 @@ def test_seam_is_as_narrow_as_it_says() -> None:
         "_use_packed_forward", "_prepare_dataset", "_set_signature_columns_if_needed", "_precompute_ref_logps",
         "_refuse_passes_in_a_row", "_is_zero3", "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss",
         "training_step", "floating_point_ops", "_fair_loss", "_prepare_for_training", "_is_spread",
-        "_with_reference_logps",
+        "_with_reference_logps", "_counts",
     }  # fmt: skip
     own = {
+        "_counts",
         "_use_packed_forward",
         "_refuse_passes_in_a_row",
         "_is_zero3",

@@ -12,6 +12,7 @@ from evenhand.records import PreferencePair
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_jsonl
 from evenhand.train.examples import build_examples, read_rows
+from evenhand.train.shared_prefix import Unrounded
 from evenhand.train.stage import training_stage
 from evenhand.train.trainer import prepare_material, tokenised_trainer
 
@@ -70,6 +71,11 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
     assert our_rows == stock_rows
     assert our_losses == stock_losses
     assert len(our_losses) == 3
+
+
+def test_stock_trl_keeps_reference_log_probabilities_unrounded() -> None:
+    pytest.importorskip("trl")
+    assert issubclass(tokenised_trainer(), Unrounded)
 
 
 def test_what_is_shuffled_reaches_the_trainer_and_decides_whether_an_adapter_is_made_anew(
