@@ -188,7 +188,7 @@ def measured(family: Family, given: Sequence[LabelledSummary], system: str = "sy
 def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, Chance]:
     """By value, what an audit says of the gaps by which it names groups."""
     found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
-    return {quantity.value: chance for (_, quantity), chance in found.items() if quantity.kind.names}
+    return {quantity.value: chance for (*_, quantity), chance in found.items() if quantity.kind.names}
 
 
 def vote(family: Family, one: Sequence[LabelledSummary], other: Sequence[LabelledSummary]) -> Vote:

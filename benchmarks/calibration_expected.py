@@ -93,7 +93,7 @@ def beyond_of(family: Family, corpora: Iterable[list[LabelledSummary]]) -> dict[
     counted = dict[str, Beyond]()
     for given in corpora:
         found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
-        add(counted, {of.kind.name: _one(chance) for (_, of), chance in found.items() if of.value is None})
+        add(counted, {of.kind.name: _one(chance) for (*_, of), chance in found.items() if of.value is None})
     return counted
 
 

@@ -139,12 +139,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     numbers: list[Number] = []
     present = [documents.values(given.attribute) for documents in given.sets]
     sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
-    chances = {
-        system.label: chance_levels(
-            [each for each in measured if each.system == system.label], plan.bootstrap.level, plan.least_group
-        )
-        for system in given.systems
-    }
+    chances = chance_levels(measured, plan.bootstrap.level, plan.least_group)
     for each in measured:
         found = each.figures.intervals(plan.bootstrap.level)
         said = pseudo_values(each.figures.reduce, each.figures.columns, each.figures.rests_on)
@@ -153,7 +148,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
             _number(each, place, found, plan.bootstrap, sets_with).model_copy(
                 update={
                     "is_small": quantity.value is not None and bool(n_sets[place] < plan.least_group),
-                    "chance": chances[each.system].get((each.family.name, quantity)),
+                    "chance": chances.get((each.family.name, each.system, quantity)),
                     "withheld": each.figures.withheld if quantity.kind.names else "",
                     "by_set": what_sets_say(said[:, place]),
                 }

@@ -142,8 +142,8 @@ class Chance(Record):
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the values of the family; None with fewer than two sets,
-    # and of measures that do not name, from whose gaps nothing is concluded
+    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the family's values and systems; None with fewer than
+    # two sets, and of measures that do not name, from whose gaps nothing is concluded
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None

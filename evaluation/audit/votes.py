@@ -10,19 +10,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...resampling import NOISE, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
+from ...resampling import (
+    LEAST_SETS,
+    NOISE,
+    TInterval,
+    adjusted,
+    defined,
+    least_p_value,
+    pseudo_values,
+    t_interval,
+    verdict,
+)
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
 from .figures import Floats, Measured
 
-Key = tuple[str, Quantity]
+# family, system, quantity
+Key = tuple[str, str, Quantity]
 
 
 def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
-    """Of one system: by family and quantity, where a null is known.
+    """By family, system and quantity, where a null is known; who is named is corrected over all systems, family by family.
 
     Args:
-        measured: what every family found in the system's summaries.
+        measured: what every family found in every system.
         level: of the intervals, and one less that of the tests.
         least_sets: with fewer there is no verdict.
     """
@@ -44,7 +55,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             if between and abs(gap) <= NOISE:
                 # a gap of 0 by definition, whose spread says nothing
                 low = high = None
-            key = each.family.name, quantity
+            key = each.family.name, each.system, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), between=between,
@@ -52,7 +63,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
     for family in dict.fromkeys(each.family.name for each in measured):
-        naming = [key for key in found if key[0] == family and key[1].kind.names]
+        naming = [key for key in found if key[0] == family and key[2].kind.names]
         for key, p_value in zip(naming, adjusted([found[key].p_value for key in naming]), strict=True):
             chance = found[key]
             bounds = chance.low, chance.high
@@ -94,12 +105,17 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
             # where sets are scored under both, and quantities have a known chance level under both
             if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
                 held.append(_held(one, other, level))
-    differ = iter(adjusted([defined(float(p)) for each in held for p in each.difference.p_value]))
-    off = iter(adjusted([defined(float(p)) for each in held for p in each.middle.p_value]))
+    differ = iter(adjusted([p for each in held for p in _p_values(each.difference, each.n)]))
+    off = iter(adjusted([p for each in held for p in _p_values(each.middle, each.n)]))
     return tuple(
         _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], least_sets, level)
         for each in held
     )
+
+
+def _p_values(of: TInterval, n_sets: Sequence[int]) -> list[float | None]:
+    """Of each quantity, no smaller than that of equal signs of as many sets, by which values are named where sets agree."""
+    return [defined(max(float(p), least_p_value(n))) for p, n in zip(of.p_value, n_sets, strict=True)]
 
 
 def _held(one: Measured, other: Measured, level: float) -> _Held:
@@ -140,7 +156,7 @@ def _vote(
     order = np.argsort([1.0 if p is None else p for p in differ], kind="stable").tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
-    difference, low, high, p_value = held.difference.at(k)
+    difference, low, high, _ = held.difference.at(k)
     return Vote(
         family=held.mine.family.name,
         measure=quantities[k].measure,
@@ -153,12 +169,12 @@ def _vote(
         low=low,
         high=high,
         n=held.n[k],
-        p_value=p_value,
+        p_value=_p_values(held.difference, held.n)[k],
         adjusted=differ[k],
         is_share=quantities[k].kind.is_share,
         verdict=(
             "too few sets"
-            if max(held.n) < least_sets
+            if max(held.n) < max(least_sets, LEAST_SETS)
             else "no clear difference"
             if not any(differences)
             else "fairer"

@@ -49,8 +49,8 @@ def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():
 
 
 def test_a_system_does_not_differ_from_itself():
-    texts = [FAIR, LEFT, RIGHT, LEFT]
-    found = audit(4, one=texts, other=texts)
+    texts = [FAIR, LEFT, RIGHT, LEFT, FAIR]
+    found = audit(5, one=texts, other=texts)
     assert {(d.estimate, d.p_value, d.verdict) for d in found.differences} == {(0.0, 1.0, "no clear difference")}
     assert [each.verdict for each in found.votes] == ["no clear difference"]
 

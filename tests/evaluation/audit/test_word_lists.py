@@ -103,7 +103,7 @@ def named(p, n_sets, write, seed):
         documents = ["She left." if female else "He left." for female in generator.random(8) < p]
         given.append(item_of(documents, write(documents, generator)))
     found = chance_levels([Measured(WORDS, "mine", (), WORDS.figures(WORDS.measure(given)))], 0.95, 5)
-    return {quantity.value: each.verdict for (_, quantity), each in found.items() if quantity.value}
+    return {quantity.value: each.verdict for (*_, quantity), each in found.items() if quantity.value}
 
 
 def test_a_list_that_another_replaces_is_named_or_nothing_is_said():
@@ -172,7 +172,7 @@ def test_a_list_whose_words_are_dropped_is_named():
     sets = [(DOCUMENTS, "He and his son, his son." if k % 4 else "She and his son.") for k in range(12)]
     figures = WORDS.figures(WORDS.measure([item_of(*pair) for pair in sets]))
     found = chance_levels([Measured(WORDS, "mine", (), figures)], 0.95, 5)
-    verdicts = {quantity.value: each.verdict for (_, quantity), each in found.items()}
+    verdicts = {quantity.value: each.verdict for (*_, quantity), each in found.items()}
     assert verdicts == {None: None, "female": "lower", "male": "higher"}
 
 
