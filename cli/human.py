@@ -60,11 +60,13 @@ def page(
 ) -> None:
     """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
     from ..evaluation.human.page import blank_sheet, write_page
+    from ..evaluation.pages.words import counted
 
     refuse_outputs(out, ".html", [])
     sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
     key_path, blank_path = write_page(out, sheet, key)
-    say(f"{out}: {len(sheet.items)} items, {len(key.systems)} summaries each; open it in a browser")
+    summaries = counted(len(key.systems), "summary", "summaries")
+    say(f"{out}: {counted(len(sheet.items), 'item')}, {summaries} each; open it in a browser")
     say(f"{key_path}: which system each letter is; keep it from the annotators, scoring needs it")
     say(f"{blank_path}: the same items for evenhand human convert")
     _say_left_out({(each.reason, each.side): each.count for each in key.left_out})

@@ -76,9 +76,11 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         sets = read_table(file, columns, attribute, skipped)
     _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
     if skipped:
+        from ..evaluation.pages.words import counted
+
         n = len({line for lines in skipped.values() for line in lines})
         where = "; ".join(f"{name} in {numbered(unit_of(file), lines)}" for name, lines in skipped.items())
-        say(f"left out: {n:,} rows with empty cells: {where}")
+        say(f"left out: {counted(n, 'row')} with empty cells: {where}")
 
 
 @app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")

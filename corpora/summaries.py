@@ -29,7 +29,7 @@ from .bundled import SUMMARIES, file_of
 from .tables import SURPLUS, is_table, table_rows
 
 # keys that may hold a set's id; the first one whose value is a known id counts
-ID_KEYS = ("set_id", "entity_id", "request_id", "id")
+ID_KEYS = ("set_id", "set", "entity_id", "request_id", "id")
 # keys that may hold the text; the first one that is there counts
 TEXT_KEYS = ("summary", "prediction", "text")
 # side of a summary of all documents

@@ -47,6 +47,7 @@ def mistakes_of(path, sets=SETS, **options):
 FORMS = {
     "best.jsonl": lines(*[best(name, text) for name, text in TEXTS.items()]),
     "id and summary": lines(*[{"id": name, "summary": text} for name, text in TEXTS.items()]),
+    "set and summary": lines(*[{"set": name, "summary": text, "id": "a candidate"} for name, text in TEXTS.items()]),
     "set_id and text": lines(*[{"set_id": name, "text": text} for name, text in TEXTS.items()]),
     "request_id and prediction": lines(
         *[{"request_id": f"{name}/all", "prediction": text} for name, text in TEXTS.items()]

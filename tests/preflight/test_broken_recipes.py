@@ -153,6 +153,12 @@ def test_key_points_of_a_few_sets_are_too_few(values, tmp_path):
     preflight(Recipe.model_validate(judged(values, kind="rouge", against="key_points") | {"limits": {"unscored": 0.2}}))
 
 
+def test_training_on_scripted_candidates_that_have_no_tokens(values):
+    scripted = {**values["generate"], "backend": "scripted"}
+    with pytest.raises(EvenhandError, match=r"generate\.backend.*engine: \{tokenize: true\}"):
+        check_names(Recipe.model_validate(values | {"rounds": 1, "generate": scripted}))
+
+
 def test_no_documents_of_other_sides(values, tmp_path):
     values["corpus"] = {"path": write_corpus(tmp_path / "one.jsonl", sides=("left",)), "sides": ["left"]}
     assert "no documents of other sides" in refusal(judged(values, kind="rouge", against="opposing"))

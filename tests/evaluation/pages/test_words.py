@@ -1,7 +1,27 @@
 """Phrases of pages."""
 
-from evenhand.evaluation.pages.words import slope_words
+from evenhand.config.recipe_file import JUDGE_KINDS
+from evenhand.evaluation.pages.words import JUDGES, judges_mean, slope_words
 
 
 def test_one_candidate_a_request_is_no_request_without_differing_lengths():
     assert slope_words([], "overlap").startswith("No request has two scored candidates of different length")
+
+
+def test_every_judge_says_what_its_scores_mean():
+    assert {key.split()[0] for key in JUDGES} == set(JUDGE_KINDS)
+
+
+def test_what_a_judge_means_goes_by_its_direction_and_its_text():
+    judges = {
+        "faithfulness": {"kind": "alignment", "direction": "precision", "against": "source"},
+        "coverage": {"kind": "alignment", "direction": "recall"},
+        "opposing": {"kind": "alignment", "direction": "precision", "against": "opposing"},
+        "proxy": {"kind": "rouge", "measure": "mean"},
+    }
+    said = {name: judges_mean({"judges": judges}, name) for name in judges}
+    assert said["faithfulness"].endswith("says nothing of what is left out.")
+    assert said["coverage"].endswith("says nothing of what is invented.")
+    assert said["opposing"] == f"{said['faithfulness']} The text is the other sides' documents."
+    assert said["proxy"] == JUDGES["rouge"]
+    assert not judges_mean({"judges": judges}, "another")
