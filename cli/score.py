@@ -17,7 +17,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Option(help="Document sets, or a table with a row for each document, as `evenhand audit` reads them."),
     ],
-    summaries: Annotated[Path, typer.Option(help="A summary of each set, as `evenhand audit` reads them.")],
+    summaries: Annotated[
+        list[Path], typer.Option(help="A summary of each set, one file, as `evenhand audit` reads them.")
+    ],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
     out: Annotated[
         Path, typer.Option(help="Folder for requests, candidates, judgements and best (.jsonl) and scores.csv.")
@@ -45,6 +47,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
     from ..storage import listed, write_jsonl
 
+    if len(summaries) > 1:
+        raise RecipeError(
+            f"--summaries: {len(summaries)} files, and a folder holds the scores of one; run the command for each, with an --out "
+            "of its own. `evenhand audit` compares several"
+        )
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file; name a folder")
     asked = load_judges(judges)
@@ -52,7 +59,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    found = judge(str(summaries), asked, load_documents(str(documents), attribute, **known), task=task)
+    found = judge(str(summaries[0]), asked, load_documents(str(documents), attribute, **known), task=task)
     rows = found.rows()
     write_jsonl(out / REQUESTS, found.candidates.requests.values())
     write_jsonl(out / CANDIDATES, found.candidates)

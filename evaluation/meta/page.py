@@ -75,18 +75,21 @@ def page(found: Benchmark) -> Page:
 
 
 def _title(found: Benchmark) -> str:
-    """Who agrees best with each attribute, over all articles."""
+    """Whose correlation with each attribute is the highest, over all articles, and how sure the number is."""
     best = []
     for attribute in ATTRIBUTES:
         known = [
-            (each.spearman_pooled.value, each.judge)
+            (each.spearman_pooled.value, each.judge, each.spearman_pooled)
             for each in found.rows
             if (each.attribute, each.side) == (attribute, None) and each.spearman_pooled.value is not None
         ]
         if known:
-            value, judge = max(known, key=lambda pair: pair[0])
-            best.append(f"{judge} with {attribute} (\u03c1 {Number(value).shown})")
-    return f"Of {counted(len(found.signatures), 'judge')}, agrees best: {', '.join(best) or 'none'}"
+            _, judge, highest = max(known, key=lambda each: each[0])
+            shown = Number(highest.value, bounds(highest))
+            how_sure = shown.interval if highest.low is not None else "too few articles for an interval"
+            best.append(f"{judge} with {attribute} (\u03c1 {shown.shown}, {how_sure})")
+    which = f"{', '.join(best) or 'none'}; no lead over another judge is tested"
+    return f"Of {counted(len(found.signatures), 'judge')} the highest correlation has {which}"
 
 
 def counting(found: Benchmark, whole: BenchmarkRow) -> str:

@@ -310,7 +310,7 @@ def without_zeros(found: Table) -> tuple[Table, str]:
         for place, column in enumerate(found.columns)
         if column.kind == "number" and all(_is_nothing(row.cells[place]) for row in found.rows)
     ]
-    return found.without(*empty), f"0 in every row: {', '.join(empty)}." if empty else ""
+    return found.without(*empty), f"Not shown, since it is 0 in every row: {', '.join(empty)}." if empty else ""
 
 
 def tables(blocks: Iterable[Block]) -> Iterator[Table]:

@@ -87,6 +87,23 @@ def test_a_judge_that_cannot_score_the_scope_is_told_by_the_option(tmp_path, sco
     assert f"--scope {scope}" in str(caught.value) and "the recipe" not in str(caught.value)
 
 
+def test_one_file_is_scored_and_none_is_dropped_in_silence(tmp_path):
+    options = (
+        "score",
+        "--documents",
+        "reviews",
+        "--summaries",
+        "even-handed",
+        "--summaries",
+        "praising",
+        "--judges",
+        "rerank",
+    )
+    done = CliRunner().invoke(app, [*options, "--out", str(tmp_path / "scores")])
+    assert isinstance(done.exception, RecipeError)
+    assert str(done.exception).startswith("--summaries: 2 files")
+
+
 def test_summaries_that_do_not_fit_write_nothing(tmp_path):
     path = tmp_path / "summaries.json"
     path.write_text('{"nowhere": "x"}')
