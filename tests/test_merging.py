@@ -27,11 +27,13 @@ GRADE = {
 def phase(tmp_path, monkeypatch):
     """Makes a phase of that name: two judges, one of which asks a scripted model."""
 
-    def make(name, replicas=1):
+    def make(name, replicas=1, size=2, **keys):
         monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / name / "cache"))
-        recipe = make_recipe("self-refine", tmp_path / name, requests_per_batch=2, replicas=replicas)
-        values = recipe.model_dump(mode="json")
-        values["judges"]["grade"] = GRADE | {"backend": GRADE["backend"] | {"replicas": replicas}}
+        recipe = make_recipe("self-refine", tmp_path / name, requests_per_batch=size, replicas=replicas)
+        values = recipe.model_dump(mode="json") | keys
+        values["judges"]["grade"] = GRADE | {
+            "backend": GRADE["backend"] | {"replicas": replicas, "requests_per_batch": size}
+        }
         values["reward"]["judges"] = ["grade"]
         return open_phase(type(recipe).model_validate(values), "evaluation/base")
 
@@ -98,6 +100,18 @@ def test_what_is_missing_is_refused_and_may_be_done_without_shards(phase, whole)
     with work_in(mine.recipe, Shard(1, 3)):
         assert not generate_shard(mine, Shard(1, 3))
     assert (mine.folder / JUDGEMENTS).exists()
+
+
+def test_judging_goes_on_with_batches_that_hold_requests_before_and_after_those_of_a_shard(phase, whole):
+    mine = phase("shards")
+    with work_in(mine.recipe):
+        generate(mine)
+    # of the first six requests the third and the fourth
+    done(mine, judge_shard, [1], of=2)
+    larger = phase("shards", size=6)
+    with work_in(larger.recipe):
+        judge(larger)
+    assert files(larger) == whole[0]
 
 
 def test_shards_work_side_by_side_and_nothing_else_beside_them(phase, tmp_path):
