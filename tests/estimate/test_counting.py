@@ -149,7 +149,9 @@ def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     assumed = Assumed({"test": 128}, prompt_tokens=300)
     assert stage(eight, 8, 8)[0].gpus == 2
     twelve = made.model_copy(update={"generate": made.generate.model_copy(update={"replicas": 12})})
-    with pytest.raises(RecipeError, match="12 engines of 1 GPUs do not fit a machine of 8"):
+    with pytest.raises(
+        RecipeError, match=r"key 'generate\.replicas': 12 replicas of 1 GPU each need 12, and 8 are on a node"
+    ):
         stage(twelve, 1, 8)
     # of a Ray cluster a number is that of all machines
     assumed, on_ray = Assumed({"test": 100_000}, prompt_tokens=300), twelve.model_copy(update={"executor": "ray"})
