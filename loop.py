@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
-from .config.recipe_file import differing_keys, dump_recipe, load_recipe
+from .config.recipe_file import dump_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.checkpoint.report import report_stage
 from .generate.apart import is_apart
@@ -102,17 +102,6 @@ def plan(recipe: Recipe) -> list[PlannedStep]:
         is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
         planned.append(PlannedStep(step, _work(step, requests), is_done, None if is_done else _aside(step, recipe)))
     return planned
-
-
-def changed_keys(recipe: Recipe) -> list[str]:
-    """Dotted keys in which the recipe differs from the one that the last command in its run folder left there."""
-    try:
-        earlier = load_recipe(recipe.output / RESOLVED)
-    except RecipeError:
-        # of a version that knew other keys, or damaged; the next command writes it anew
-        return []
-    # the same folder may be written in several ways
-    return [key for key in differing_keys(earlier, recipe) if key != "output"]
 
 
 def _aside(step: Step, recipe: Recipe) -> Path | None:
@@ -280,14 +269,15 @@ def work_in(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[Path]:
     """Hold the run folder, or a shard's folder there.
 
     Yields:
-        The path of the recipe with every default spelled out, which a command writes and its children read.
+        The path of the recipe with every default spelled out, which a command writes and its children read. That of a shard
+        is written when its work begins, see `strays.begin_shard`.
 
     Raises:
         StorageError: another command works in the folder or by another recipe, or the folder cannot be written.
     """
     path = shard_folder(recipe.output, shard) / RESOLVED
     with hold_run(recipe, shard) as is_child:
-        if not is_child:
+        if not is_child and not shard.name:
             write_text(path, dump_recipe(recipe))
         yield path
 

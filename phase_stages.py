@@ -1,6 +1,7 @@
 """The stages of a phase, in the order in which they build on each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from .errors import DataError
 from .generate.requests import Requests
@@ -10,6 +11,8 @@ from .judges.stage import judge, judge_stage, not_judged
 from .rerank.stage import rerank_stage
 from .runfolder.phases import Phase
 from .runfolder.stages import Receipt, Stage
+from .runfolder.strays import of_other_recipes, shards_there
+from .text import some_of
 from .train.launch import accelerate_config, n_processes
 from .train.stage import training_stage
 
@@ -25,24 +28,33 @@ def merge(phase: Phase) -> tuple[str, Receipt]:
     """
     stages = phase_stages(phase)
     if stages["generate"]().receipt() is None:
-        lacking, n = not_generated(phase)
-        _refuse_lacking(phase, "generate", f"{lacking} of {n} requests are" if lacking else "")
+        lacking, n, overlapping = not_generated(phase)
+        _refuse_lacking(phase, stages["generate"](), f"{lacking} of {n} requests are" if lacking else "", overlapping)
         return "generate", generate(phase)[0]
     if stages["judge"]().receipt() is None:
         judges = not_judged(phase)
         said = ", ".join(f"{n} requests of judge {name!r}" for name, n in judges.items())
-        _refuse_lacking(phase, "judge", f"{said} are" if said else "")
+        _refuse_lacking(phase, stages["judge"](), f"{said} are" if said else "")
         return "judge", judge(phase)[0]
     raise DataError(f"{phase.name}: its candidates and judgements are there, so there is nothing to merge")
 
 
-def _refuse_lacking(phase: Phase, verb: str, lacking: str) -> None:
-    if lacking:
-        raise DataError(
-            f"{phase.name} {verb}: {lacking} in no journal of {phase.folder / 'receipts'}. Finish the shards that are missing, "
-            f"or bring their files {verb}.*.shard-*.partial.jsonl there; or run `evenhand {verb}` without --shard, which does "
-            "what is left"
+def _refuse_lacking(phase: Phase, stage: Stage, lacking: str, overlapping: Iterable[Path] = ()) -> None:
+    if not lacking:
+        return
+    there = shards_there(stage)
+    found = [f"{lacking} in no journal of {stage.receipt_path.parent}"]
+    if names := sorted(path.name for path in overlapping):
+        found[0] += (
+            f", or in batches alone that overlap others and are not taken ({some_of(names)}): shards were cut into batches of "
+            "different sizes"
         )
+    found += [f"The shards that have journals are {some_of(list(map(str, there)))}"] if there else []
+    found += [strays] if (strays := of_other_recipes(phase, stage)) else []
+    raise DataError(
+        f"{phase.name} {stage.name}: {'. '.join(found)}. Finish the shards that are missing, or bring their files "
+        f"{stage.name}.*.shard-*.partial.jsonl there; or run `evenhand {stage.name}` without --shard, which does what is left"
+    )
 
 
 def phase_stages(phase: Phase, requests: Requests | None = None) -> dict[str, Callable[[], Stage]]:

@@ -74,7 +74,7 @@ def print_plan(recipe: "Recipe") -> None:
 
 def say_put_aside(recipe: "Recipe", planned: "Sequence[PlannedStep]") -> None:
     """Which finished steps are made anew, why, and where their files are put."""
-    from ..loop import changed_keys
+    from ..runfolder.phases import changed_keys
 
     anew = [row for row in planned if row.aside]
     if not anew:

@@ -22,6 +22,7 @@ from ..config import BackendSection, Recipe
 from ..config.recipe_file import dump_recipe
 from ..errors import EvenhandError, RecipeError, StorageError
 from ..loop import Step
+from ..runfolder.engines import refuse_small_nodes
 from ..runfolder.phases import Phase
 from ..runfolder.processes import hold, refuse_held
 from ..storage import digest, explain, make_folder, read_text, write_json, write_text
@@ -201,14 +202,15 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
         shards: tasks of each array.
 
     Raises:
-        RecipeError: a server is asked by files of requests, which takes no job but a command that is given again, or Ray
-            is to spread the work.
+        RecipeError: a server is asked by files of requests, which takes no job but a command that is given again, Ray is to
+            spread the work, or a node has fewer GPUs than engines need.
     """
     if recipe.executor == "ray":
         raise RecipeError(
             "key 'executor': SLURM spreads the work itself; leave executor: ray out, or start a Ray cluster in a job of your own "
             "and run `evenhand loop` there"
         )
+    refuse_small_nodes(recipe.replicated, nodes.gpus_each)
     batched = [
         section.server for section in (recipe.generate, *_judging(recipe)) if section.server and section.server.batches
     ]

@@ -137,6 +137,14 @@ class BackendSection(Section):
         """Whether files of the model are read on this machine."""
         return self.backend != "scripted" and (self.server is None or self.server.prompts == "tokens")
 
+    @property
+    def gpus_each(self) -> int:
+        """GPUs that one engine takes where there are any; 0 where none is on this machine."""
+        sizes = [self.engine.get(key) for key in ("tensor_parallel_size", "pipeline_parallel_size")]
+        return (
+            0 if self.backend in {"scripted", "openai"} else math.prod(size for size in sizes if isinstance(size, int))
+        )
+
     def refuse(self) -> None:
         """Keys of the engine must be those of the backend, and a server is there for one that asks it."""
         if (self.backend == "openai") != (self.server is not None):
@@ -176,14 +184,6 @@ class ReplicatedSection(BackendSection):
             raise ValueError(
                 "replicas are engines on this machine, and a server has its own; write server.concurrency instead"
             )
-
-    @property
-    def gpus_each(self) -> int:
-        """GPUs that one engine takes where there are any; 0 where none is on this machine."""
-        sizes = [self.engine.get(key) for key in ("tensor_parallel_size", "pipeline_parallel_size")]
-        return (
-            0 if self.backend in {"scripted", "openai"} else math.prod(size for size in sizes if isinstance(size, int))
-        )
 
 
 class LanguageModel(NamedTuple):

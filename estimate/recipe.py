@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from ..config import Recipe
 from ..config.model import Executor, LanguageModel, ReplicatedSection
-from ..errors import EvenhandError, RecipeError
+from ..errors import EvenhandError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
+from ..runfolder.engines import refuse_small_cluster, refuse_small_nodes
 from ..train.checkpointing import asks_for_checkpointing
 from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
@@ -102,22 +103,26 @@ class Cluster:
     gpus_each: int | None = None
 
     def engines(self, asked: LanguageModel, executor: Executor) -> int:
-        """Engines of a model on all machines together; with Ray a number is that of all, otherwise of each.
-
-        Raises:
-            RecipeError: a machine has fewer GPUs than they take.
-        """
+        """Engines of a model on all machines together; with Ray a number is that of all, otherwise of each."""
         said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
         each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
         if executor == "ray" and said != "auto":
             # more than there are places for wait
             return said if self.gpus_each is None else min(said, self.nodes * max(1, self.gpus_each // gpus))
-        if self.gpus_each is not None and each * gpus > self.gpus_each:
-            raise RecipeError(
-                f"{asked.model.name}: {each} engines of {gpus} GPUs do not fit a machine of {self.gpus_each}; lower replicas or "
-                "engine.tensor_parallel_size, or raise --gpus-per-node"
-            )
         return self.nodes * each
+
+    def refuse_small(self, recipe: Recipe) -> None:
+        """Refuse engines that a machine does not hold.
+
+        Raises:
+            RecipeError: which those are.
+        """
+        if self.gpus_each is None:
+            return
+        if recipe.executor == "ray":
+            refuse_small_cluster(list(recipe.replicated.values()), [self.gpus_each])
+        else:
+            refuse_small_nodes(recipe.replicated, self.gpus_each)
 
 
 ONE_MACHINE = Cluster()
@@ -197,6 +202,7 @@ def estimate(
             trainer.gradient_checkpointing is of a wrong kind.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
+    cluster.refuse_small(recipe)
     known = _Known(recipe)
     found = list(splits(recipe, assumed))
     machine = _Machine(device, utilisation, cluster, recipe.executor)
@@ -365,9 +371,8 @@ def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[Engi
 
 
 def engine_gpus(asked: LanguageModel) -> int:
-    """GPUs that a model is spread over."""
-    engine = asked.backend.engine
-    return int(engine.get("tensor_parallel_size", 1)) * int(engine.get("pipeline_parallel_size", 1))
+    """GPUs that a model is spread over, at least 1."""
+    return max(1, asked.backend.gpus_each)
 
 
 def kv_of_token(sizes: Sizes, dtype: str) -> float:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
+from typing import Any
 
 from ..config import Recipe
 from ..config.model import LanguageModel
 from ..errors import EvenhandError
 from ..generate.method import Answer, Job, draw_seed, draws, text_of
+from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests
 from ..generate.stage import METHODS, phase_requests
 from ..judges import JUDGES
@@ -218,7 +221,21 @@ def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], st
         found = build_requests([DocumentSet(id="assumed", documents=documents)], recipe.corpus, task)
         is_now = len(read(found[0].prompt))
         n_words = max(1, round(n_words * n_tokens / is_now))
-    return found, f"Its prompts are taken to have {n_tokens:,} tokens{why}"
+    alike = _begin_alike([read(each.prompt) for each in found])
+    return found, f"Its prompts are taken to have {n_tokens:,} tokens{why}{alike}"
+
+
+def _begin_alike(prompts: Sequence[tuple[Any, ...]]) -> str:
+    """How much prompts of a set have in common, as a note goes on; "" for nothing that an engine would keep."""
+    distinct = sorted(set(prompts))
+    shared = min((n_common(*pair) for pair in pairwise(distinct)), default=0)
+    if shared < LEAST_SHARED:
+        return ""
+    rest = max(map(len, distinct)) - shared
+    return (
+        f". The {len(distinct)} prompts of a set are taken to share all but {rest:,} tokens, and what they share to be prefilled "
+        "once"
+    )
 
 
 def _candidates(

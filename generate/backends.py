@@ -10,6 +10,7 @@ from pathlib import Path
 from .. import models
 from ..config import BackendSection, ModelSection, without_speed
 from ..fairness.opinion.tokens import VERSION
+from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
 from ..storage import digest
@@ -40,6 +41,7 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     Raises:
         MissingExtra: its library is not installed.
         ModelError: the model cannot be opened.
+        RecipeError: the engine needs more GPUs than there are.
     """
     signature = backend_signature(section, model, adapter)
     if section.backend == "scripted":
@@ -59,6 +61,7 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         from .server.backend import ServerBackend
 
         return ServerBackend(section, model, adapter, signature)
+    refuse_large(section)
     from .vllm_backend import VllmBackend
 
     return VllmBackend(section, model, adapter, signature)

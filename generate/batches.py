@@ -43,6 +43,7 @@ class Kept:
 
     Attributes:
         done: places of the requests that are finished.
+        overlapping: see `Merged`.
     """
 
     def __init__(self, journals: Sequence[Journal[Line]], ids: Iterable[str]) -> None:
@@ -50,7 +51,7 @@ class Kept:
         # name of a batch -> call -> its round
         self._rounds: dict[str, dict[int, Round]] = {}
         self._merged = Merged(journals, self._places)
-        self.done = self._merged.done
+        self.done, self.overlapping = self._merged.done, self._merged.overlapping
 
     def _places(self, line: Line) -> list[int]:
         found = line.root

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -26,6 +27,7 @@ from ..runfolder.progress import progress_path
 from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
+from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,
@@ -128,7 +130,7 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
 
     Raises:
         DataError: the corpus is wrong.
-        RecipeError: a server is asked.
+        RecipeError: a server is asked, or shards that were begun are cut into other batches.
     """
     refuse_servers([phase.recipe.generate])
     requests = phase_requests(phase)
@@ -140,11 +142,11 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
     return True
 
 
-def not_generated(phase: Phase) -> tuple[int, int]:
-    """How many requests are not finished, so far as the journals of all processes tell, and how many there are."""
+def not_generated(phase: Phase) -> tuple[int, int, set[Path]]:
+    """How many requests are not finished, so far as journals of all processes tell, of how many; and journals that overlap."""
     requests = phase_requests(phase)
     kept = Kept(journals_of(generate_stage(phase, requests)), requests.sides())
-    return len(requests) - len(kept.done), len(requests)
+    return len(requests) - len(kept.done), len(requests), kept.overlapping
 
 
 def generate_stage(phase: Phase, requests: Requests) -> Stage:
@@ -205,12 +207,17 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
     """Put what the journals lack into them, of the whole stage or of a shard.
 
     Raises:
-        EvenhandError: the model cannot be opened, or a process of the stage refused or died.
+        EvenhandError: the model cannot be opened, a process of the stage refused or died, or the stage's shards were cut into
+            other batches.
     """
     section = phase.recipe.generate
     kept = Kept(journals_of(stage, shard), requests.sides())
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
+    if shard.name:
+        begin_shard(phase, stage, shard, sections=["generate"], has_others=batches.has_others(kept.done))
+    elif len(kept.done) < len(requests):
+        say_strays(phase, stage)
     if is_apart(phase.recipe):
         generate_apart(phase, stage, requests, batches, kept)
     else:

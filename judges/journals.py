@@ -31,7 +31,8 @@ Line = tuple[int, Journal[Batch], int]
 
 
 class Told:
-    """What journals say, read again in the order of the candidates: of each company one batch is in memory.
+    """What journals say, read again in the order of the candidates: of each company one batch is in memory, and what is not yet
+    told of those before it.
 
     Args:
         journals: of the stage.
@@ -77,5 +78,6 @@ class _Company:
     def judgement(self, judge: str, candidate_id: str) -> Judgement:
         while (judge, candidate_id) not in self._read:
             _, journal, number = next(self._lines)
-            self._read = {(each.judge, each.candidate_id): each for each in journal[number].judgements}
-        return self._read[judge, candidate_id]
+            # where batches were cut anew, one may hold requests before and after those of another
+            self._read |= {(each.judge, each.candidate_id): each for each in journal[number].judgements}
+        return self._read.pop((judge, candidate_id))

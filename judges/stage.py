@@ -26,6 +26,7 @@ from ..runfolder.progress import Progress, progress_path
 from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
+from ..runfolder.strays import begin_shard, say_strays
 from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .apart import judge_apart, teams_of
@@ -110,7 +111,7 @@ def judge_shard(phase: Phase, shard: Shard) -> bool:
 
     Raises:
         DataError: the candidates are not there yet, or do not belong to the requests.
-        RecipeError: a server is asked.
+        RecipeError: a server is asked, or shards that were begun are cut into other batches.
     """
     asked = [phase.recipe.judges[name].language_models for name in phase.judges]
     refuse_servers([each.backend for models in asked for each in models.values()])
@@ -160,9 +161,15 @@ def _finish(
     teams = teams_of(phase, groups) if apart else []
     journals = journals_of(stage, shard)
     others, done = of_others(phase, groups, shard), done_by(journals)
+    if shard.name:
+        sections = [f"judges.{each.name}" for each in judges]
+        has_others = any(done[name] & ids for name, ids in others.items())
+        begin_shard(phase, stage, shard, sections=sections, has_others=has_others)
     # all mistakes are found before the first judge is asked
     path = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     progress, place = _progress(phase, path, judges, done, others)
+    if not shard.name and any(progress.is_open(each.name) for each in judges):
+        say_strays(phase, stage)
     for name, ids in others.items():
         done[name] |= ids
     with closing(VerdictCache()) as cache:

@@ -9,7 +9,7 @@ from functools import partial
 
 from .. import models
 from ..config import JudgeOptions
-from ..config.model import Executor, LanguageModel, ReplicatedSection
+from ..config.model import Executor, LanguageModel
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
@@ -22,7 +22,7 @@ from ..judges.rubric import refuse_unreadable_grades
 from ..models import file_at_hand
 from ..models.opening import open_chat_tokenizer, without_numbers
 from ..records import SummaryRequest
-from ..runfolder.engines import refuse_too_many
+from ..runfolder.engines import fit_checks
 from ..runfolder.phases import Phase
 
 REMEDIES = {
@@ -42,9 +42,8 @@ def judge_checks(name: str, options: JudgeOptions, executor: Executor) -> Iterat
     for below, asked in options.language_models.items():
         if asked.backend.reads_model:
             yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
-        if isinstance(asked.backend, ReplicatedSection) and executor == "local":
-            too_many = partial(refuse_too_many, asked.backend)
-            yield Check(f"{under(key, below)}.backend.replicas", too_many, is_here=True)
+        if executor == "local":
+            yield from fit_checks(f"{under(key, below)}.backend", asked.backend)
     for check in _named(name, options).values():
         yield check._replace(key=f"{key}.{check.key}")
 

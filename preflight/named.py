@@ -19,7 +19,7 @@ from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
 from ..runfolder import ray_workers, tracking
-from ..runfolder.engines import machines_of, refuse_small_cluster, refuse_too_many
+from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
 from ..text import did_you_mean
 from ..train.stage import own_pairs
@@ -46,7 +46,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
     if recipe.executor == "local":
-        yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
+        yield from fit_checks("generate", recipe.generate)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     if recipe.rounds and recipe.train.launcher == "srun":

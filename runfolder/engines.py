@@ -1,17 +1,22 @@
 """Engines of a model: how many there are, what machines hold of them, and what gives each its place."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..config.model import Executor, ReplicatedSection
+from ..config.model import BackendSection, Executor, ReplicatedSection
+from ..config.section import Check
 from ..errors import RecipeError
+from ..storage import listed
 from . import ray_workers
 from .gpus import VISIBLE, visible_gpus
 from .workers import Launch, LocalWorker
 
 log = logging.getLogger(__name__)
+
+# where the GPUs of this machine are, in words
+HERE = "visible here"
 
 
 class Engines(NamedTuple):
@@ -49,22 +54,80 @@ def engines_of(
     return Engines(max(1, sum(gpus // each for gpus in machines(executor))) if each else 1, each)
 
 
-def refuse_too_many(section: ReplicatedSection) -> None:
-    """Refuse more replicas than the GPUs of this machine hold; without a GPU there may be any number.
+def refuse_large(section: BackendSection, gpus: int | None = None, where: str = HERE) -> None:
+    """Refuse an engine that needs more GPUs than a machine has; without a GPU it may be spread over the processor's parts.
+
+    Args:
+        section: of the engine.
+        gpus: of the machine; None for this one.
+        where: they are, in words.
+
+    Raises:
+        RecipeError: how many there are.
+    """
+    # vLLM itself spreads such an engine over machines
+    if section.gpus_each <= 1 or section.engine.get("distributed_executor_backend") == "ray":
+        return
+    gpus = len(visible_gpus()) if gpus is None else gpus
+    if 0 < gpus < section.gpus_each:
+        raise RecipeError(
+            f"an engine of {section.gpus_each} GPUs needs them on one machine, and {_said(gpus, where)}; lower "
+            "tensor_parallel_size or pipeline_parallel_size"
+        )
+
+
+def refuse_too_many(section: ReplicatedSection, gpus: int | None = None, where: str = HERE) -> None:
+    """Refuse more replicas than the GPUs of a machine hold, where they hold one; without a GPU there may be any number.
+
+    Args:
+        section: of the replicas.
+        gpus: of the machine; None for this one.
+        where: they are, in words.
 
     Raises:
         RecipeError: how many there may be.
     """
-    if section.replicas in {1, "auto"} or not section.gpus_each:
+    n, each = 1 if section.replicas == "auto" else section.replicas, section.gpus_each
+    if n == 1 or not each:
         return
-    (n, each), gpus = engines_of(section, "local"), visible_gpus()
-    if gpus and n * each > len(gpus):
-        fitting = len(gpus) // each
+    gpus = len(visible_gpus()) if gpus is None else gpus
+    if each <= gpus < n * each:
         raise RecipeError(
-            f"{n} replicas of {each} GPU{'s' if each > 1 else ''} each need {n * each}, and {len(gpus)} "
-            f"{'are' if len(gpus) > 1 else 'is'} visible here; write "
-            + (f"replicas: {fitting}, or replicas: auto" if fitting else "replicas: 1, and fewer GPUs for an engine")
+            f"{n} replicas of {each} GPU{'s' if each > 1 else ''} each need {n * each}, and {_said(gpus, where)}; write "
+            f"replicas: {gpus // each}, or replicas: auto"
         )
+
+
+def _said(gpus: int, where: str) -> str:
+    return f"{gpus} {'are' if gpus > 1 else 'is'} {where}"
+
+
+def fit_checks(key: str, section: BackendSection) -> Iterator[Check]:
+    """That this machine holds the engines of a section, which has that key."""
+    yield Check(f"{key}.engine", partial(refuse_large, section), is_here=True)
+    if isinstance(section, ReplicatedSection):
+        yield Check(f"{key}.replicas", partial(refuse_too_many, section), is_here=True)
+
+
+def refuse_small_nodes(sections: Mapping[str, ReplicatedSection], gpus: int) -> None:
+    """Refuse engines that nodes of a cluster with so many GPUs do not hold, each node all engines of a section; 0 refuses none.
+
+    Args:
+        sections: by key.
+        gpus: of each node.
+
+    Raises:
+        RecipeError: which those are; all are listed.
+    """
+    mistakes = []
+    for key, section in sections.items():
+        for below, refuse in (("engine", refuse_large), ("replicas", refuse_too_many)):
+            try:
+                refuse(section, gpus, "on a node (--gpus-per-node)")
+            except RecipeError as error:
+                mistakes.append(f"key '{key}.{below}': {error}")
+    if mistakes:
+        raise RecipeError(listed(mistakes))
 
 
 def refuse_small_cluster(sections: Sequence[ReplicatedSection], machines: Machines) -> None:

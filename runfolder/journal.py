@@ -9,7 +9,7 @@ journal, and `Merged` reads them all.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
@@ -173,19 +173,24 @@ class Merged(Generic[R]):
 
     Attributes:
         done: places of all items that are finished.
+        overlapping: journals with batches that are not taken, since others have a part of them, and that part alone.
     """
 
     def __init__(self, journals: Sequence[Journal[R]], places_of: Callable[[R], Sequence[int]]) -> None:
         self.done: set[int] = set()
         # place of a batch's first item -> where the batch is
         self._lines: dict[int, tuple[Journal[R], int]] = {}
+        passed_over: list[tuple[Path, Sequence[int]]] = []
         for journal in journals:
             for number, line in enumerate(journal):
                 places = places_of(line)
                 # a process that was killed before it could say so has finished it, and so may another have
-                if places and not self.done.intersection(places):
+                if places and self.done.isdisjoint(places):
                     self.done.update(places)
                     self._lines[min(places)] = journal, number
+                elif places:
+                    passed_over.append((journal.path, places))
+        self.overlapping = {path for path, places in passed_over if not self.done.issuperset(places)}
 
     def __iter__(self) -> Iterator[R]:
         for first in sorted(self._lines):
@@ -207,6 +212,10 @@ class Batches(Generic[T]):
 
     def _is_mine(self, place: int) -> bool:
         return self.shard.has(place // self.size)
+
+    def has_others(self, places: Iterable[int]) -> bool:
+        """Whether some of these places are of other shards."""
+        return not all(map(self._is_mine, places))
 
     def open(self, done: Container[int]) -> list[range]:
         """The places of what is not done, batch by batch; those of a batch follow each other.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..config import Plan, Recipe, SplitSection
-from ..config.recipe_file import dump_recipe
+from ..config.recipe_file import differing_keys, dump_recipe, load_recipe
 from ..errors import RecipeError, StorageError
 from ..records import Candidate
 from ..storage import digest
@@ -156,6 +156,17 @@ def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:
     if not path.is_file():
         raise StorageError(f"{path}: the resolved recipe is not there, and {readers} read it")
     return path
+
+
+def changed_keys(recipe: Recipe, shard: Shard = WHOLE) -> list[str]:
+    """Dotted keys in which the recipe differs from the one that the last command in its run folder, or a shard's, left there."""
+    try:
+        earlier = load_recipe(shard_folder(recipe.output, shard) / RESOLVED)
+    except RecipeError:
+        # of a version that knew other keys, or damaged; the next command writes it anew
+        return []
+    # the same folder may be written in several ways
+    return [key for key in differing_keys(earlier, recipe) if key != "output"]
 
 
 def round_name(number: int) -> str:

@@ -19,9 +19,9 @@ from evenhand.config.recipe_file import load_recipe
 from evenhand.evaluation.checkpoint.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
-from evenhand.loop import StepFailed, changed_keys, plan, run_loop, work_in
+from evenhand.loop import StepFailed, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
-from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
+from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, changed_keys, open_phase
 from evenhand.runfolder.stages import Counts
 from evenhand.train.callbacks import MARK
 from evenhand.train.stage import training_stage

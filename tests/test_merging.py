@@ -1,6 +1,7 @@
 """Shards of generating and judging, and what `merge` makes of them."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ import pytest
 from method_runs import make_recipe
 
 from evenhand.config.recipe_file import dump_recipe
-from evenhand.errors import DataError, StorageError
+from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.generate.stage import generate, generate_shard
 from evenhand.judges.stage import judge, judge_shard
 from evenhand.loop import work_in
@@ -27,11 +28,13 @@ GRADE = {
 def phase(tmp_path, monkeypatch):
     """Makes a phase of that name: two judges, one of which asks a scripted model."""
 
-    def make(name, replicas=1):
+    def make(name, replicas=1, size=2, **keys):
         monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / name / "cache"))
-        recipe = make_recipe("self-refine", tmp_path / name, requests_per_batch=2, replicas=replicas)
-        values = recipe.model_dump(mode="json")
-        values["judges"]["grade"] = GRADE | {"backend": GRADE["backend"] | {"replicas": replicas}}
+        recipe = make_recipe("self-refine", tmp_path / name, requests_per_batch=size, replicas=replicas)
+        values = recipe.model_dump(mode="json") | keys
+        values["judges"]["grade"] = GRADE | {
+            "backend": GRADE["backend"] | {"replicas": replicas, "requests_per_batch": size}
+        }
         values["reward"]["judges"] = ["grade"]
         return open_phase(type(recipe).model_validate(values), "evaluation/base")
 
@@ -80,7 +83,7 @@ def test_what_is_missing_is_refused_and_may_be_done_without_shards(phase, whole)
     mine = phase("shards")
     done(mine, generate_shard, [0, 2])
     with pytest.raises(
-        DataError, match=r"generate: 8 of 24 requests are in no journal of .*receipts. Finish the shards"
+        DataError, match=r"generate: 8 of 24 requests are in no journal of .*receipts.* are 0/3, 2/3. Finish the shards"
     ):
         merged(mine)
     with work_in(mine.recipe):
@@ -98,6 +101,18 @@ def test_what_is_missing_is_refused_and_may_be_done_without_shards(phase, whole)
     with work_in(mine.recipe, Shard(1, 3)):
         assert not generate_shard(mine, Shard(1, 3))
     assert (mine.folder / JUDGEMENTS).exists()
+
+
+def test_judging_goes_on_with_batches_that_hold_requests_before_and_after_those_of_a_shard(phase, whole):
+    mine = phase("shards")
+    with work_in(mine.recipe):
+        generate(mine)
+    # of the first six requests the third and the fourth
+    done(mine, judge_shard, [1], of=2)
+    larger = phase("shards", size=6)
+    with work_in(larger.recipe):
+        judge(larger)
+    assert files(larger) == whole[0]
 
 
 def test_shards_work_side_by_side_and_nothing_else_beside_them(phase, tmp_path):
@@ -123,3 +138,81 @@ def test_shards_work_side_by_side_and_nothing_else_beside_them(phase, tmp_path):
         )
     assert second.returncode == 1
     assert "is at work there" in second.stderr
+
+
+def test_shards_of_another_recipe_are_named_with_what_differs(phase, caplog):
+    mine, other = phase("shards"), phase("shards", seed=7)
+    done(mine, generate_shard, [0], of=2)
+    assert not caplog.records
+    done(other, generate_shard, [1], of=2)
+    left = r"which is not used: shard 0/2 \(generate\.\w+\.shard-0-of-2\.partial\.jsonl; its recipe differs in seed\)"
+    assert re.search(f"generate: .*{left}.* if it was changed on purpose, delete these files", caplog.text)
+    with pytest.raises(DataError, match=r"12 of 24 requests .*have journals are 0/2\. .*: shard 1/2 .*differs in seed"):
+        merged(mine)
+    caplog.clear()
+    with work_in(other.recipe):
+        generate(other)
+    assert re.search(left, caplog.text)
+    # what is done again on purpose knows the recipe of its own earlier work
+    caplog.clear()
+    done(phase("shards", seed=8), generate_shard, [0], of=2)
+    assert re.search(left, caplog.text)
+
+
+def test_judging_names_shards_of_another_recipe(phase, caplog):
+    mine = phase("shards")
+    with work_in(mine.recipe):
+        generate(mine)
+    done(mine, judge_shard, [0])
+    other = phase("shards", evaluation={"judges": ["grade"]})
+    done(other, judge_shard, [1])
+    assert re.search(r"base judge: .*shard 0/3 \(judge\..*its recipe differs in evaluation\.judges", caplog.text)
+    caplog.clear()
+    with pytest.raises(DataError, match=r"shard 0/3 \(judge\..*differs in evaluation\.judges"):
+        merged(other)
+    with work_in(other.recipe):
+        judge(other)
+    assert "shard 0/3 (judge." in caplog.text
+
+
+def test_shards_that_are_cut_into_other_batches_are_refused(phase):
+    mine, larger = phase("shards"), phase("shards", size=3)
+    done(mine, generate_shard, [0], of=2)
+    said = (
+        r"generate shard {}: what {} has done is cut .*which is generate\.requests_per_batch of .*0-of-2/recipe\.yaml"
+    )
+    for number, whose in ((0, "it"), (1, "shard 0/2")):
+        with pytest.raises(RecipeError, match=said.format(f"{number}/2", whose)):
+            done(larger, generate_shard, [number], of=2)
+    done(mine, generate_shard, [1], of=2)
+    merged(mine)
+    done(mine, judge_shard, [0], of=2)
+    with pytest.raises(RecipeError, match=r"judge shard 1/2: .*which is judges\.grade\.backend\.requests_per_batch of"):
+        done(larger, judge_shard, [1], of=2)
+    # the recipe that a shard keeps may be that of later work
+    (mine.recipe.output / "shards/0-of-2/recipe.yaml").unlink()
+    with pytest.raises(RecipeError, match=r"judge shard 0/2: what it has done .* Write the same number; or"):
+        done(larger, judge_shard, [0], of=2)
+
+
+def test_batches_that_overlap_are_told_and_done_without_shards(phase, whole):
+    # the shards could not see each other's recipes: of 24 requests 0-2, 6-8, ... and 2-3, 6-7, ...
+    mine, larger = phase("shards"), phase("shards", size=3)
+    done(larger, generate_shard, [0], of=2)
+    (mine.recipe.output / "shards/0-of-2/recipe.yaml").unlink()
+    done(mine, generate_shard, [1], of=2)
+    # 4, 5, 9, 16, 17, 21 are nobody's; 3, 15 stand beside 2, 14
+    with pytest.raises(DataError, match=r"8 of 24 requests are in no journal .* or in batches alone .*shard-1-of-2"):
+        merged(mine)
+    with work_in(mine.recipe):
+        generate(mine)
+    left = files(mine)
+    assert left == {name: whole[0][name] for name in left}
+
+
+def test_another_number_of_shards_begins_anew_and_says_so(phase, caplog):
+    mine = phase("shards")
+    done(mine, generate_shard, [0, 1])
+    assert not caplog.records
+    done(mine, generate_shard, [0], of=2)
+    assert "shard 0/2: there are journals of another number of shards, 0/3, 1/3, and what they have" in caplog.text

@@ -13,6 +13,7 @@ from ...config.recipe_file import dump_recipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
+from ...runfolder.engines import refuse_large
 from ...runfolder.processes import hold
 from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
@@ -80,11 +81,12 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         DataError: documents, name lists or given summaries are wrong; all mistakes are listed.
         StorageError: another command works in the study's folder, or a file of it cannot be read or written.
         MissingExtra, ModelError: a model or a library is not there.
-        RecipeError: the folder holds the study of another summarizer.
+        RecipeError: the folder holds the study of another summarizer, or the engine needs more GPUs than there are.
         LeftOutError: more inputs are without summary than `most_left_out` allows; the report is written all the same.
     """
     if recipe.model is not None and recipe.backend.reads_model:
         models.check(recipe.model.name)
+        refuse_large(recipe.backend)
 
     preflight(recipe)
     refuse_taken(recipe)

@@ -24,6 +24,7 @@ from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
+from ...runfolder.engines import refuse_large
 from ...runfolder.processes import hold
 from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
@@ -99,11 +100,13 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         StorageError: another command works in the set's folder, or a file of it cannot be read or written.
         DataError: the input cannot be read, or the articles are wrong; all mistakes are listed.
         ModelError: the model cannot be opened.
+        RecipeError: the engine needs more GPUs than there are.
         LeftOutError: more articles or summaries were left out than `most_left_out` allows; the files are written all the same.
     """
     articles = read_input(recipe)
     if recipe.backend.reads_model:
         models.check(recipe.model.name)
+        refuse_large(recipe.backend)
     with hold(recipe.output), spending(recipe.output, recipe.most_cost):
         built = _build(recipe, articles, open_engine)
     n_summaries = sum(len(each.summaries) for each in built.sets)

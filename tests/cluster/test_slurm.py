@@ -159,6 +159,20 @@ def test_gpus_that_no_engine_would_use_are_told(tmp_path, engine, replicas, gpus
     assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus)) == (["generate"] if idle else [])
 
 
+@pytest.mark.parametrize(
+    ("generate", "said"),
+    [
+        ({"replicas": 8}, r"'generate\.replicas': 8 replicas of 1 GPU each need 8, and 2 are on a node \(--gpus-per-node\)"),
+        ({"engine": {"tensor_parallel_size": 8}}, r"'generate\.engine': an engine of 8 GPUs .* and 2 are on a node"),
+    ],
+)  # fmt: skip
+def test_engines_that_do_not_fit_the_nodes_are_refused(tmp_path, generate, said):
+    asked = small(tmp_path, generate={"plans": {"nucleus": {}}} | generate)
+    assert jobs(asked, steps(asked), Nodes(2), 2) and jobs(asked, steps(asked), Nodes(2, 8), 2)
+    with pytest.raises(RecipeError, match=said):
+        jobs(asked, steps(asked), Nodes(2, 2), 2)
+
+
 def test_a_job_in_a_job_is_not_taken_for_that_one():
     given = {
         "PATH": "/bin",

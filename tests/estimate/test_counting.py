@@ -1,5 +1,7 @@
 """Tokens that are counted against those that a real engine reports, and by hand."""
 
+import re
+
 import pytest
 
 pytest.importorskip("transformers")
@@ -70,6 +72,12 @@ def test_documents_that_are_not_here_are_taken_as_long_as_said(tiny_model, tmp_p
     assert tokens.calls == 50 * 3
     assert tokens.prompts / tokens.calls == pytest.approx(300, rel=0.05)
     assert "no.jsonl" in split.notes[0] and "300 tokens" in split.notes[0]
+    # of the two prompts of each of 25 sets one is run whole, and of the other what stands behind the documents
+    (rest,) = re.findall(r"The 2 prompts of a set are taken to share all but (\d+) tokens, and what", split.notes[0])
+    assert tokens.prefilled == pytest.approx(25 * (300 + int(rest)), rel=0.05)
+    one = made.model_copy(update={"corpus": made.corpus.model_copy(update={"sides": ("left",)})})
+    (split,) = splits(one, Assumed({"test": 50}, prompt_tokens=300))
+    assert "share" not in split.notes[0]
 
 
 def test_without_a_number_of_requests_nothing_is_made_up(tiny_model, tmp_path):
@@ -149,7 +157,9 @@ def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     assumed = Assumed({"test": 128}, prompt_tokens=300)
     assert stage(eight, 8, 8)[0].gpus == 2
     twelve = made.model_copy(update={"generate": made.generate.model_copy(update={"replicas": 12})})
-    with pytest.raises(RecipeError, match="12 engines of 1 GPUs do not fit a machine of 8"):
+    with pytest.raises(
+        RecipeError, match=r"key 'generate\.replicas': 12 replicas of 1 GPU each need 12, and 8 are on a node"
+    ):
         stage(twelve, 1, 8)
     # of a Ray cluster a number is that of all machines
     assumed, on_ray = Assumed({"test": 100_000}, prompt_tokens=300), twelve.model_copy(update={"executor": "ray"})

@@ -263,6 +263,9 @@ def test_more_replicas_than_gpus(values, tiny_model, tmp_path, monkeypatch):
     found = refusal(asking(values, tiny_model, {"backend": "transformers", "replicas": 3}))
     assert "key 'generate.replicas': 2 replicas of 1 GPU each need 2, and 1 is visible here" in found
     assert "key 'judges.mine.backend.replicas': 3 replicas of 1 GPU each need 3, and 1 is visible here" in found
+    wide = {"backend": "vllm", "max_model_len": 256, "engine": {"tensor_parallel_size": 4}, "replicas": "auto"}
+    found = refusal(asking(values, tiny_model, wide))
+    assert "key 'judges.mine.backend.engine': an engine of 4 GPUs needs them on one machine, and 1 is visible" in found
 
 
 def test_more_tokens_than_the_model_has_positions(values, tiny_model):

@@ -2,9 +2,17 @@
 
 import pytest
 
-from evenhand.config import GenerateSection
+from evenhand.config import GenerateSection, ModelSection
 from evenhand.errors import RecipeError
-from evenhand.runfolder.engines import Engines, engines_of, refuse_too_many, shared_out
+from evenhand.generate.backends import open_backend
+from evenhand.runfolder.engines import (
+    Engines,
+    engines_of,
+    refuse_large,
+    refuse_small_nodes,
+    refuse_too_many,
+    shared_out,
+)
 from evenhand.runfolder.gpus import visible_gpus
 
 
@@ -105,11 +113,6 @@ def test_without_gpus_a_model_has_the_memory_to_itself(machine):
             section(replicas=3, tensor_parallel_size=2),
             r"3 replicas of 2 GPUs each need 6, and 4 are .*replicas: 2, or",
         ),
-        (
-            2,
-            section(replicas=2, tensor_parallel_size=4),
-            r"need 8, and 2 are visible here; write replicas: 1, and fewer",
-        ),
     ],
 )
 def test_more_replicas_than_gpus_are_refused(machine, n, made, message):
@@ -122,5 +125,38 @@ def test_as_many_replicas_as_gpus_are_not_refused_nor_any_where_there_is_no_gpu_
     machine(2)
     refuse_too_many(section(replicas=2))
     refuse_too_many(section(replicas=3, backend="scripted"))
+    # is said of the engine
+    refuse_too_many(section(replicas=2, tensor_parallel_size=4))
     machine(0)
     refuse_too_many(section(replicas=3))
+
+
+@pytest.mark.parametrize("replicas", [1, 2, "auto"])
+def test_an_engine_of_more_gpus_than_there_are_is_refused(machine, replicas):
+    machine(2)
+    two = section(replicas, tensor_parallel_size=2)
+    refuse_large(two)
+    refuse_large(section(replicas, tensor_parallel_size=4, distributed_executor_backend="ray"))
+    with pytest.raises(
+        RecipeError, match=r"an engine of 4 GPUs needs them .*, and 2 are visible here; lower tensor_par"
+    ):
+        refuse_large(section(replicas, tensor_parallel_size=2, pipeline_parallel_size=2))
+    machine(1)
+    with pytest.raises(RecipeError, match=r"of 2 GPUs .* and 1 is visible here"):
+        open_backend(two, ModelSection(name="none"))
+    machine(0)
+    refuse_large(two)
+
+
+def test_engines_that_a_node_does_not_hold_are_listed():
+    two, three = section(2, tensor_parallel_size=2), section(3)
+    refuse_small_nodes({"generate": two, "judges.a.backend": three}, 4)
+    refuse_small_nodes({"generate": two, "judges.a.backend": three}, 0)
+    with pytest.raises(
+        RecipeError,
+        match=r"key 'generate\.replicas': 2 replicas .* and 2 are on a node \(--gpus-per-node\); write replicas: 1,"
+        r"(.|\n)*key 'judges\.a\.backend\.replicas': 3 replicas of 1 GPU each",
+    ):
+        refuse_small_nodes({"generate": two, "judges.a.backend": three}, 2)
+    with pytest.raises(RecipeError, match=r"key 'generate\.engine': an engine of 2 GPUs .* and 1 is on a node"):
+        refuse_small_nodes({"generate": two}, 1)
