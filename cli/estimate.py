@@ -174,11 +174,13 @@ def print_costs(recipe: "Recipe") -> None:
 
 
 def _say_costs(stages: "Iterable[Stage]") -> None:
-    for each in stages:
-        if each.server is not None:
-            paid = "its prices are not known: write server.price" if each.cost is None else f"about {each.cost:,.4g}"
-            tokens = f"{_count(each.prompt_tokens)} tokens in, at most {_count(each.generated_tokens)} out"
-            say(f"- {each.split} {each.name} by {each.server}: {tokens}; {paid}")
+    asked = [each for each in stages if each.server is not None]
+    for each in asked:
+        paid = "its prices are not known: write server.price" if each.cost is None else f"about {each.cost:,.4g}"
+        tokens = f"{_count(each.prompt_tokens)} tokens in, at most {_count(each.generated_tokens)} out"
+        say(f"- {each.split} {each.name} by {each.server}: {tokens}; {paid}")
+    if asked:
+        say("- servers: what is asked again, because an answer did not arrive or cannot be read, is not counted")
 
 
 def _table(*columns: str, title: str) -> "Table":
