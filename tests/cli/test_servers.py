@@ -176,3 +176,29 @@ def test_wrong_key_is_told_before_any_request(monkeypatch):
     assert code == 2
     assert "refuses the key in MY_KEY" in said
     assert "secret-value" not in said
+
+
+def at(base_url):
+    """The options of a recipe with one model at this server."""
+    backend = f"{{backend: openai, server: {{base_url: {base_url}, price: {{input: 1000, output: 2000}}}}}}"
+    return ["--set", "model={name: tiny}", "--set", f"backend={backend}"]
+
+
+def test_dry_run_of_a_bias_study_says_what_it_costs():
+    study = ["bias-study", "bias/simulated", "--set", "simulated=null", "--set", "inputs.assignments=1", "--dry-run"]
+    with Server() as server:
+        code, said = run(*study, *at(server.base_url))
+        assert code == 0, said
+        # 12 documents, 2 inputs each in either design, and 256 tokens at most for a summary
+        assert re.search(r"summaries by http\S+ [\d.]+ k tokens in, at most 12.29 k out; about \d", said), said
+        assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "command", [["bias-study", "bias/simulated", "--set", "simulated=null"], ["build-controlled", "controlled/sample"]]
+)
+def test_dry_run_notices_a_server_that_is_not_there(command):
+    code, said = run(*command, *at("http://127.0.0.1:9/v1"), "--dry-run")
+    assert code == 1
+    assert "http://127.0.0.1:9/v1 gives no whole answer" in said
+    assert "start it, or mend server.base_url" in said
