@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.recipe_file import load_bias
+from .estimate import print_asked
 from .progress import watched
 from .terminal import note, say, show, summary
 
@@ -76,7 +77,9 @@ def bias_study(
 
 
 def _show_expected(loaded: "BiasRecipe") -> None:
+    from ..config.model import LanguageModel
     from ..evaluation.bias import count_by_design, make_inputs
+    from ..evaluation.bias.summarise import asks_of
 
     inputs = make_inputs(loaded)
     for design, count in count_by_design(inputs).items():
@@ -85,4 +88,6 @@ def _show_expected(loaded: "BiasRecipe") -> None:
         say(f"left out: {row.count} {row.what}: {row.reason}")
     documents = len({each.original_id for each in inputs.inputs})
     say(f"{documents} documents, {loaded.inputs.assignments} assignments each, setting {loaded.inputs.setting}")
+    if loaded.model is not None:
+        print_asked("summaries", LanguageModel(loaded.model, loaded.backend), asks_of(loaded, inputs.inputs))
     say(f"output: {loaded.output}")

@@ -47,7 +47,10 @@ def build_controlled(
 
 def _show_expected(loaded: "ControlledRecipe") -> None:
     from ..generate.controlled import expected_prompts, read_input, without_opposite
+    from ..generate.server.client import refuse_unreachable
 
+    if loaded.backend.server is not None:
+        refuse_unreachable(loaded.backend.server, loaded.model.name)
     articles = read_input(loaded)
     for row in expected_prompts(articles):
         say(f"{row.step:12} {row.side:10} {row.texts:8,} texts")

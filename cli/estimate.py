@@ -1,7 +1,7 @@
 """`evenhand estimate`: what a recipe needs, before anything is run."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from math import ceil
 from typing import TYPE_CHECKING, Annotated
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..config import Recipe
+    from ..config.model import LanguageModel
     from ..estimate.recipe import Estimate, Stage
+    from ..generate.backend import Ask
     from ..train.memory import TrainMemory
 
 EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
 GIB = 2**30
+# of what servers are asked
+NOT_COUNTED = "- servers: what is asked again, because an answer did not arrive or cannot be read, is not counted"
 
 
 def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -173,12 +177,38 @@ def print_costs(recipe: "Recipe") -> None:
     _say_costs([each for each in by_server if each is not None])
 
 
+def print_asked(what: str, asked: "LanguageModel", asks: "Sequence[Ask]") -> None:
+    """What a server will be asked and paid for these, before it is; nothing where the model runs here.
+
+    Raises:
+        ModelError: the server is not there, refuses the key, or lacks the model.
+    """
+    from ..estimate.counting import Counter, reader
+    from ..generate.server.client import refuse_unreachable
+
+    server = asked.backend.server
+    if server is None:
+        return
+    refuse_unreachable(server, asked.model.name)
+    counter = Counter(reader(asked.model)[0])
+    counter.complete(asks)
+    paid, written = counter.tokens.paid, counter.tokens.generated
+    cost = server.price.cost(round(paid), 0, round(written)) if server.price else None
+    _say_cost(f"{what} by {server.base_url}", paid, written, cost)
+    say(NOT_COUNTED)
+
+
 def _say_costs(stages: "Iterable[Stage]") -> None:
-    for each in stages:
-        if each.server is not None:
-            paid = "its prices are not known: write server.price" if each.cost is None else f"about {each.cost:,.4g}"
-            tokens = f"{_count(each.prompt_tokens)} tokens in, at most {_count(each.generated_tokens)} out"
-            say(f"- {each.split} {each.name} by {each.server}: {tokens}; {paid}")
+    asked = [each for each in stages if each.server is not None]
+    for each in asked:
+        _say_cost(f"{each.split} {each.name} by {each.server}", each.prompt_tokens, each.generated_tokens, each.cost)
+    if asked:
+        say(NOT_COUNTED)
+
+
+def _say_cost(what: str, read: float, written: float, cost: float | None) -> None:
+    paid = "its prices are not known: write server.price" if cost is None else f"about {cost:,.4g}"
+    say(f"- {what}: {_count(read)} tokens in, at most {_count(written)} out; {paid}")
 
 
 def _table(*columns: str, title: str) -> "Table":

@@ -76,6 +76,8 @@ class Counter:
     read: Reader
     # tokens of an answer; None for as many as an ask allows
     most: int | None = None
+    # of one that is a choice
+    choice_tokens: int = 1
     tokens: Tokens = field(default_factory=Tokens)
     # tokens of the longest prompt with its answer
     longest: int = 0
@@ -101,7 +103,7 @@ class Counter:
 
     def _length(self, ask: Ask) -> int:
         if ask.choices:
-            return 1
+            return self.choice_tokens
         return ask.sampling.max_tokens if self.most is None else min(self.most, ask.sampling.max_tokens)
 
     def _answer(self, n_tokens: int) -> str:

@@ -12,6 +12,7 @@ from ..errors import EvenhandError
 from ..generate.method import Answer, Job, draw_seed, draws, text_of
 from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests
+from ..generate.server.requests import SENDINGS
 from ..generate.stage import METHODS, phase_requests
 from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
@@ -284,7 +285,10 @@ def _judging(
         together.setdefault(judge.loads, []).append((name, judge))
         models.setdefault(judge.loads, next(iter(asked.values())))
     for key, judges in together.items():
-        counter = Counter(reader(models[key].model)[0])
+        server = models[key].backend.server
+        counter = Counter(
+            reader(models[key].model)[0], choice_tokens=SENDINGS[server.prompts].choice_tokens if server else 1
+        )
         rounds = [
             judge.rounds(judge_inputs(judge.against, [each for each in candidates if phase.is_judged(each[1], name)]))
             for name, judge in judges

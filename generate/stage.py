@@ -82,6 +82,8 @@ class GenerateCounts(Counts):
     contract_kept: dict[str, int]
     contract_issues: dict[str, int]
     stopped_by_max_tokens: int
+    # False where a server drew them, which promises nothing of its seeds
+    repeatable: bool = Field(default=True, exclude_if=bool)
     left_out: tuple[LeftOut, ...]
 
 
@@ -187,7 +189,7 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
 def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
     write_jsonl(phase.folder / REQUESTS, requests)
     finish(phase, stage, requests)
-    counts = _Counts(requests.sides())
+    counts = _Counts(requests.sides(), is_repeatable=phase.recipe.generate.server is None)
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
         files = {
@@ -266,8 +268,8 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
 class _Counts:
     """Counts over all processes that worked at the stage, because the journal has each batch's own."""
 
-    def __init__(self, sides: Mapping[str, str]) -> None:
-        self._sides = sides
+    def __init__(self, sides: Mapping[str, str], *, is_repeatable: bool) -> None:
+        self._sides, self._is_repeatable = sides, is_repeatable
         self._used = Usage()
         self._n_candidates = self._n_written = self._n_tokens = self._n_turns = self._turn_tokens = self._n_cut = 0
         self._kept: Counter[str] = Counter()
@@ -307,5 +309,6 @@ class _Counts:
             contract_kept=dict(self._kept),
             contract_issues=dict(self._issues),
             stopped_by_max_tokens=self._n_cut,
+            repeatable=self._is_repeatable or not self._n_written,
             left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate"),
         )

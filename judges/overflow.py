@@ -136,17 +136,17 @@ def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict
 
 def was_cut(raw: str | None) -> bool:
     """Whether a score's `raw` says that its source was cut to fit, whichever judge wrote it."""
-    flags = _flags(raw).keys()
+    flags = flags_of(raw).keys()
     return any(shape <= flags for shape in CUT_SHAPES)
 
 
 def cut_words(raw: str | None) -> int:
     """By how many words a score's `raw` says that its source was cut; 0 when it was not."""
-    n: int = _flags(raw).get(CUT_WORDS, 0) if was_cut(raw) else 0
+    n: int = flags_of(raw).get(CUT_WORDS, 0) if was_cut(raw) else 0
     return n
 
 
-def _flags(raw: str | None) -> dict[str, Any]:
+def flags_of(raw: str | None) -> dict[str, Any]:
     """The JSON object that a judge wrote as `raw`; {} for anything else, such as a model's reply as it stands."""
     if not raw or raw[0] != "{":
         return {}

@@ -30,7 +30,7 @@ from ..records import Message, Sampling
 from ..storage import canonical_json, digest
 from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, samplings, until_read
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
-from .overflow import within_length
+from .overflow import CUT_WORDS, flags_of, within_length
 from .shared import Lazy, SharedModels
 from .verdict_text import parse_judge
 
@@ -43,6 +43,8 @@ SCALES = {"standard": (1, 5), "simple": (1, 5), "binary": (0, 1), "ternary": (1,
 GRADES = ("1", "2", "3", "4", "5")
 
 ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
+# key of a verdict's `raw` that has the grade that was written, where the expected one cannot be told
+GREEDY = "greedy"
 # tokens of a reply that is read as text: it should be one number; the rest is room for models that introduce it
 MOST_WRITTEN = 64
 
@@ -116,7 +118,7 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     if not reply.choice_probabilities:
         # a server without logprobs: the grade that it wrote, and `raw` says so
         if (grade := reply.text.strip()) in grades:
-            return Verdict(float(grade), raw=canonical_json({"greedy": reply.text}))
+            return Verdict(float(grade), raw=canonical_json({GREEDY: reply.text}))
         return Verdict(None, "no grade probabilities", reply.text)
     # not-a-number fails this as well
     if not math.isclose(math.fsum(shares.values()), 1.0, abs_tol=1e-3):
@@ -124,6 +126,12 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     # digits beyond these differ with the prompts that stood beside this one, in bfloat16 even the second may
     expected = math.fsum(int(grade) * share for grade, share in shares.items()) / math.fsum(shares.values())
     return Verdict(round(expected, 6), raw=canonical_json({grade: round(share, 6) for grade, share in shares.items()}))
+
+
+def was_greedy(raw: str | None) -> bool:
+    """Whether a score's `raw` says that it is the grade that was written, for want of probabilities; of a cut source, too."""
+    flags = flags_of(raw)
+    return flags.keys() == {GREEDY} or (flags.keys() == {CUT_WORDS, "reply"} and was_greedy(flags["reply"]))
 
 
 def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale: str) -> str:

@@ -7,6 +7,7 @@ each other batch by batch. Where there are several models, or several engines of
 (`apart`); one whose verdicts are all in the cache is never loaded.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -37,6 +38,9 @@ from .journals import Told, done_by, journals_of
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
+from .rubric import was_greedy
+
+log = logging.getLogger(__name__)
 
 
 class Prefill(Record):
@@ -54,6 +58,10 @@ class JudgeCounts(Counts):
     scored: dict[str, int]
     # scores that rest on a source cut to fit the judge's model
     cut: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    # scores that are the grade that was written, where the expected one was asked for and a server gave no probabilities
+    greedy: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    # False of those that ask a server, which promises nothing of its seeds; the others are absent
+    repeatable: dict[str, bool] = Field(default_factory=dict, exclude_if=not_)
     # distinct inputs whose verdict came from the cache
     cached: dict[str, int]
     signatures: dict[str, str]
@@ -150,7 +158,17 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
                     judgement = told.judgement(each.name, candidate.id)
                     counts.add(request, judgement)
                     write_record(file, judgement)
-    return counts.total(told)
+    found = counts.total(told, [name for name in phase.judges if _asks_server(phase, name)])
+    for name, n in found.greedy.items():
+        log.warning(
+            "judge %s: %d of %d grades are whole ones, as they were written: the server gave no probabilities to make expected "
+            "grades of", name, n, found.scored[name],
+        )  # fmt: skip
+    return found
+
+
+def _asks_server(phase: Phase, name: str) -> bool:
+    return any(each.backend.server for each in phase.recipe.judges[name].language_models.values())
 
 
 def _finish(
@@ -221,6 +239,7 @@ class _Counts:
         self._unscored: Counter[tuple[str, str, str]] = Counter()
         self._scored: Counter[str] = Counter()
         self._cut: Counter[str] = Counter()
+        self._greedy: Counter[str] = Counter()
 
     def add(self, request: SummaryRequest, judgement: Judgement) -> None:
         """Count a judgement."""
@@ -229,13 +248,16 @@ class _Counts:
             self._unscored[name, request.side, f"{name}: {judgement.unscored}"] += 1
         self._scored[name] += judgement.score is not None
         self._cut[name] += was_cut(judgement.raw)
+        self._greedy[name] += judgement.score is not None and was_greedy(judgement.raw)
 
-    def total(self, told: Told) -> JudgeCounts:
-        """All counts, with those of the journal."""
+    def total(self, told: Told, on_servers: Sequence[str]) -> JudgeCounts:
+        """All counts, with those of the journal, and which judges ask servers."""
         return JudgeCounts(
             candidates=self.n_candidates,
             scored={each.name: self._scored[each.name] for each in self._judges},
             cut={name: count for name, count in self._cut.items() if count},
+            greedy={name: count for name, count in self._greedy.items() if count},
+            repeatable=dict.fromkeys(on_servers, False),
             cached={each.name: told.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},
             left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge"),

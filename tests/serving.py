@@ -4,15 +4,19 @@ Its answers depend on the request alone, so that a run against it can be compare
 """
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from evenhand.storage import digest
 
 # what becomes of the nth request: None for an answer, "close", "cut", "text", "empty", "slow", or a status
 Fault = Callable[[int, dict[str, Any]], Any]
+# what becomes of a request without a field
+NO_REQUEST = (400, {"message": "messages: field required"}, {})
 SENTENCES = ("The ferry is cheap.", "The bridge costs too much.", "Nobody asked the island.", "Trains are late.")
 
 
@@ -28,6 +32,7 @@ class Server:
         refuses: parameters that get the error that OpenAI's servers give.
         reason: why answers end.
         tells: whether it tells how many tokens there were.
+        certificate: file of its certificate and key; None: it speaks plain HTTP.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class Server:
         refuses: tuple[str, ...] = (),
         reason: str = "stop",
         tells: bool = True,
+        certificate: Path | None = None,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
@@ -70,10 +76,15 @@ class Server:
 
         self._http = Quiet(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
+        self._scheme = "http" if certificate is None else "https"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._http.server_address[1]}/v1"
 
     def __enter__(self) -> "Server":
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
@@ -134,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, server.batches[self.path.split("/")[-1]])
         elif "/batches" in self.path:
             self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
-        elif self.path.endswith("/models") and server.models is not None:
+        elif self.path == "/v1/models" and server.models is not None:
             self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models]})
         else:
             self._send(404, {"error": {"message": "not found"}})
@@ -164,6 +175,13 @@ class _Handler(BaseHTTPRequestHandler):
             server.batches[name] = {"id": name, "object": "batch", "status": "in_progress", "created_at": 1, **body}
             self._send(200, server.batches[name])
             return
+        if self.path not in {"/v1/chat/completions", "/v1/completions"}:
+            self._send(404, {"error": {"message": "not found"}})
+            return
+        if not body:
+            # no request, so that nobody is asked
+            self._answer(server, -1, body)
+            return
         number = server.begins(body)
         try:
             self._answer(server, number, body)
@@ -184,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
                 error = {"message": message, "param": parameter, "code": "unsupported_parameter"}
                 self._send(400, {"error": error})
                 return
-        fault = server.fault(number, body)
+        fault = server.fault(number, body) or (None if body else NO_REQUEST)
         if fault == "close":
             self.close_connection = True
             return

@@ -132,6 +132,15 @@ def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
     return seed_from(recipe.name, recipe.seed, each.id)
 
 
+def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
+    """What a model is asked for a summary of each input."""
+    seeds = [summary_seed(recipe, each) for each in inputs]
+    return [
+        Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
+        for each, seed in zip(inputs, seeds, strict=True)
+    ]
+
+
 def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
     if recipe.summaries is not None:
         made = read_given(recipe.summaries, inputs)
@@ -159,16 +168,12 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
 
 
 def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> SummaryBatch:
-    seeds = [summary_seed(recipe, each) for each in inputs]
-    asks = [
-        Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
-        for each, seed in zip(inputs, seeds, strict=True)
-    ]
+    asks = asks_of(recipe, inputs)
     made = []
-    for each, reply, seed in zip(inputs, engine.complete(asks), seeds, strict=True):
+    for each, reply, ask in zip(inputs, engine.complete(asks), asks, strict=True):
         failed = reply.finish_reason == "failed"
         read = Read(None, reply.reason) if failed else read_reply(reply.text, reply.finish_reason)
-        made.append(_summary(each.id, read, reply.text, seed, reply.n_prompt_tokens))
+        made.append(_summary(each.id, read, reply.text, ask.seed, reply.n_prompt_tokens))
     return SummaryBatch(summaries=tuple(made))
 
 

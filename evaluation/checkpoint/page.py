@@ -1,6 +1,6 @@
 """The report of a run as a page: what training and reranking changed, for whom, and how sure that is."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...records import LeftOut
@@ -60,7 +60,7 @@ from ..pages.words import (
     versions,
 )
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
-from ..systems.contents import Examples, Report, SideGap
+from ..systems.contents import Examples, Report, SideGap, StageRow
 from ..systems.systems import WORDS
 from .findings import CLAIMS
 from .probe import probe_sentence
@@ -69,6 +69,8 @@ from .rounds_page import rounds_section
 BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
 # with more sides than this the terminal shows all requests alone; the page has the sides
 MOST_SIDES = 3
+# of what servers answered
+KEPT = "by the answers that are kept alone, since servers promise nothing of their seeds"
 
 
 def page(report: Report) -> Page:
@@ -383,6 +385,7 @@ def _made(report: Report) -> Iterator[Block]:
             *((phase, Text(model, style="code")) for phase, model in made.models.items()),
             ("prompt templates", Text(templates, style="code")),
             *((judge.name, Text(judge.signature, style="code")) for judge in report.judges),
+            *((("repeatable", Text(f"{KEPT}: {joined(drawn)}")),) if (drawn := _by_servers(made.stages)) else ()),
             ("versions", versions(made.versions)),
         )
     )
@@ -392,6 +395,15 @@ def _made(report: Report) -> Iterator[Block]:
     ]
     rows.append(row("all stages", "", duration(sum(each.seconds for each in made.stages)), "", is_total=True))
     yield table("stages", ("phase", "stage", Column("wall time", kind="number"), Column("counts", "long")), rows)
+
+
+def _by_servers(stages: Sequence[StageRow]) -> list[str]:
+    """What servers answered, by the receipts: candidates, and judges."""
+    found = dict[str, None]()
+    for each in stages:
+        told = each.counts.get("repeatable", {})
+        found |= dict.fromkeys(["candidates"] if told is False else told)
+    return list(found)
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -1,21 +1,34 @@
-"""OpenAI's batch interface: requests go as a file, answers come as one, within a day."""
+"""OpenAI's batch interface: requests go as a file, answers come as one, within a day.
+
+A batch whose answers were taken in is not looked at again. What got none is submitted anew, and given up with the server's words
+after so many batches in a row; that, and what is not kept in the file of answers (a refusal), stays noted until all that is
+asked together has its reply, so that it is not asked again while the rest is waited for.
+"""
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ...errors import ModelError, WaitingError
 from ...runfolder.spending import current
 from ...storage import digest
-from ..backend import Ask
+from ..backend import Ask, failed
 from .client import are_choices, redacted
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
 
+log = logging.getLogger(__name__)
+
 # requests of one batch, at most, as OpenAI has it
 MOST_REQUESTS = 50_000
+# bytes of its file, at most: OpenAI takes 200 MB (reference of "Create batch"), Together AI 100 (its page "Batch inference")
+MOST_BYTES = 100_000_000
+# batches in a row in which a request fails before it is given up, and the reason that it then has
+MOST_FAILURES = 3
+UNANSWERED = "not answered by the server"
 # states of a batch in which nothing more comes
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 STARTED = frozenset({"validating", "in_progress", "finalizing"})
@@ -43,27 +56,30 @@ class Progress:
         return self.status in ENDED
 
 
-async def submit(client: Any, path: str, requests: Mapping[str, dict[str, Any]]) -> str:
-    """Submit requests by name; the batch's id. One that was submitted by a process that was killed since is found again."""
-    mark = digest(sorted(requests), 32)
-    if (known := await _known(client, mark)) is not None:
+async def submit(client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
+    """Submit the lines of requests by name; the batch's id.
+
+    One that was submitted by a process that was killed since is found again; none of those that were noted.
+    """
+    mark = digest(sorted(lines), 32)
+    if (known := await _known(client, mark, noted)) is not None:
         return known
-    lines = [
-        json.dumps({"custom_id": name, "method": "POST", "url": f"/v1{path}", "body": body})
-        for name, body in requests.items()
-    ]
-    file = await client.files.create(file=("requests.jsonl", "\n".join(lines).encode() + b"\n"), purpose="batch")
+    file = await client.files.create(file=("requests.jsonl", b"".join(lines.values())), purpose="batch")
     batch = await client.batches.create(
         input_file_id=file.id, endpoint=f"/v1{path}", completion_window="24h", metadata={MARK: mark}
     )
     return str(batch.id)
 
 
-async def _known(client: Any, mark: str) -> str | None:
-    """The id of a batch of that mark that has not failed."""
+async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
+    """The id of a batch of that mark that has not failed, other than those."""
     listed = (await client.batches.list(limit=MOST_LISTED)).data or ()
     alive = (
-        each for each in listed if (each.metadata or {}).get(MARK) == mark and each.status in {*STARTED, "completed"}
+        each
+        for each in listed
+        if (each.metadata or {}).get(MARK) == mark
+        and each.status in {*STARTED, "completed"}
+        and str(each.id) not in noted
     )
     return next((str(each.id) for each in alive), None)
 
@@ -98,6 +114,27 @@ def _read(lines: Sequence[str]) -> dict[str, tuple[int, dict[str, Any]]]:
     return found
 
 
+class Request(NamedTuple):
+    """A request as it stands in a batch's file."""
+
+    call: Call
+    line: bytes
+    # what it can cost
+    most: float
+
+
+@dataclass
+class UnderWay:
+    """Batches that the server works at."""
+
+    # what each is at
+    said: list[str] = field(default_factory=list)
+    # of the asks that they will answer
+    keys: set[str] = field(default_factory=set)
+    # what they can cost
+    most: float = 0.0
+
+
 @dataclass(frozen=True)
 class Batched:
     """The batches of one server, as far as they were noted."""
@@ -111,70 +148,119 @@ class Batched:
         Raises:
             WaitingError: a batch is under way.
             ModelError: a batch failed as a whole, or requests of it were refused for what they are.
-            CostLimitError: a batch might pass limits.cost.
+            CostLimitError: the next batch might pass limits.cost, and none is under way that may turn out to cost less.
         """
         asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
-        waiting, pending = await self._collect(asks, found)
-        left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in pending])
-        place = self.exchange.server.base_url
-        for start in range(0, len(left), MOST_REQUESTS):
-            some = left[start : start + MOST_REQUESTS]
-            bodies = {call.keys[0]: self.exchange.body(call.asks) for call in some}
-            self._refuse_cost(bodies.values())
-            batch = await submit(self.client, self.exchange.sending.path, bodies)
-            self.exchange.kept.submit(batch, place, {call.keys[0]: call.keys for call in some})
-            waiting.append(f"batch {batch} of {len(some)} requests was submitted")
-        if waiting:
-            raise WaitingError(f"{place}: {'; '.join(waiting)}; the same command continues when it is done")
+        under_way, kept = await self._collect(asks, found), self.exchange.kept
+        found |= kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
+        left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in under_way.keys])
+        await self._submit(left, under_way)
+        if under_way.said:
+            said = "; ".join(under_way.said)
+            raise WaitingError(f"{self.exchange.server.base_url}: {said}; the same command continues when it is done")
+        kept.forget_failures(asks)
 
-    async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> tuple[list[str], set[str]]:
-        """Put the answers of batches that have ended into `found`; what the others are at, and the keys that they will answer."""
-        waiting, pending = list[str](), set[str]()
+    async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
+        """Submit these in batches, as many as have room in limits.cost beside those under way."""
+        place, kept, account, n_left = self.exchange.server.base_url, self.exchange.kept, current(), len(calls)
+        for some in self._files(calls):
+            most = sum(each.most for each in some.values())
+            if account is not None and not account.has_room(under_way.most + most):
+                if not under_way.said:
+                    raise account.refusal(most)
+                under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
+                break
+            lines = {name: each.line for name, each in some.items()}
+            batch = await submit(self.client, self.exchange.sending.path, lines, kept.noted(place))
+            kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
+            under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
+            under_way.most += most
+            n_left -= len(some)
+
+    def _files(self, calls: Sequence[Call]) -> Iterator[dict[str, Request]]:
+        """The requests of each batch by name, within the bounds of a file; one request is in any case."""
+        url, file, size = f"/v1{self.exchange.sending.path}", dict[str, Request](), 0
+        for call in calls:
+            name, body = call.keys[0], self.exchange.body(call.asks)
+            said = {"custom_id": name, "method": "POST", "url": url, "body": body}
+            line = json.dumps(said).encode() + b"\n"
+            if file and (len(file) == MOST_REQUESTS or size + len(line) > MOST_BYTES):
+                yield file
+                file, size = {}, 0
+            file[name] = Request(call, line, self.exchange.most_cost(body))
+            size += len(line)
+        if file:
+            yield file
+
+    async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> UnderWay:
+        """Put the answers of batches that have ended into `found`; the others, as far as they answer these asks."""
+        under_way = UnderWay()
         place, kept = self.exchange.server.base_url, self.exchange.kept
         for batch, names in kept.submitted(place).items():
-            keys = {key for its in names.values() for key in its}
-            if not keys & asks.keys():
+            known = {name: its for name, its in names.items() if set(its) & asks.keys()}
+            if not known:
                 continue
             progress = await look(self.client, batch)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
-                waiting.append(f"batch {batch} is {progress.status}, {done}")
-                pending |= keys
+                under_way.said.append(f"batch {batch} is {progress.status}, {done}")
+                under_way.keys |= {key for its in names.values() for key in its}
+                under_way.most += sum(self._most(_asked(its, asks)) for its in known.values())
                 continue
-            known = {name: its for name, its in names.items() if set(its) & asks.keys()}
-            refused = self._take(known, asks, progress, found)
+            refused, without = self._take(known, asks, progress, found)
             # what was answered and nobody asks for now stays noted
-            kept.finish(batch, {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()})
+            left = {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
+            kept.finish(batch, left, without)
             if refused or not progress.responses:
                 why = (
                     refused
                     or f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
                 )
                 raise ModelError(f"{place}: batch {batch}: {why}; the same command submits anew what has no answer")
-        return waiting, pending
+            if said := [each.reply.error for n, each in without.values() if n == 1]:
+                log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
+        return under_way
+
+    def _most(self, asks: Sequence[Ask]) -> float:
+        return self.exchange.most_cost(self.exchange.body(asks))
 
     def _take(
         self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
-    ) -> str:
-        """Put the answers to these requests into `found`; what the server says of requests that it refuses for what they are."""
-        refused = ""
+    ) -> tuple[str, dict[str, tuple[int, Answer]]]:
+        """Put the answers to these requests into `found`.
+
+        Returns:
+            What the server says of requests that it refuses for what they are; and the asks without an answer to keep, as
+            `KeptAnswers.finish` notes them.
+        """
+        refused, without = "", dict[str, tuple[int, Answer]]()
         for name, keys in names.items():
-            if name not in progress.responses:
-                # it expired
-                continue
-            status, body = progress.responses[name]
-            # those of a request differ in their seed alone, of which answers say nothing
-            ask = next(asks[key] for key in keys if key in asks)
+            status, body = progress.responses.get(name, (0, {}))
+            its = _asked(keys, asks)
             if are_choices(body):
-                its = [ask] * len(keys)
-                found |= self.exchange.taken(keys, its, body, self.exchange.most_cost(self.exchange.body(its)))
-            elif (reply := self.exchange.refused(ask, status, json.dumps(body))) is not None:
-                found |= dict.fromkeys(keys, Answer(reply=reply))
+                answers = self.exchange.taken(keys, its, body, self._most(its))
+            elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
+                answers = dict.fromkeys(keys, Answer(reply=reply))
             elif status in REFUSALS:
                 refused = f"requests were refused: {redacted(json.dumps(body)[:300], self.exchange.server)}"
-        return refused
+                continue
+            else:
+                # that a whole batch expired or was cancelled is nothing that its requests did
+                if status or progress.status == "completed":
+                    reply = failed(self.exchange.sending.prompt(its[0]), UNANSWERED, self._said(status, body))
+                    without |= dict.fromkeys(keys, (1, Answer(reply=reply)))
+                continue
+            found |= answers
+            without |= {key: (MOST_FAILURES, each) for key, each in answers.items() if not each.reply.text}
+        return refused, without
 
-    def _refuse_cost(self, bodies: Iterable[Mapping[str, Any]]) -> None:
-        account, most = current(), sum(map(self.exchange.most_cost, bodies))
-        if account is not None and not account.has_room(most):
-            raise account.refusal(most)
+    def _said(self, status: int, body: Mapping[str, Any]) -> str:
+        """What the server said of a request that failed."""
+        if not status:
+            return "the batch has no answer to it"
+        return redacted(f"status {status}: {json.dumps(body)[:300]}", self.exchange.server)
+
+
+def _asked(keys: Sequence[str], asks: Mapping[str, Ask]) -> list[Ask]:
+    """The asks of a request, one of which is there at least: they differ in their seed alone, of which answers say nothing."""
+    return [next(asks[key] for key in keys if key in asks)] * len(keys)

@@ -11,12 +11,19 @@ from urllib.parse import urlsplit
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...extras import need
+from .requests import SENDINGS
 
 FEATURE = "backend 'openai'"
 # seconds that a server has to say which models it has, before any work
 PATIENCE = 5.0
 CONTINUES = "what was answered is kept, and the same command continues"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
+# the file of authorities whose certificates are trusted
+CERTIFICATES = "SSL_CERT_FILE"
+# OpenSSL's codes of certificates that are another host's or address's, and of those that are not yet or no longer valid
+OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
+# statuses of a path that is not there, or is there for other purposes
+NO_PATH = frozenset({404, 405, 501})
 # models that an error names
 MOST_NAMED = 8
 
@@ -26,23 +33,26 @@ def open_client(section: ServerSection) -> Any:
 
     Raises:
         MissingExtra: the library is not installed.
-        UnfitModelError: the variable that is to hold the key is not set.
+        UnfitModelError: the variable that is to hold the key is not set, or that of certificates names no file of any.
     """
     openai = need("openai", FEATURE)
-    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_refuse_broken]})
-    with _unasked(section):
+    with _environment(section):
         return openai.AsyncOpenAI(
             base_url=section.base_url,
             api_key=_key(section),
             timeout=section.timeout,
             max_retries=section.retries,
-            http_client=http,
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_refuse_broken]}),
         )
 
 
 @contextmanager
-def _unasked(section: ServerSection) -> Iterator[None]:
-    """Keep OpenAI's variables of the environment (organisation, project, headers) from other servers."""
+def _environment(section: ServerSection) -> Iterator[None]:
+    """Keep OpenAI's variables of the environment (organisation, project, headers) from other servers while a client is made.
+
+    Raises:
+        UnfitModelError: SSL_CERT_FILE names no file of certificates.
+    """
     names = (
         []
         if str(urlsplit(section.base_url).hostname).endswith("openai.com")
@@ -51,6 +61,14 @@ def _unasked(section: ServerSection) -> Iterator[None]:
     kept = {name: os.environ.pop(name) for name in names}
     try:
         yield
+    except OSError as error:
+        # a client reads no other file that is the user's
+        if not os.environ.get(CERTIFICATES):
+            raise
+        raise UnfitModelError(
+            f"the environment variable {CERTIFICATES} names {os.environ[CERTIFICATES]!r}, and no certificates can be read "
+            f"there: {error.strerror or error}; name a file that has them, or unset the variable"
+        ) from error
     finally:
         os.environ.update(kept)
 
@@ -99,17 +117,15 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
 
     Raises:
         MissingExtra, UnfitModelError: as `open_client`.
+        UnfitModelError: base_url is not the address below which answers are asked for.
         ModelError: it gives no answer, refuses the key, or lacks the model.
     """
     openai = need("openai", FEATURE)
-    with _unasked(section):
+    with _environment(section):
         client = openai.OpenAI(base_url=section.base_url, api_key=_key(section), timeout=PATIENCE, max_retries=0)
     try:
         with client:
-            known = [each.id for each in client.models.list().data or ()]
-    except openai.NotFoundError:
-        # some servers have no such list, and a wrong address has nothing at all: the first request will tell
-        return
+            known = _models(client, section)
     except openai.OpenAIError as error:
         raise refusal(error, section, model, remedy="start it, or mend server.base_url") from error
     except (ValueError, AttributeError) as error:
@@ -122,6 +138,32 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         raise UnfitModelError(
             f"{section.base_url} has no model {wanted!r}; it has {named}. Write one of them as server.model"
         )
+
+
+def _models(client: Any, section: ServerSection) -> list[str]:
+    """The models that the server lists; none where it has no list, but has what answers are asked for."""
+    openai, path = need("openai", FEATURE), SENDINGS[section.prompts].path
+    try:
+        return [each.id for each in client.models.list().data or ()]
+    except openai.NotFoundError:
+        pass
+    try:
+        # no request: who has the path refuses it, and nothing is paid for
+        client.post(path, body={}, cast_to=object)
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        raise
+    except openai.APIStatusError as error:
+        said = redacted(_said(error), section)
+        # a path that is there may miss the model, which is not named
+        if error.status_code in NO_PATH and "model" not in said.lower():
+            raise UnfitModelError(
+                f"{section.base_url} has neither /models nor {path} below it: {said}; write the address up to and with the "
+                "version, and nothing that comes behind it, as server.base_url: http://localhost:8000/v1"
+            ) from error
+    except openai.APIConnectionError:
+        # it was there a moment ago, and the first request will tell
+        pass
+    return []
 
 
 def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES) -> EvenhandError:
@@ -143,10 +185,8 @@ def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str
         return UnfitModelError(
             f"{place} does not know model {section.model or model!r}, or is not the address of its version (…/v1): {said}"
         )
-    if _is_of(error, ssl.SSLError):
-        return UnfitModelError(
-            f"{place}: its certificate is not trusted: {said}; name the authority's file in SSL_CERT_FILE"
-        )
+    if (fault := _of_tls(error)) is not None:
+        return UnfitModelError(f"{place}: {_tls(fault)[0]}: {said}; {_tls(fault)[1]}")
     what = f"gives no whole answer: {said}"
     if isinstance(error, openai.RateLimitError):
         what = (
@@ -170,10 +210,19 @@ def _said(error: Exception) -> str:
     return lines[0][:300] if lines else type(error).__name__
 
 
-def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
-    """Whether the error, or what caused it, is of a kind."""
-    while error is not None:
-        if isinstance(error, kind) or "CERTIFICATE_VERIFY_FAILED" in str(error):
-            return True
+def _of_tls(error: BaseException | None) -> ssl.SSLError | None:
+    """The fault of TLS that caused the error; a connection that was lost is none."""
+    while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    return False
+    return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
+
+
+def _tls(fault: ssl.SSLError) -> tuple[str, str]:
+    """What the fault is, and what helps."""
+    if not isinstance(fault, ssl.SSLCertVerificationError):
+        return "no encrypted connection comes about", "write http:// in server.base_url if it is a server without TLS"
+    if fault.verify_code in OTHER_NAME:
+        return "its certificate is another host's", "write the name that it was made out to in server.base_url"
+    if fault.verify_code in OTHER_TIME:
+        return "its certificate is not valid today", "have it renewed, or set this machine's clock"
+    return "its certificate is not trusted", f"name the authority's file in {CERTIFICATES}"

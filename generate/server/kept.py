@@ -7,7 +7,7 @@ The key is the SHA-256 of the model's signature, the chat, the sampling, the see
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
 from pydantic import ValidationError
@@ -22,9 +22,17 @@ ANSWERS = KeptTable(
     "answers.sqlite", "answers", "key TEXT PRIMARY KEY, answer TEXT NOT NULL", "answers of servers",
     " (what is not kept is asked and paid for again)",
 )  # fmt: skip
-# batches that were submitted: where, and what they ask
+# batches that were submitted: where, and what they ask that was not taken in yet
 SUBMITTED = """
 CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID
+"""
+# asks of batches that got no answer to keep: in how many in a row, and what they get in its place
+FAILURES = """
+CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, batches INTEGER NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID
+"""
+NOTE_FAILURE = """
+INSERT INTO failures VALUES (?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET batches = batches + excluded.batches, answer = excluded.answer
 """
 # hexadecimal digits of a key
 LENGTH = 64
@@ -55,6 +63,7 @@ class KeptAnswers:
         with ExitStack() as opened:
             self._database = opened.enter_context(ANSWERS.opened())
             self._database.execute(SUBMITTED)
+            self._database.execute(FAILURES)
             self._opened = opened.pop_all()
 
     def find(self, keys: Sequence[str]) -> dict[str, Answer]:
@@ -81,19 +90,46 @@ class KeptAnswers:
             )
 
     def submitted(self, address: str) -> dict[str, dict[str, list[str]]]:
-        """The batches that a server has, by id."""
+        """The batches of a server whose answers were not all taken in, by id."""
         with ANSWERS.usable():
-            rows = self._database.execute("SELECT id, calls FROM batches WHERE address = ? ORDER BY id", (address,))
+            rows = self._database.execute(
+                "SELECT id, calls FROM batches WHERE address = ? AND calls != '{}' ORDER BY id", (address,)
+            )
             return {batch: json.loads(calls) for batch, calls in rows.fetchall()}
 
-    def finish(self, batch: str, left: Mapping[str, Sequence[str]]) -> None:
-        """Forget a batch, but for requests of it that were answered and that nobody has asked for again yet."""
+    def noted(self, address: str) -> set[str]:
+        """Ids of all batches of a server, also of those whose answers were taken in."""
+        with ANSWERS.usable():
+            rows = self._database.execute("SELECT id FROM batches WHERE address = ?", (address,))
+            return {batch for (batch,) in rows.fetchall()}
+
+    def finish(self, batch: str, left: Mapping[str, Sequence[str]], failed: Mapping[str, tuple[int, Answer]]) -> None:
+        """Note that the answers of a batch were taken in.
+
+        Args:
+            batch: its id.
+            left: requests of it that were answered and that nobody has asked for again yet.
+            failed: asks that got no answer to keep, with the number of batches that it counts for and what they get in its place.
+        """
+        rows = [(key, n, answer.model_dump_json()) for key, (n, answer) in failed.items()]
         with ANSWERS.usable(), self._database:
-            if left:
-                change = (canonical_json(dict(left)), batch)
-                self._database.execute("UPDATE batches SET calls = ? WHERE id = ?", change)
-            else:
-                self._database.execute("DELETE FROM batches WHERE id = ?", (batch,))
+            self._database.execute("UPDATE batches SET calls = ? WHERE id = ?", (canonical_json(dict(left)), batch))
+            self._database.executemany(NOTE_FAILURE, rows)
+
+    def given_up(self, keys: Iterable[str], most: int) -> dict[str, Answer]:
+        """What the asks get that failed in so many batches in a row; the others are absent."""
+        found = {}
+        query = "SELECT answer FROM failures WHERE key = ? AND batches >= ?"
+        with ANSWERS.usable():
+            for key in keys:
+                if (row := self._database.execute(query, (key, most)).fetchone()) is not None:
+                    found[key] = _answer(row[0])
+        return found
+
+    def forget_failures(self, keys: Iterable[str]) -> None:
+        """Forget in how many batches the asks failed."""
+        with ANSWERS.usable(), self._database:
+            self._database.executemany("DELETE FROM failures WHERE key = ?", [(key,) for key in keys])
 
     def close(self) -> None:
         """Close the file."""

@@ -22,8 +22,6 @@ MARKS = re.compile(
 )
 # the most alternatives to a token that OpenAI's protocol gives
 MOST_ALTERNATIVES = 20
-# tokens within which a choice begins: some vocabularies write white space first
-CHOICE_TOKENS = 4
 # probability that choices must have together to be read
 LEAST_READ = 0.1
 # how far probabilities of choices may be off because one is not among the alternatives
@@ -42,6 +40,8 @@ class Sending(ABC):
 
     # the path behind the server's address
     path: str
+    # tokens of the answer to an ask with choices, at most
+    choice_tokens: int
 
     @abstractmethod
     def prompt(self, ask: Ask) -> Prompt:
@@ -60,6 +60,8 @@ class Messages(Sending):
     """Chats as OpenAI's protocol has them: the server's template writes the prompt."""
 
     path = "/chat/completions"
+    # a choice begins within these: some vocabularies write white space first
+    choice_tokens = 4
 
     def prompt(self, ask: Ask) -> Prompt:
         """No token ids are known; the digest is the chat's own."""
@@ -71,7 +73,7 @@ class Messages(Sending):
             "messages": [{"role": turn.role, "content": broken(turn.content, MARKS)} for turn in ask.prompt],
             "temperature": ask.sampling.temperature,
             "seed": ask.seed % 2**31,
-            "max_tokens": CHOICE_TOKENS if ask.choices else ask.sampling.max_tokens,
+            "max_tokens": self.choice_tokens if ask.choices else ask.sampling.max_tokens,
         }
         if ask.sampling.top_p < 1:
             asked["top_p"] = ask.sampling.top_p
@@ -102,6 +104,7 @@ class Tokens(Sending):
     """
 
     path = "/completions"
+    choice_tokens = 1
 
     def __init__(self, tokenizer: Any) -> None:
         # each is read for what is sent, and again for what comes back
@@ -125,7 +128,7 @@ class Tokens(Sending):
         if ask.choices:
             ids = list(read.ids)
             return asked | {
-                "max_tokens": 1,
+                "max_tokens": self.choice_tokens,
                 "allowed_token_ids": ids,
                 "logprob_token_ids": ids,
                 "logprobs": len(ids),
@@ -157,6 +160,10 @@ class Tokens(Sending):
             logps=math.fsum(found) if found else None,
             choice_probabilities=shares,
         )
+
+
+# server.prompts -> what is sent
+SENDINGS: dict[str, type[Sending]] = {"messages": Messages, "tokens": Tokens}
 
 
 def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:

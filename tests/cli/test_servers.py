@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,11 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def receipt(output, stage):
+    """What the receipt of a stage counted."""
+    return json.loads(Path(output, f"evaluation/base/receipts/{stage}.json").read_text())["counts"]
+
+
 def run(*arguments):
     """Exit code of a command, and what it says."""
     result = CliRunner().invoke(app, [*map(str, arguments)])
@@ -63,17 +70,27 @@ def test_shipped_recipe_runs_and_says_before_what_it_costs():
     with Server(logprobs=GRADES) as server:
         code, said = run("loop", "server/rerank", *changed(server), "--dry-run")
         assert code == 0, said
-        assert "tokens in" in said
+        assert "what is asked again, because an answer did not arrive or cannot be read, is not counted" in said
         assert server.asked == []
         assert stages(server)[0] == 0
+    # of the candidates, and of the grades, which are asked for with room for white space
+    allowed = Counter[bool]()
+    for body in server.asked:
+        allowed["logprobs" in body] += body.get("n", 1) * body["max_tokens"]
+    assert re.findall(r"at most ([^;]+) out", said) == [f"{allowed[False] / 1000:.2f} k", str(allowed[True])]
     judgements = lines(OUTPUT / "evaluation/base/judgements.jsonl")
     grades = {each["score"] for each in judgements if each["judge"].startswith("rubric")}
     assert sorted(grades) == pytest.approx([3.4])
     costs = [line["record"]["cost"] for line in lines(OUTPUT / "costs.jsonl")]
     assert len(costs) == len(server.asked)
+    # what a server draws is its own affair
+    assert receipt(OUTPUT, "generate")["repeatable"] is False
+    counts = receipt(OUTPUT, "judge")
+    assert counts["repeatable"] == {"rubric_coverage": False, "rubric_faithfulness": False}
+    assert "greedy" not in counts
 
 
-def test_server_without_alternatives_gives_whole_grades_and_says_so():
+def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
     with Server() as server:
         # it writes sentences, which are no grades
         code, said = stages(server)
@@ -82,8 +99,14 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so():
     with Server(logprobs=dict.fromkeys(["4"], 0.0)) as server:
         # one alternative, and the others unseen, as likely as it for all that is known
         assert stages(server, name="other", output="other")[0] == 0
-    raw = {each["raw"] for each in lines(Path("other/evaluation/base/judgements.jsonl"))}
+    judgements = lines(Path("other/evaluation/base/judgements.jsonl"))
+    raw = {each["raw"] for each in judgements}
     assert '{"greedy":"4"}' in raw
+    # every grade is, of those who grade
+    n = sum(each["judge"] == "rubric_coverage" for each in judgements)
+    counts = receipt("other", "judge")
+    assert counts["greedy"] == {"rubric_coverage": n, "rubric_faithfulness": n}
+    assert f"judge rubric_coverage: {n} of {n} grades are whole ones" in caplog.text
 
 
 def test_limit_of_cost_stops_the_run_and_raised_it_goes_on():
@@ -153,3 +176,29 @@ def test_wrong_key_is_told_before_any_request(monkeypatch):
     assert code == 2
     assert "refuses the key in MY_KEY" in said
     assert "secret-value" not in said
+
+
+def at(base_url):
+    """The options of a recipe with one model at this server."""
+    backend = f"{{backend: openai, server: {{base_url: {base_url}, price: {{input: 1000, output: 2000}}}}}}"
+    return ["--set", "model={name: tiny}", "--set", f"backend={backend}"]
+
+
+def test_dry_run_of_a_bias_study_says_what_it_costs():
+    study = ["bias-study", "bias/simulated", "--set", "simulated=null", "--set", "inputs.assignments=1", "--dry-run"]
+    with Server() as server:
+        code, said = run(*study, *at(server.base_url))
+        assert code == 0, said
+        # 12 documents, 2 inputs each in either design, and 256 tokens at most for a summary
+        assert re.search(r"summaries by http\S+ [\d.]+ k tokens in, at most 12.29 k out; about \d", said), said
+        assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "command", [["bias-study", "bias/simulated", "--set", "simulated=null"], ["build-controlled", "controlled/sample"]]
+)
+def test_dry_run_notices_a_server_that_is_not_there(command):
+    code, said = run(*command, *at("http://127.0.0.1:9/v1"), "--dry-run")
+    assert code == 1
+    assert "http://127.0.0.1:9/v1 gives no whole answer" in said
+    assert "start it, or mend server.base_url" in said

@@ -3,7 +3,10 @@
 import asyncio
 import json
 import math
+import re
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 
 import pytest
 
@@ -439,6 +442,121 @@ def test_reach_is_tried_before_any_work():
         refuse_unreachable(section(server), "tiny")
     with Server(key="k") as server, pytest.raises(UnfitModelError, match=r"a request without key.*api_key_env"):
         refuse_unreachable(section(server), "tiny")
+
+
+def section_at(base_url, **options):
+    return BackendSection(backend="openai", server={"base_url": base_url, "retries": 0, **options}).server
+
+
+@pytest.mark.parametrize("prompts", ["messages", "tokens"])
+@pytest.mark.parametrize("models", [("tiny",), None])
+@pytest.mark.parametrize("ending", ["", "/v1/chat/completions", "/v2"])
+def test_address_that_is_not_that_of_the_version_is_refused_before_any_work(ending, models, prompts):
+    with Server(models=models) as server:
+        whole = server.base_url
+        refuse_unreachable(section_at(whole, prompts=prompts), "tiny")
+        refuse_unreachable(section_at(f"{whole}/", prompts=prompts), "tiny")
+        wrong = section_at(whole.removesuffix("/v1") + ending, prompts=prompts)
+        said = pytest.raises(UnfitModelError, match=r"neither /models nor /.*completions below it: not found.*:8000/v1")
+        with said as error:
+            refuse_unreachable(wrong, "tiny")
+        assert error.value.exit_code == 2
+        assert server.asked == []
+
+
+@pytest.mark.parametrize("fault", [400, 422, 429, 500, "close"])
+def test_server_without_a_list_of_models_is_believed_whatever_it_says_to_no_request(fault):
+    with Server(lambda number, body: fault, models=None) as server:
+        refuse_unreachable(section_at(server.base_url), "tiny")
+    said = (404, {"message": "the model '' does not exist", "code": "model_not_found"}, {})
+    with Server(lambda number, body: said, models=None) as server:
+        refuse_unreachable(section_at(server.base_url), "tiny")
+
+
+def open_and_ask(base_url):
+    backend = BackendSection(backend="openai", server={"base_url": base_url, "retries": 0})
+    with closing(open_backend(backend, ModelSection(name="tiny"))) as opened_backend:
+        opened_backend.complete([ask("a ferry")])
+
+
+def both_ways(base_url):
+    """What is said before any work, and what while asking."""
+    for work in (lambda: refuse_unreachable(section_at(base_url), "tiny"), lambda: open_and_ask(base_url)):
+        with pytest.raises(UnfitModelError) as error:
+            work()
+        yield str(error.value)
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_file_of_certificates_that_holds_none_is_one_message(tmp_path, monkeypatch, content):
+    path = tmp_path / "authority.pem"
+    if content:
+        path.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    with Server() as server:
+        for said in both_ways(server.base_url):
+            assert f"SSL_CERT_FILE names '{path}', and no certificates can be read there" in said
+            assert ("No such file" in said) == (content is None)
+
+
+def certified(folder, name, days):
+    """A file of a certificate that a host of that name made out to itself, good until so many days from now, and its key."""
+    pytest.importorskip("cryptography")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    host = x509.IPAddress(ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=100))
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectAlternativeName([host]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    path = folder / "host.pem"
+    path.write_bytes(certificate.public_bytes(pem) + key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "is_trusted", "said"),
+    [
+        ("127.0.0.1", 9, False, r"certificate is not trusted.*self-signed.*name the authority's file in SSL_CERT_FILE"),
+        ("example.org", 9, True, r"certificate is another host's.*not valid for '127.0.0.1'.*write the name"),
+        ("127.0.0.1", -9, True, r"certificate is not valid today.*expired.*have it renewed"),
+    ],
+)
+def test_certificate_is_refused_for_what_is_wrong_with_it(tmp_path, monkeypatch, name, days, is_trusted, said):
+    path = certified(tmp_path, name, days)
+    if is_trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    with Server(certificate=path) as server:
+        for told in both_ways(server.base_url):
+            assert re.search(said, told), told
+
+
+def test_certificate_of_ones_own_authority_is_taken(tmp_path, monkeypatch):
+    path = certified(tmp_path, "127.0.0.1", 9)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    with Server(certificate=path) as server:
+        refuse_unreachable(section_at(server.base_url), "tiny")
+        open_and_ask(server.base_url)
+
+
+def test_https_at_a_plain_port_is_no_fault_of_certificates():
+    with Server() as server:
+        for said in both_ways(server.base_url.replace("http:", "https:")):
+            assert "no encrypted connection comes about" in said
+            assert "write http:// in server.base_url" in said
+            assert "certificate" not in said
 
 
 @pytest.mark.parametrize(

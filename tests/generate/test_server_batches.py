@@ -1,5 +1,6 @@
 """Requests as files: submitted once, collected by the same command, whatever happens in between."""
 
+import re
 from contextlib import closing
 
 import pytest
@@ -74,9 +75,96 @@ def test_requests_that_expired_or_failed_are_submitted_again_and_refused_ones_ar
             complete(server, asks(), batches=True)
         assert ANSWERS.count() == 2
         server.work_off()
-        with opened(server, batches=True) as backend, pytest.raises(WaitingError, match="of 1 requests"):
-            # a refusal is no answer that is kept: asked again, it is submitted again
-            backend.complete(asks())
+        with opened(server, batches=True) as backend:
+            # what was refused is not asked again while the others are waited for
+            assert [reply.finish_reason for reply in backend.complete(asks())] == ["stop"] * 6 + ["failed"] * 2
+            with pytest.raises(WaitingError, match="of 1 requests"):
+                # a refusal is no answer that is kept: asked again afterwards, it is submitted again
+                backend.complete(asks())
+
+
+def commands(server, wanted, fault, **options):
+    """What each command said until one had all replies, of a server whose batches end between them; and the replies."""
+    said = []
+    with opened(server, batches=True, **options) as backend:
+        while len(said) < 9:
+            try:
+                return said, backend.complete(wanted)
+            except WaitingError as error:
+                said.append(str(error))
+                server.work_off(fault=fault)
+    raise AssertionError(f"it waits for ever: {said}")
+
+
+@pytest.mark.parametrize("code", [429, 500])
+def test_batch_of_which_all_requests_failed_is_submitted_anew_and_given_up_after_three(code):
+    with Server() as server:
+        server.refusal = "overloaded"
+        said, replies = commands(server, asks(3), lambda number, body: code)
+        assert [re.search(r"batch-\d", each)[0] for each in said] == ["batch-0", "batch-1", "batch-2"]
+        assert {(reply.finish_reason, reply.reason) for reply in replies} == {("failed", "not answered by the server")}
+        assert replies[0].error == f'status {code}: {{"error": {{"message": "overloaded {code}"}}}}'
+        # and a later command may try again
+        with pytest.raises(WaitingError, match="batch-3 of 3 requests"):
+            complete(server, asks(3), batches=True)
+
+
+def test_failures_that_are_not_in_a_row_are_no_reason_to_give_up():
+    with Server() as server:
+        server.refusal = "overloaded"
+        tries = iter([500, 500, 200, 500, 500, 200])
+        for _ in range(2):
+            said, replies = commands(server, asks(1), lambda number, body: next(tries))
+            assert (len(said), replies[0].finish_reason) == (3, "stop")
+            ANSWERS.forget()
+
+
+def test_batch_that_was_taken_in_is_not_found_again_when_its_answers_are_forgotten():
+    with Server() as server:
+        commands(server, asks(2), lambda number, body: 200)
+        ANSWERS.forget()
+        with pytest.raises(WaitingError, match="batch batch-1 of 2 requests was submitted"):
+            complete(server, asks(2), batches=True)
+
+
+def test_request_that_keeps_failing_does_not_have_the_refused_ones_asked_again():
+    with Server() as server:
+        said, replies = commands(server, asks(2), lambda number, body: 500 if "text 1" in str(body) else 400)
+    assert [int(re.search(r"of (\d) requests", each)[1]) for each in said] == [2, 1, 1]
+    assert {reply.finish_reason for reply in replies} == {"failed"}
+
+
+def test_batches_have_room_in_the_limit_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("evenhand.generate.server.batches.MOST_REQUESTS", 2)
+    price = {"input": 1000, "output": 2000}
+    # 6 bytes and 32 around them in, two answers of 8 tokens out
+    most = 4 * (38 * 0.001 + 16 * 0.002)
+    with Server() as server:
+        with spending(tmp_path, 0.7 * most):
+            for said in ("batch-0 of 2 requests was submitted; 2 further requests wait", "in_progress.*2 further"):
+                with pytest.raises(WaitingError, match=said):
+                    complete(server, asks(), batches=True, price=price)
+            assert len(server.batches) == 1
+            server.work_off()
+            # it took .018 for each request, which leaves room
+            with pytest.raises(WaitingError, match="batch-1 of 2 requests was submitted; the same"):
+                complete(server, asks(), batches=True, price=price)
+        server.work_off()
+        with spending(tmp_path, 0.7 * most):
+            assert len(complete(server, asks(), batches=True, price=price)) == 8
+    assert sum(line.cost for line in Journal(tmp_path / COSTS, Cost)) == pytest.approx(4 * 0.018)
+
+
+def test_file_of_a_batch_has_no_more_bytes_than_servers_take(monkeypatch):
+    monkeypatch.setattr("evenhand.generate.server.batches.MOST_BYTES", 500)
+    with Server() as server:
+        with pytest.raises(WaitingError):
+            complete(server, [*asks(5), *asks(1)], batches=True)
+        sizes = [len(file.encode()) for file in server.files.values()]
+        assert len(sizes) > 1
+        assert max(sizes) <= 500
+        server.work_off()
+        assert len(complete(server, asks(5), batches=True)) == 10
 
 
 def test_refused_request_is_a_failed_reply():

@@ -12,9 +12,10 @@ from evenhand.config.judges import RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
-from evenhand.judges.rubric import open_rubric
+from evenhand.judges.rubric import open_rubric, was_greedy
 from evenhand.judges.shared import SharedModels
 from evenhand.prompts import BREAK, load_template
+from evenhand.storage import canonical_json
 
 PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
 
@@ -72,6 +73,9 @@ def test_reply_without_a_distribution_is_unscored(reply, reason):
 def test_grade_of_a_server_that_gives_no_distribution_is_the_one_it_wrote_and_says_so():
     verdict = judged_by(lambda ask: text_reply(" 4\n"))[0].score([make_input("A.")])[0]
     assert (verdict.score, verdict.unscored, verdict.raw) == (4.0, None, '{"greedy":" 4\\n"}')
+    assert was_greedy(verdict.raw)
+    assert was_greedy(canonical_json({"cut_words": 3, "reply": verdict.raw}))
+    assert not was_greedy('{"1":0.1,"2":0.2,"3":0.3,"4":0.4,"5":0.0}')
 
 
 def test_why_a_prompt_was_refused_is_kept():

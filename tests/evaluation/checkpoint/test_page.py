@@ -13,6 +13,7 @@ from evenhand.evaluation.checkpoint.page import curve_panels, flat_counts, ledge
 from evenhand.evaluation.checkpoint.report import read_report
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
+from evenhand.evaluation.systems.contents import StageRow
 from evenhand.records import LeftOut
 from evenhand.resampling import CLEAR
 from evenhand.storage import write_text
@@ -227,6 +228,16 @@ def test_counts_are_flattened_without_what_was_left_out_and_zeros_are_together()
     assert list(flat_counts(counts)) == [
         ("requests", "4"), ("contract kept, left", "3"), ("rate", "0.1235"), ("0", "a, b")
     ]  # fmt: skip
+
+
+def test_page_says_what_servers_answered_and_cannot_be_repeated(small_run: Any):
+    report = build_report(small_run.recipe, None)
+    told = {"generate": {"repeatable": False}, "judge": {"repeatable": {"helpful": False, "fair": False}}, "rerank": {}}
+    rows = [StageRow(phase="evaluation/base", stage=name, seconds=1, counts=counts) for name, counts in told.items()]
+    made = report.provenance.model_copy(update={"stages": tuple(rows)})
+    by_server = markdown.render(page(report.model_copy(update={"provenance": made})))
+    assert "since servers promise nothing of their seeds: candidates, helpful and fair" in by_server
+    assert "servers promise" not in markdown.render(page(report))
 
 
 def test_single_candidate_has_no_curve(make_run: Any):
