@@ -130,7 +130,8 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     if found.training:
         show(_training(found))
         say(
-            "* the recipe's. adapter: with gradients, optimiser and buffers. checkpointed, plain: activations, and all together"
+            "* the recipe's. adapter: with gradients, optimiser and buffers. all: activations with the rest. c.: with gradient "
+            "checkpointing"
         )
     if found.engines:
         show(_engines(found))
@@ -265,7 +266,16 @@ def _training(found: "Estimate") -> "Table":
         f"\nMemory of training in GiB per GPU, {found.training[0].gpus} GPUs, passes of {found.pass_tokens:,} tokens"
     )
     table = _table(
-        "strategy", "weights", "adapter", "logits", "checkpointed", "together", "plain", "together", "fits", title=title
+        "strategy",
+        "weights",
+        "adapter",
+        "logits",
+        "activations c.",
+        "all c.",
+        "activations",
+        "all",
+        "fits",
+        title=title,
     )
     for each in found.training:
         mark = " *" if each.is_recipes else ""
@@ -284,7 +294,7 @@ def _fits(found: "Estimate", row: "TrainMemory") -> str:
 
     room = USABLE * found.device.memory * GIB
     kinds = [kind for kind in ("plain", "checkpointing") if row.total(kind) <= room]
-    return {0: "no", 1: "checkpointed", 2: "yes"}[len(kinds)]
+    return {0: "no", 1: "only c.", 2: "yes"}[len(kinds)]
 
 
 def _engines(found: "Estimate") -> "Table":

@@ -113,9 +113,9 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     phase, notes = its[0], []
     try:
         requests: Sequence[SummaryRequest] = phase_requests(phase)
-        n = assumed.requests.get(name) or len(requests)
+        n = _drawn(phase, assumed.requests.get(name)) or len(requests)
     except EvenhandError as error:
-        n = assumed.requests.get(name) or phase.split_section.sample or 0
+        n = _drawn(phase, assumed.requests.get(name)) or phase.split_section.sample or 0
         requests, said = _stand_ins(phase, assumed)
         notes.append(f"{name}: {first_line(error).rstrip('.')}. {said}")
         if not n:
@@ -140,6 +140,12 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     return Split(
         name, its, n, work, train, _files(phase, counted, candidates, factor, train.pairs if train else 0), notes
     )
+
+
+def _drawn(phase: Phase, n: int | None) -> int | None:
+    """Of so many requests those that a phase draws."""
+    sample = phase.split_section.sample
+    return n if n is None or sample is None else min(n, sample)
 
 
 def _files(

@@ -43,9 +43,10 @@ class Done:
     stderr: str
 
 
-def evenhand(*arguments):
+def evenhand(*arguments, columns="100"):
     """The same in this process."""
-    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=ENVIRONMENT)
+    environment = ENVIRONMENT | {"COLUMNS": columns}
+    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=environment)
     if isinstance(done.exception, EvenhandError):
         return Done(done.exception.exit_code, done.stdout, str(done.exception))
     assert done.exception is None, done.exception
@@ -66,6 +67,9 @@ def test_a_recipe_for_gpus_is_told_in_tables_of_100_columns(llama):
     done = started(RECIPE, *options)
     # its judges' models are not on a machine without a hub
     assert done.returncode == 3, done.stderr
+    # on 80 columns with a GPU for which layers are run again, too, each row has its strategy
+    narrow = evenhand(RECIPE, *options, "--gpu", "a100-40", columns="80").stdout
+    assert all(f"\n{name}" in narrow for name in ("DDP", "ZeRO-2 *", "ZeRO-3", "FSDP2")), narrow
     assert all(len(line) <= 100 for line in done.stdout.splitlines() if not line.startswith(("- ", "*")))
     assert "8.03 B" in done.stdout
     assert "ZeRO-2 *" in done.stdout
@@ -121,7 +125,7 @@ def test_json_has_what_follows_from_the_published_sizes(llama):
     assert spread["DDP"]["weights"] == 2 * 8_030_261_248
     assert spread["FSDP2"]["weights"] < spread["DDP"]["weights"] / 2
     stages = {(each["split"], each["name"]): each for each in found["stages"]}
-    # six candidates of at most 512 tokens for 500 requests, in one round
+    # six candidates of at most 512 tokens for 500 requests, in one round, of however many
     assert stages["train", "generate"]["generated_tokens"] == 500 * 6 * 512
     assert stages["test", "generate"]["requests"] == 30
     # two operations of every weight of the layers for each token, forward and back, and forward again for the reference
