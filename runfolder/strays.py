@@ -38,11 +38,14 @@ def begin_shard(phase: Phase, stage: Stage, shard: Shard, *, sections: Sequence[
         RecipeError: journals of the stage are cut into other batches, so that shards would overlap and leave gaps.
         StorageError: the recipe cannot be written.
     """
-    mine = {each: paths for (key, each), paths in _left(stage).items() if key == stage.key}
+    left = _left(stage)
+    mine = {each: paths for (key, each), paths in left.items() if key == stage.key}
     for other, paths in mine.items():
+        # of a shard that has worked by several recipes, the one that it keeps may not be that of these journals
+        is_known = sum(each == other for _, each in left) == 1
         sizes = [
             key
-            for key in changed_keys(phase.recipe, other)
+            for key in (changed_keys(phase.recipe, other) if is_known else [])
             if key.endswith(f".{SIZE}") and key.startswith(tuple(f"{section}." for section in sections))
         ]
         if sizes or (other == shard and has_others):

@@ -190,6 +190,8 @@ def test_shards_that_are_cut_into_other_batches_are_refused(phase):
     with pytest.raises(RecipeError, match=r"judge shard 1/2: .*which is judges\.grade\.backend\.requests_per_batch of"):
         done(larger, judge_shard, [1], of=2)
     # the recipe that a shard keeps may be that of later work
+    done(phase("shards", size=3, evaluation={"judges": ["grade"]}), judge_shard, [0], of=2)
+    done(mine, judge_shard, [1], of=2)
     (mine.recipe.output / "shards/0-of-2/recipe.yaml").unlink()
     with pytest.raises(RecipeError, match=r"judge shard 0/2: what it has done .* Write the same number; or"):
         done(larger, judge_shard, [0], of=2)
