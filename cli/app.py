@@ -38,7 +38,7 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import console, note, print_plan, say, show, summary
+from .terminal import console, note, note_cautions, print_plan, say, show, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None
     from ..generate.stage import generate_shard
 
     if shard is None:
-        _run_stage("generate", recipe, phase, set_, run)
+        note_cautions(_run_stage("generate", recipe, phase, set_, run))
     else:
         _run_shard("generate", (recipe, phase, set_), shard, generate_shard)
 
@@ -202,6 +202,7 @@ def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
         verb, receipt = run(chosen)
         track(chosen, receipt)
     say(summary(f"{chosen.name} {verb}", receipt, reused=False))
+    note_cautions(receipt)
 
 
 @app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
@@ -396,7 +397,7 @@ def _run_stage(
     phase_name: str | None,
     overrides: list[str] | None,
     run: "Callable[[Phase], tuple[Receipt, bool]]",
-) -> None:
+) -> "Receipt":
     recipe = load_recipe(path, overrides or [])
     from ..loop import work_in
     from ..preflight import check_names
@@ -409,6 +410,7 @@ def _run_stage(
         receipt, reused = run(phase)
         track(phase, receipt)
     say(summary(title, receipt, reused))
+    return receipt
 
 
 def _run_shard(

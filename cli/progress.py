@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..extras import verbosity
 from ..runfolder.progress import Tally, progress_path, read_progress
-from .terminal import note, say_put_aside, summary
+from .terminal import note, note_cautions, say_put_aside, summary
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,8 +48,7 @@ def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
     def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
         width = len(f"step {len(names)} of {len(names)}  ") + max(map(len, names))
         note(summary(f"{title(step):{width}}", receipt, reused))
-        for warning in receipt.counts.get("cautions", []):
-            note(f"warning: {warning}")
+        note_cautions(receipt)
 
     run_loop(recipe, running=running, on_done=on_done, twins=twins)
 

@@ -9,7 +9,7 @@ from ..config.recipe_file import load_recipe
 from .inputs import Overrides
 from .terminal import note
 
-EXAMPLE = "Example: evenhand serve server/rerank --set generate.server.base_url=http://localhost:8000/v1 --port 8080"
+EXAMPLE = 'Example: evenhand serve server/serve --fail-if "worst_side(shares) < 0.5" --port 8080'
 
 
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -51,7 +51,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..extras import need
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
-    from ..serve.listen import keys_from, open_socket, served_phase, server_of
+    from ..serve.listen import keys_from, leave_what_hangs, open_socket, served_phase, server_of
 
     for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
@@ -62,4 +62,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         server = server_of(chosen, limits, guard)
         place = listening.getsockname()
         note(f"{loaded.name}: {chosen.name} at http://{host}:{place[1]}/v1; stop it with Ctrl-C")
-        server.run(sockets=[listening])
+        try:
+            server.run(sockets=[listening])
+        finally:
+            leave_what_hangs(server)

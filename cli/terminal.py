@@ -57,6 +57,12 @@ def summary(name: str, receipt: "Receipt", reused: bool) -> str:
     return "  ".join([*parts, shown]).rstrip()
 
 
+def note_cautions(receipt: "Receipt") -> None:
+    """Print what a step warns of, a line each."""
+    for warning in receipt.counts.get("cautions", []):
+        note(f"warning: {warning}")
+
+
 def print_plan(recipe: "Recipe") -> None:
     """The steps of a recipe's loop with what each will handle, where its files go, and which earlier files are put aside."""
     from rich.table import Table

@@ -8,7 +8,7 @@ between: requests that are in the journal stay as they are, and the others are c
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
 from pathlib import Path
@@ -84,6 +84,8 @@ class GenerateCounts(Counts):
     stopped_by_max_tokens: int
     # False where a server drew them, which promises nothing of its seeds
     repeatable: bool = Field(default=True, exclude_if=bool)
+    # warnings
+    cautions: tuple[str, ...] = Field(default=(), exclude_if=not_)
     left_out: tuple[LeftOut, ...]
 
 
@@ -272,6 +274,7 @@ class _Counts:
         self._sides, self._is_repeatable = sides, is_repeatable
         self._used = Usage()
         self._n_candidates = self._n_written = self._n_tokens = self._n_turns = self._turn_tokens = self._n_cut = 0
+        self._n_empty = self._n_empty_cut = 0
         self._kept: Counter[str] = Counter()
         self._issues: Counter[str] = Counter()
         self._failures: Counter[tuple[str, str]] = Counter()
@@ -287,6 +290,9 @@ class _Counts:
         self._n_turns += len(batch.turns)
         self._turn_tokens += sum(turn.n_tokens for turn in batch.turns)
         self._n_cut += sum(c.finish_reason == "length" for c in batch.candidates)
+        empty = [c for c in batch.candidates if not c.text]
+        self._n_empty += len(empty)
+        self._n_empty_cut += sum(c.finish_reason == "length" for c in empty)
         self._kept.update(self._sides[c.request_id] for c in batch.candidates if c.contract_ok)
         self._issues.update(issue for c in batch.candidates for issue in c.issues)
         self._failures.update((f.side, f.reason) for f in batch.failures)
@@ -310,5 +316,16 @@ class _Counts:
             contract_issues=dict(self._issues),
             stopped_by_max_tokens=self._n_cut,
             repeatable=self._is_repeatable or not self._n_written,
+            cautions=tuple(self._cautions()),
             left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate"),
         )
+
+    def _cautions(self) -> Iterator[str]:
+        if self._n_empty:
+            said = f"{self._n_empty} of {self._n_candidates} candidates are empty"
+            if self._n_empty_cut:
+                said += (
+                    f", and {self._n_empty_cut} of these stopped at max_tokens, which a model that thinks first may use up; "
+                    "raise max_tokens of the plans"
+                )
+            yield said

@@ -1,9 +1,11 @@
 """The addresses of `evenhand serve`, and errors in the form of OpenAI's protocol.
 
 Logged are method, path, status and milliseconds, never what was sent or answered: error texts, which may quote documents, go to
-the client, and into the log only where the command was started with -v.
+the client, and into the log only where the command was started with -v. Why a server refuses key, model or address is logged in
+any case: it lasts until somebody who reads the log mends it.
 """
 
+import asyncio
 import hmac
 import json
 import logging
@@ -13,8 +15,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
-from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError
+from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
 from ..extras import need, verbosity
 from ..records import Judgement
 from ..runfolder.phases import Phase
@@ -24,7 +27,7 @@ from .guard import Guard
 from .late import Late
 from .metrics import Metrics
 from .pool import BusyError, Pool
-from .sides import worst_gap
+from .sides import worst_gap, worst_side
 from .work import Chosen, NoSummaryError, Worker, local_judges, refuse_relative, signature
 
 if TYPE_CHECKING:
@@ -38,8 +41,14 @@ FEATURE = "evenhand serve"
 NO_GUARD = Guard()
 # seconds after which a client that was sent away may come again
 RETRY_AFTER = 2
+# seconds that workers and judges have to close
+CLOSING_SECONDS = 2
 # what a client is told of a fault that is not its own
 UPSTREAM = "the model's server or a judge does not answer; try again later"
+UNFIT = (
+    "the model's server or a judge's has not what evenhand asks it for (model, address), or refuses the key, and whoever runs "
+    "evenhand must mend that; its log says what"
+)
 FAULT = "evenhand could not answer; its log says more"
 
 
@@ -82,6 +91,7 @@ RULES = (
     Rule(NoSummaryError, 422, "no_summary"),
     Rule(DataError, 422, "invalid_request"),
     Rule(RecipeError, 422, "invalid_request"),
+    Rule(UnfitModelError, 503, "upstream_unfit", UNFIT),
     Rule(ModelError, 503, "upstream_unavailable", UPSTREAM),
     Rule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
     Rule(TimeoutError, 504, "deadline_exceeded", "there was no summary in time; raise --deadline, or ask again: what was "
@@ -100,6 +110,8 @@ def refusal_of(error: Exception) -> Refusal:
 def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
     """The application; its workers are opened here, before anything listens.
 
+    When it has ended, `state.is_closed` tells whether all were closed; threads that hang keep Python from ending.
+
     Raises:
         MissingExtra: FastAPI is not installed.
         EvenhandError: the backend or a judge cannot be opened.
@@ -109,8 +121,11 @@ def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI
 
     @asynccontextmanager
     async def open_while_served(_: Any) -> AsyncIterator[None]:
-        yield
-        service.close()
+        try:
+            yield
+        finally:
+            # also where a second interrupt hurries
+            app.state.is_closed = service.close(CLOSING_SECONDS)
 
     app: FastAPI = fastapi.FastAPI(
         title=FEATURE, docs_url=None, redoc_url=None, openapi_url=None, lifespan=open_while_served
@@ -150,11 +165,12 @@ class Service:
             ("POST", "/v1/score", self.score),
         ]
 
-    def close(self) -> None:
-        """Wait for what is under way, and close all models and connections."""
-        self._late.close()
-        self.pool.close()
-        self._local.close()
+    def close(self, seconds: float) -> bool:
+        """Give up what servers are asked, and close all models and connections; whether that was done within so many seconds."""
+        until = time.monotonic() + seconds
+        # each is closed, whatever becomes of the others
+        closed = [each.close(max(0.0, until - time.monotonic())) for each in (self._late, self.pool, self._local)]
+        return all(closed)
 
     def answering(self, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
         """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
@@ -168,6 +184,9 @@ class Service:
                 response = await answer(request)
             except Refusal as refused:
                 response = error_response(refused)
+            except asyncio.CancelledError:
+                # the command was told to stop, and the seconds that requests have then are over
+                response = error_response(Refusal(503, "stopping", "evenhand is being stopped"))
             except Exception as error:
                 response = error_response(_logged(error))
             seconds = time.perf_counter() - start
@@ -266,7 +285,8 @@ class Service:
             "contract_ok": best.contract_ok,
             "issues": best.issues,
             "model": best.model,
-            "adapter": self.phase.adapter.name if self.phase.adapter else None,
+            # with its folder's name: those of rounds are all called "adapter"
+            "adapter": "/".join(self.phase.adapter.parts[-2:]) if self.phase.adapter else None,
             "signatures": {each.judge: each.signature for each in chosen.said},
             "signature": self.signature,
             "messages_not_read": n_messages,
@@ -286,6 +306,12 @@ class Service:
             "X-Evenhand-Candidates": str(about["n_candidates"]),
             "X-Evenhand-Reward": str(reward),
         }
+        if about["adapter"]:
+            # names may have letters that a header may not
+            headers["X-Evenhand-Adapter"] = quote(about["adapter"])
+        worst = {judge: worst_side(table) for judge, table in chosen.sides.items()}
+        if told := [f"{quote(judge)}={has:.4g}" for judge, has in worst.items() if has is not None]:
+            headers["X-Evenhand-Worst-Side"] = ", ".join(told)
         if is_late:
             headers["X-Evenhand-Deadline"] = "passed"
         return _json(answer, headers=headers)
@@ -359,10 +385,14 @@ def _number(given: str | None) -> float | None:
 
 
 def _logged(error: Exception) -> Refusal:
-    """The refusal, after a line in the log where the fault is not the client's: the error's kind, its text only with -v."""
+    """The refusal, after a line in the log where the fault is not the client's: the error's kind.
+
+    Its text is there only with -v, or where a server is to be mended.
+    """
     refused = refusal_of(error)
     if refused.status >= 500:
-        said = f": {error}" if verbosity() == "verbose" else ""
+        is_told = verbosity() == "verbose" or isinstance(error, UnfitModelError)
+        said = f": {error}" if is_told else ""
         log.warning("%s%s", type(error).__name__, said, exc_info=verbosity() == "verbose")
     elif not isinstance(error, EvenhandError):
         log.warning("%s", type(error).__name__)

@@ -13,12 +13,14 @@ from ..errors import DataError
 from ..generate.requests import build_requests
 from ..generate.server.requests import MARKS
 from ..records import Document, DocumentSet, Record, SummaryRequest, Text
-from ..storage import digest, explained
+from ..storage import digest, explained, shortened
 
 R = TypeVar("R", bound=Record)
 
 # marks of turns and white space at the end of what a trainer decoded
 END = re.compile(rf"(?:{MARKS.pattern}|\s)+\Z", re.IGNORECASE)
+# half of a pair that stands for one character
+HALF = re.compile("[\ud800-\udfff]")
 
 
 class GivenDocument(Record):
@@ -107,10 +109,27 @@ def read(kind: type[R], body: Any, what: str = "the body") -> R:
     """The body as a record of that kind.
 
     Raises:
-        DataError: it is none; what is wrong is said by key.
+        DataError: it is none, or holds half a character; what is wrong is said by key.
     """
+    _refuse_halves(body, what)
     with explained(what):
         return kind.model_validate(body)
+
+
+def _refuse_halves(body: Any, what: str) -> None:
+    """Refuse lone surrogates, which JSON can write and no text can hold."""
+    left = [("", body)]
+    while left:
+        place, value = left.pop()
+        if isinstance(value, Mapping):
+            left += [(f"{place}.{key}", each) for key, each in [*value.items(), *((key, key) for key in value)]]
+        elif isinstance(value, list | tuple):
+            left += [(f"{place}.{key}", each) for key, each in enumerate(value)]
+        elif isinstance(value, str) and (half := HALF.search(value)):
+            where = shortened(place.removeprefix(".") or "record")
+            raise DataError(
+                f"{what}: {where}: holds half a character, {half[0]!r}, which no text can hold; take it out"
+            )
 
 
 def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:

@@ -1,7 +1,8 @@
 """The guard rail: what a served summary must not be, and what is tried before none is given.
 
-Limits are written as those of `evenhand audit --fail-if`: "score(JUDGE) < NUMBER" of a judge's score, "worst_side(JUDGE) <
-NUMBER" of what the worst side has. A summary that is beyond one, or of which what it names is not known, is not served.
+It must not be empty. Limits are written as those of `evenhand audit --fail-if`: "score(JUDGE) < NUMBER" of a judge's score,
+"worst_side(JUDGE) < NUMBER" of what the worst side has. A summary that is beyond one, or of which what it names is not known, is
+not served.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from ..config import JudgeOptions, Recipe
 from ..errors import DataError
 from ..evaluation.gate.limits import Limit, fold, read_limits
 from ..generate.method import Draw, draws
-from ..records import Judgement, SummaryRequest
+from ..records import Candidate, Judgement, SummaryRequest
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
 from .sides import TELL_SIDES, sides_of, worst_side
@@ -27,12 +28,18 @@ LEAST_SENTENCES = 3
 
 @dataclass(frozen=True)
 class Guard:
-    """Limits of what is served; without any, the best candidate is."""
+    """Limits of what is served; without any, the best candidate with a text is."""
 
     limits: tuple[Limit, ...] = ()
 
-    def broken(self, said: Sequence[Judgement], judges: Mapping[str, JudgeOptions]) -> list[str]:
-        """The limits that a candidate breaks, in words; [] where it keeps all."""
+    def tries_again(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether more is tried where none of these candidates can be served."""
+        return bool(self.limits) or not all(each.text for each in candidates)
+
+    def broken(self, candidate: Candidate, said: Sequence[Judgement], judges: Mapping[str, JudgeOptions]) -> list[str]:
+        """Why a candidate is not served, in words: it is empty, or breaks limits; [] where nothing is wrong."""
+        if not candidate.text:
+            return ["empty summary, stopped at max_tokens" if candidate.finish_reason == "length" else "empty summary"]
         by_name = {fold(each.judge): each for each in said}
         found = []
         for limit in self.limits:

@@ -1,8 +1,8 @@
 """The best so far, for a request whose deadline passes: of the candidates whose answers, and whose judges' answers, are kept.
 
 Answers of servers are kept the moment they arrive. So a second worker goes the way of the first one, asks no server, and leaves
-out whatever is not there yet: nothing is paid for twice, and what the first one draws and chooses stays the same. It starts a
-little before the deadline, since what it takes is the time of judges on this machine.
+out whatever is not there yet: what has come is not paid for twice, and what the first one draws and chooses stays the same. It
+starts a little before the deadline, since what it takes is the time of judges on this machine.
 """
 
 import asyncio
@@ -126,6 +126,6 @@ class Late:
         except (TimeoutError, EvenhandError):
             return None
 
-    def close(self) -> None:
-        """Wait for what is under way, and close it."""
-        self._pool.close()
+    def close(self, seconds: float) -> bool:
+        """Close it; whether it was closed within so many seconds."""
+        return self._pool.close(seconds)

@@ -1,5 +1,6 @@
 """What must be right before anything listens, and listening."""
 
+import logging
 import os
 import socket
 from typing import Any
@@ -11,12 +12,17 @@ from ..generate.server.client import refuse_unreachable
 from ..preflight import check_names
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
-from .app import FEATURE, NO_GUARD, Limits, build_app
+from .app import CLOSING_SECONDS, FEATURE, NO_GUARD, Limits, build_app
 from .guard import Guard
 from .work import asks_servers
 
-# seconds that requests under way have after the command is told to stop
+log = logging.getLogger(__name__)
+
+# seconds until the command ends, at most, after it is told to stop; those of them that requests under way have
 LAST_SECONDS = 10
+LAST_OF_REQUESTS = LAST_SECONDS - CLOSING_SECONDS - 1
+# exit code of a command that was interrupted
+INTERRUPTED = 130
 
 
 def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
@@ -92,4 +98,12 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
     uvicorn = need("uvicorn", FEATURE)
     app = build_app(phase, limits, guard)
     options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False}
-    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_SECONDS, **options))
+    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_OF_REQUESTS, **options))
+
+
+def leave_what_hangs(server: Any) -> None:
+    """End the process at once where a thread of the server, which has ended, could not be closed: Python would wait for it."""
+    if not getattr(server.config.app.state, "is_closed", True):
+        log.warning("something hangs, and was left: a judge on this machine, or its model")
+        logging.shutdown()
+        os._exit(INTERRUPTED)

@@ -1,16 +1,18 @@
 """Threads that take requests in turn; when too many wait, the next one is sent away.
 
-Each worker has a thread of its own, on which it is made, used and closed. A worker whose request ran out of time works on until
-it is done, and what it did stays in the caches: `late` serves the best of it, and the same request asked again finds it all.
+Each worker has a thread of its own, on which it is made, used and closed. When a request runs out of time, what servers were
+asked for it is given up, so that a server that hangs holds no worker. What has come by then stays in the caches: `late` serves
+the best of it, and the same request asked again goes on from there.
 """
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ..errors import EvenhandError
+from ..generate.server.patience import Patience
 from .work import Worker
 
 T = TypeVar("T")
@@ -47,6 +49,8 @@ class Pool:
         self._free: asyncio.Queue[_Hand] = asyncio.Queue()
         for hand in self._hands:
             self._free.put_nowait(hand)
+        # of those who wait for the workers
+        self._patience: set[Patience] = set()
 
     @property
     def n_free(self) -> int:
@@ -60,12 +64,18 @@ class Pool:
             BusyError: too many requests wait.
             TimeoutError: it is not done after so many seconds, waiting included.
         """
-        async with asyncio.timeout(seconds):
-            hand = await self._next()
-            future = hand.thread.submit(work, hand.worker)
-            loop = asyncio.get_running_loop()
-            future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
-            return await asyncio.shield(_seen(future))
+        patience = Patience()
+        self._patience.add(patience)
+        try:
+            async with asyncio.timeout(seconds):
+                hand = await self._next()
+                future = hand.thread.submit(patience.during, lambda: work(hand.worker))
+                loop = asyncio.get_running_loop()
+                future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
+                return await asyncio.shield(_seen(future))
+        finally:
+            patience.end()
+            self._patience.remove(patience)
 
     async def _next(self) -> _Hand:
         if not self._free.empty():
@@ -78,11 +88,17 @@ class Pool:
         finally:
             self.waiting -= 1
 
-    def close(self) -> None:
-        """Wait for what is under way, and close the workers."""
+    def close(self, seconds: float) -> bool:
+        """Give up what servers are asked, and close the workers; whether all were closed within so many seconds."""
+        for patience in self._patience:
+            patience.end()
+        closing = [hand.thread.submit(hand.worker.close) for hand in self._hands]
+        closed, hung = wait(closing, seconds)
         for hand in self._hands:
-            hand.thread.submit(hand.worker.close).result()
-            hand.thread.shutdown()
+            hand.thread.shutdown(wait=not hung)
+        for each in closed:
+            each.result()
+        return not hung
 
 
 def _seen(future: Future[T]) -> "asyncio.Future[T]":

@@ -8,10 +8,11 @@ Judges with models on this machine are held once, on one thread, which works for
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..api.steps import candidate_of
 from ..config import JudgeOptions, Recipe
@@ -19,6 +20,7 @@ from ..errors import DataError, EvenhandError
 from ..generate.backend import Backend
 from ..generate.backends import NoModel, open_backend_of, signature_of
 from ..generate.method import Draw, draws
+from ..generate.server.patience import refuse_given_up
 from ..generate.stage import make_batch
 from ..judges import Judge, open_judges
 from ..judges.batch import judge_held
@@ -34,8 +36,6 @@ from .asked import Scored, described
 from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extraction, later_draws
 from .metrics import Metrics
 from .sides import sides_of
-
-T = TypeVar("T")
 
 Pairs = Sequence[tuple[SummaryRequest, Candidate]]
 
@@ -80,28 +80,34 @@ class Judges:
 
     def judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         """What those of the names that are here say of the candidates."""
-        return self._call(lambda: self._judge([name for name in names if name in self._sections], candidates))
+        mine = [name for name in names if name in self._sections]
+        if self._thread is None:
+            return self._judge(mine, candidates)
+        # with the patience of whoever waits for the caller
+        return self._thread.submit(copy_context().run, self._judge, mine, candidates).result()
 
     def _judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         if not names:
             return []
+        refuse_given_up()
         if not self._opened:
             self._opened = {each.name: each for each in open_judges(self._sections, self._models())}
         with closing(VerdictCache()) as cache:
             return judge_held([self._opened[name] for name in names], candidates, cache)
 
-    def close(self) -> None:
-        """Close their models, and the thread."""
-        self._call(self._close)
-        if self._thread is not None:
-            self._thread.shutdown()
+    def close(self, seconds: float | None = None) -> bool:
+        """Close their models and the thread; whether that was done within so many seconds, of which None are any number."""
+        if self._thread is None:
+            self._close()
+            return True
+        closing = self._thread.submit(self._close)
+        hung = wait([closing], seconds).not_done
+        self._thread.shutdown(wait=not hung)
+        return not hung
 
     def _close(self) -> None:
         for each in self._opened.values():
             each.close()
-
-    def _call(self, work: Callable[[], T]) -> T:
-        return work() if self._thread is None else self._thread.submit(work).result()
 
 
 def asks_servers(section: JudgeOptions) -> bool:
@@ -143,14 +149,17 @@ class Worker:
         return open_backend_of(phase)
 
     def summarise(self, request: SummaryRequest) -> Chosen:
-        """The best candidate of a request that keeps the guard's limits.
+        """The best candidate of a request that says something and keeps the guard's limits.
 
         Raises:
-            NoSummaryError: the model refuses, the prompt is too long, no candidate has a reward, or none keeps the limits.
+            NoSummaryError: the model refuses, the prompt is too long, no candidate has a reward, or the guard refuses all.
             ModelError, JudgeError: a server or a model does not answer.
+            GivenUpError: nobody waits for it any longer.
         """
         recipe, candidates, reasons, n_draws = self._phase.recipe, list[Candidate](), list[str](), 0
         for source, phase, order in self._tries(request):
+            if source != DRAWN and not self._guard.tries_again(candidates):
+                break
             drawn, failures = self._draw(request, phase, order)
             n_draws += len(order)
             reasons += failures
@@ -162,7 +171,7 @@ class Worker:
             self._metrics.judged(len(drawn), _unscored(judgements, drawn))
             group = score_group(self._phase, request, candidates, judgements, self._ranges)
             found = {each.id: [one for one in judgements if one.candidate_id == each.id] for each in candidates}
-            broken = {name: self._guard.broken(mine, recipe.judges) for name, mine in found.items()}
+            broken = {each.id: self._guard.broken(each, found[each.id], recipe.judges) for each in candidates}
             best = best_of([each for each in group.candidates if not broken[each.candidate.id]])
             if best is not None:
                 said = tuple(found[best.candidate.id])
@@ -173,7 +182,7 @@ class Worker:
     def _tries(self, request: SummaryRequest) -> Iterator[tuple[str, Phase, Sequence[Draw]]]:
         """What is drawn one after the other until a candidate can be served: source, phase and draws."""
         yield DRAWN, self._phase, self._order
-        if self._guard.limits and can_draw_again(self._phase.recipe):
+        if can_draw_again(self._phase.recipe):
             yield DRAWN_AGAIN, self._phase, later_draws(self._phase)
             if extracting := extraction(self._phase.recipe, request):
                 yield EXTRACTED, extracting, draws(extracting.plans)

@@ -6,14 +6,15 @@ Its answers depend on the request alone, so that a run against it can be compare
 import json
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from evenhand.storage import digest
 
-# what becomes of the nth request: None for an answer, "close", "cut", "text", "empty", "slow", or a status
+# what becomes of the nth request: None for an answer, "close", "cut", "text", "empty", "slow", or a status; or the content of its
+# choices, one by one
 Fault = Callable[[int, dict[str, Any]], Any]
 # what becomes of a request without a field
 NO_REQUEST = (400, {"message": "messages: field required"}, {})
@@ -213,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, int):
             self._send(fault, {"error": {"message": f"fault {fault}"}}, {"Retry-After": "0.01"} if fault == 429 else {})
             return
-        answer = json.dumps(respond(server, body)).encode()
+        answer = json.dumps(respond(server, body, fault if isinstance(fault, list) else ())).encode()
         if fault == "empty":
             answer = b""
         elif fault == "text":
@@ -249,8 +250,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
 
-def respond(server: Server, body: dict[str, Any]) -> dict[str, Any]:
-    """The response to a request: sentences chosen by prompt and seed, or a grade."""
+def respond(server: Server, body: dict[str, Any], contents: Sequence[Any] = ()) -> dict[str, Any]:
+    """The response to a request: sentences chosen by prompt and seed, or a grade; in the first choices these contents instead."""
     n = body.get("n", 1) if server.has_n else 1
     text = body["messages"][-1]["content"] if "messages" in body else str(body["prompt"])
     choices = []
@@ -266,6 +267,7 @@ def respond(server: Server, body: dict[str, Any]) -> dict[str, Any]:
             top = [{"token": token, "logprob": value} for token, value in server.logprobs.items()]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
             choice["message"]["content"] = top[0]["token"]
+        choice["message"]["content"] = contents[index] if index < len(contents) else choice["message"]["content"]
         choices.append(choice)
     used = {"prompt_tokens": len(text.split()), "completion_tokens": 4 * n, "total_tokens": 0}
     return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used if server.tells else None}

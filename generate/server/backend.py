@@ -28,6 +28,7 @@ from .batches import Batched
 from .client import FEATURE, open_client, refusal
 from .exchange import Call, Exchange, calls_of, most_tokens
 from .kept import Answer, KeptAnswers, ask_key
+from .patience import while_waited_for
 from .requests import Messages, Sending, Tokens
 
 
@@ -79,6 +80,7 @@ class ServerBackend:
         Raises:
             ModelError: the server refuses key or model, or gives no answer after all retries.
             CostLimitError: the next request might pass limits.cost.
+            GivenUpError: nobody waits any longer; answers that came before are kept.
         """
         keys = [ask_key(self.signature, ask) for ask in asks]
         found = self._kept.find(keys)
@@ -88,7 +90,8 @@ class ServerBackend:
         calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
         if calls:
             with booked("models"):
-                self._run(self._in_batches(calls, found) if self._server.batches else self._answer(iter(calls), found))
+                work = self._in_batches(calls, found) if self._server.batches else self._answer(iter(calls), found)
+                self._run(while_waited_for(work))
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted

@@ -11,12 +11,14 @@ from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .client import redacted
 from .kept import Answer, KeptAnswers
-from .requests import ENDS, Sending
+from .requests import ENDS, Sending, UnreadableError
 
 log = logging.getLogger(__name__)
 
 # reason of an ask that the server answers by a refusal
 REFUSED = "refused by the server"
+# reason of an ask that it answers by something else than text
+UNREADABLE = "answer cannot be read"
 # statuses of requests that the server does not answer in this form
 REFUSALS = frozenset({400, 422})
 # how servers say that a prompt is too long for the model
@@ -102,7 +104,10 @@ class Exchange:
             if (reason := choice.get("finish_reason")) not in ENDS:
                 reply = failed(self.sending.prompt(ask), REFUSED, f"it ended the answer for another reason: {reason}")
             else:
-                reply = self.sending.reply(ask, choice, given)
+                try:
+                    reply = self.sending.reply(ask, choice, given)
+                except UnreadableError as error:
+                    reply = failed(self.sending.prompt(ask), UNREADABLE, str(error))
             # a prompt that is asked n times in one request is run once
             found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
         return found

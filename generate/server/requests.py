@@ -35,6 +35,10 @@ ENDS = CUT | {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "", None}
 BLANK = " \t\n\u2581\u0120"
 
 
+class UnreadableError(Exception):
+    """An answer is something else than text; which, is the text of this."""
+
+
 class Sending(ABC):
     """How asks become requests."""
 
@@ -53,7 +57,11 @@ class Sending(ABC):
 
     @abstractmethod
     def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
-        """One answer of a response."""
+        """One answer of a response.
+
+        Raises:
+            UnreadableError: it is something else than text.
+        """
 
 
 class Messages(Sending):
@@ -84,8 +92,13 @@ class Messages(Sending):
         return asked
 
     def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
-        """The text; of choices the likeliest, with their probabilities where the server gives them."""
-        text, prompt = str((choice.get("message") or {}).get("content") or ""), self.prompt(ask)
+        """The text; of choices the likeliest, with their probabilities where the server gives them.
+
+        Raises:
+            UnreadableError: the answer is something else.
+        """
+        message, prompt = choice.get("message") or {}, self.prompt(ask)
+        text = _text(message.get("content") if isinstance(message, Mapping) else [message])
         shares = _shares(ask.choices, (choice.get("logprobs") or {}).get("content") or ()) if ask.choices else {}
         return Reply(
             text=max(shares, key=lambda each: shares[each]) if shares else text,
@@ -141,7 +154,11 @@ class Tokens(Sending):
         return asked
 
     def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
-        """The text and its token ids; of choices their probabilities among each other."""
+        """The text and its token ids; of choices their probabilities among each other.
+
+        Raises:
+            UnreadableError: as `Messages.reply`.
+        """
         prompt, logprobs = self.prompt(ask), choice.get("logprobs") or {}
         found = [each for each in logprobs.get("token_logprobs") or () if each is not None]
         shares = {}
@@ -152,7 +169,7 @@ class Tokens(Sending):
             if None not in named.values():
                 shares = normalised({each: float(value) for each, value in named.items() if value is not None})
         return Reply(
-            text=str(choice.get("text") or ""),
+            text=_text(choice.get("text")),
             finish_reason=_finish(choice),
             n_prompt_tokens=len(prompt.token_ids),
             prompt_digest=prompt.digest,
@@ -169,6 +186,19 @@ SENDINGS: dict[str, type[Sending]] = {"messages": Messages, "tokens": Tokens}
 def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:
     token_ids = tuple(prompt_tokens(tokenizer, prompt))
     return Prompt(token_ids, tokens_digest(token_ids))
+
+
+def _text(content: Any) -> str:
+    """What an answer says: the text, or the text parts in their order; "" where there is nothing."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list) else [content]
+    said = [each if isinstance(each, Mapping) else {"type": type(each).__name__} for each in parts]
+    texts = [str(each["text"]) for each in said if each.get("type") == "text" and isinstance(each.get("text"), str)]
+    if len(texts) < len(said):
+        kinds = ", ".join(sorted({str(each.get("type")) for each in said}))
+        raise UnreadableError(f"the answer's content is no text: its parts are of type {kinds}")
+    return "".join(texts)
 
 
 def _finish(choice: Mapping[str, Any]) -> str:

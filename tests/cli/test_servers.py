@@ -90,6 +90,18 @@ def test_shipped_recipe_runs_and_says_before_what_it_costs():
     assert "greedy" not in counts
 
 
+def test_empty_candidates_are_told_at_the_end_of_the_step():
+    with Server(lambda number, body: [None] * 5, reason="length", logprobs=GRADES) as server:
+        code, said = run("generate", "server/rerank", *changed(server))
+    # of each of the four requests five of one plan and four of the other
+    assert code == 0
+    assert "warning: 36 of 36 candidates are empty, and 36 of these stopped at max_tokens" in said
+    with Server(lambda number, body: [None], logprobs=GRADES) as server:
+        code, said = run("generate", "server/rerank", *changed(server, seed=1))
+    # one of each request to the server
+    assert "warning: 8 of 36 candidates are empty " in said
+
+
 def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
     with Server() as server:
         # it writes sentences, which are no grades

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import re
+import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -22,7 +23,9 @@ from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.server.backend import ServerBackend
 from evenhand.generate.server.client import refuse_unreachable
+from evenhand.generate.server.exchange import UNREADABLE
 from evenhand.generate.server.kept import ANSWERS, NotKeptError, OnlyKept
+from evenhand.generate.server.patience import GivenUpError, Patience
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Cost, spending
@@ -294,6 +297,40 @@ def test_answer_that_ended_for_another_reason_is_failed_and_not_kept():
         (reply,) = backend.complete([ask("a ferry")])
     assert (reply.finish_reason, reply.reason) == ("failed", "refused by the server")
     assert ANSWERS.count() == 0
+
+
+PARTS = [{"type": "text", "text": "The ferry "}, {"type": "text", "text": "is cheap."}]
+
+
+def test_text_parts_of_an_answer_are_joined_and_other_parts_are_no_text():
+    contents = [PARTS, [*PARTS, {"type": "image_url"}], [{"type": "text", "text": None}], [], {"a": 1}]
+    with Server(lambda number, body: contents) as server, opened(server) as backend:
+        replies = backend.complete([ask("a ferry", seed, DRAWN) for seed in range(5)])
+        # what could not be read may be written otherwise tomorrow
+        assert ANSWERS.count() == 1
+    assert [reply.text for reply in replies] == ["The ferry is cheap.", "", "", "", ""]
+    assert [reply.reason for reply in replies] == ["", UNREADABLE, UNREADABLE, "", UNREADABLE]
+    assert replies[1].error == "the answer's content is no text: its parts are of type image_url, text"
+
+
+def test_what_is_under_way_is_given_up_when_nobody_waits_any_longer():
+    gate, patience = threading.Event(), Patience()
+
+    def held_up(number, body):
+        if body["messages"][0]["content"] == "a bridge":
+            patience.end()
+            gate.wait(60)
+
+    with Server(held_up) as server, opened(server) as backend:
+        assert patience.during(lambda: texts(backend, [ask("a ferry")]))
+        with pytest.raises(GivenUpError):
+            patience.during(lambda: backend.complete([ask("a bridge")]))
+        with pytest.raises(GivenUpError):
+            patience.during(lambda: pytest.fail("it has ended"))
+        assert len(server.asked) == 2 and ANSWERS.count() == 1
+        gate.set()
+        # others wait on
+        assert texts(backend, [ask("a train")])
 
 
 def test_it_works_where_a_loop_of_events_runs_already():

@@ -1,17 +1,21 @@
 """Addresses, keys, limits and errors, in OpenAI's form."""
 
+import json
 import logging
+from pathlib import Path
 
 import pytest
 from served_recipes import DOCUMENTS, recipe_of, served
 
+from evenhand.config.recipe_file import load_recipe
 from evenhand.errors import DataError, EvenhandError, RecipeError
 from evenhand.serve.listen import keys_from, open_socket, served_phase
 
 
 def ask(client, **more):
     body = {"model": "trams", "messages": [], "documents": DOCUMENTS, "side": "ban", **more}
-    return client.post("/v1/chat/completions", json=body)
+    # with half characters as JSON writes them
+    return client.post("/v1/chat/completions", content=json.dumps(body))
 
 
 def error(answer):
@@ -44,6 +48,9 @@ def test_keys_are_asked_for_everywhere_but_for_health(tmp_path):
         ({"documents": []}, 422, "'documents': "),
         ({"documents": [{"text": " "}]}, 422, "'documents.0.text': is empty"),
         ({"documents": [{"text": "Trams."}]}, 422, "side"),
+        ({"documents": [{"text": "\ud800 hello"}]}, 422, "'documents.0.text': holds half a character, '\\ud800'"),
+        ({"notes": {"a": ["\udfff"]}}, 422, "'notes.a.0': holds half a character"),
+        ({"key_points": {"\ud800": []}}, 422, "holds half a character"),
         ({"documents": [{"id": "a", "text": "Trams.", "attributes": {"side": "ban"}}] * 2}, 422, "more than once"),
     ],
 )
@@ -78,6 +85,24 @@ def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
         served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(RecipeError, match="has 0 rounds and the phases evaluation/base"):
         served_phase(recipe_of(tmp_path), "evaluation/round-00")
+
+
+def test_the_shipped_recipe_has_summaries_limits_and_rewards(tmp_path, upstream):
+    # words in common in place of an encoder that takes seconds to load
+    words = "{kind: rouge, type: rouge1, measure: precision, against: source}"
+    at = {"generate.server.base_url": upstream.base_url, "model.name": "tiny", "output": tmp_path / "run"}
+    at |= {"judges.faithfulness": words, "corpus.attribute": "side"}
+    recipe = load_recipe(Path("server/serve"), [f"{key}={value}" for key, value in at.items()])
+    both = "Rails are dangerous, and trams carry more people than any bus line."
+    upstream.fault = lambda number, body: ["Rails are dangerous for every cyclist.", both] * 4
+    with served(recipe, "worst_side(shares) < 0.5", "score(faithfulness) < 0.5", workers=1) as client:
+        answer = client.post("/v1/chat/completions", json={"model": recipe.name, "documents": DOCUMENTS})
+        items = [{"documents": DOCUMENTS, "summary": both}]
+        scored = client.post("/v1/score", json={"items": items}).json()
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["choices"][0]["message"]["content"] == both
+    assert answer.json()["evenhand"]["n_candidates"] == 8 and "shares=" in answer.headers["X-Evenhand-Worst-Side"]
+    assert scored["rewards"] == [pytest.approx(answer.json()["evenhand"]["reward"])]
 
 
 def test_an_address_that_is_taken_and_a_key_that_is_not_set_are_named(monkeypatch):

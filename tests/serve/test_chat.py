@@ -1,5 +1,6 @@
 """The best of n over HTTP: what a run gives, in front of servers that answer, break, and are slow."""
 
+import asyncio
 import json
 import threading
 import time
@@ -8,13 +9,19 @@ import openai
 import pytest
 from served_recipes import DOCUMENTS, recipe_of, served
 from serving import Server
+from starlette.requests import Request
 
 import evenhand
+from evenhand.generate.server.patience import GivenUpError
 from evenhand.generate.stage import generate as generate_stage
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_by
 from evenhand.rerank.stage import rerank as rerank_stage
 from evenhand.runfolder.phases import open_phase
+from evenhand.serve.app import NO_GUARD, Limits, Service
+from evenhand.serve.asked import Asked, read, request_of
+from evenhand.serve.listen import served_phase
+from evenhand.serve.pool import Pool
 
 
 def ask(client, **more):
@@ -38,6 +45,7 @@ def test_candidates_of_a_plan_are_one_request_and_the_best_is_returned(tmp_path,
     assert set(about["signatures"]) == {"words", "contract"} and about["adapter"] is None
     assert answer.headers["X-Evenhand-Signature"] == about["signature"]
     assert answer.headers["X-Evenhand-Candidates"] == "4"
+    assert not {"X-Evenhand-Adapter", "X-Evenhand-Worst-Side"} & set(answer.headers)
 
 
 def test_equal_requests_are_paid_for_once_and_get_the_same_summary(tmp_path, upstream):
@@ -96,8 +104,11 @@ def test_sides_shares_are_told_by_judges_that_tell_sides_apart(tmp_path):
     with served(recipe, workers=1) as client:
         refused = ask(client)
         assert error(refused)[2].startswith("side 'ban': this recipe makes one summary of all sides")
-        sides = ask(client, side=None).json()["evenhand"]["sides"]["shares"]
+        answer = ask(client, side=None)
+    sides = answer.json()["evenhand"]["sides"]["shares"]
     assert set(sides["due"]) == set(sides["found"]) == {"ban", "allow"}
+    worst = min(sides["found"][side] / due for side, due in sides["due"].items())
+    assert answer.headers["X-Evenhand-Worst-Side"] == f"shares={worst:.4g}"
 
 
 TOO_LONG = (400, {"message": "This model's maximum context length is 10 tokens."}, {})
@@ -134,18 +145,121 @@ def test_candidates_without_a_score_are_no_summary(tmp_path):
         )
 
 
-def test_deadline_is_kept_and_what_was_paid_for_is_found_later(tmp_path):
+def test_what_a_server_is_asked_ends_with_the_deadline_and_the_worker_is_free_again(tmp_path):
+    gate = threading.Event()
+    with Server(lambda number, body: None if number else gate.wait(60) and None) as upstream:
+        # far fewer seconds than the recipe's time-out, with retries
+        with served(recipe_of(tmp_path, upstream.base_url), workers=1, deadline=3) as client:
+            assert error(ask(client))[:2] == (504, "deadline_exceeded")
+            until = time.monotonic() + 30
+            while client.get("/health").json()["under_way"] and time.monotonic() < until:
+                time.sleep(0.01)
+            # the first answer has not come yet, and the only worker asks again
+            assert not gate.is_set() and client.get("/health").json()["under_way"] == 0
+            while (answer := ask(client)).status_code != 200 and time.monotonic() < until:
+                pass
+        gate.set()
+        assert answer.status_code == 200 and len(upstream.asked) >= 2
+
+
+class Stuck:
+    """A worker that is stuck where nothing can be given up, until it may go on."""
+
+    def __init__(self):
+        self.is_stuck, self.may_go_on = threading.Event(), threading.Event()
+
+    def summarise(self):
+        self.is_stuck.set()
+        self.may_go_on.wait(60)
+
+    def close(self):
+        pass
+
+
+def test_closing_does_not_wait_for_what_hangs():
+    stuck = Stuck()
+
+    async def serve():
+        pool = Pool(lambda: stuck, 1, 0)
+        with pytest.raises(TimeoutError):
+            await pool.run(Stuck.summarise, 1)
+        assert stuck.is_stuck.is_set() and pool.n_free == 0
+        assert not pool.close(0.01)
+        stuck.may_go_on.set()
+        while not pool.n_free:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(serve())
+    assert Pool(Stuck, 2, 0).close(60)
+
+
+def test_closing_gives_up_what_servers_are_asked(tmp_path):
     gate = threading.Event()
     with Server(lambda number, body: gate.wait(60) and None) as upstream:
-        with served(recipe_of(tmp_path, upstream.base_url), workers=1, deadline=1) as client:
-            start = time.monotonic()
-            assert error(ask(client))[:2] == (504, "deadline_exceeded")
-            assert time.monotonic() - start < 30
-            gate.set()
-            until = time.monotonic() + 30
-            while (answer := ask(client)).status_code != 200 and time.monotonic() < until:
-                time.sleep(0.05)
-        assert answer.status_code == 200 and len(upstream.asked) == 1
+        phase = served_phase(recipe_of(tmp_path, upstream.base_url))
+        service = Service(phase, Limits(workers=1), NO_GUARD)
+
+        async def serve():
+            request = request_of(read(Asked, {"documents": DOCUMENTS, "side": "ban"}), phase.recipe)
+            asked = asyncio.ensure_future(service.pool.run(lambda worker: worker.summarise(request), 600))
+            while not upstream.asked:
+                await asyncio.sleep(0.01)
+            assert service.close(30)
+            with pytest.raises(GivenUpError):
+                await asked
+
+        asyncio.run(serve())
+        gate.set()
+
+
+def test_a_request_that_is_under_way_when_the_command_stops_gets_an_error_of_its_form(tmp_path):
+    service = Service(served_phase(recipe_of(tmp_path)), Limits(workers=1), NO_GUARD)
+
+    async def serve():
+        asked = asyncio.Event()
+
+        async def hang(_):
+            asked.set()
+            await asyncio.Event().wait()
+
+        request = Request({"type": "http", "method": "POST", "path": "/v1/score", "headers": []})
+        under_way = asyncio.ensure_future(service.answering(hang)(request))
+        await asked.wait()
+        under_way.cancel()
+        return await under_way
+
+    answer = asyncio.run(serve())
+    assert answer.status_code == 503 and json.loads(answer.body)["error"]["code"] == "stopping"
+    assert service.close(30)
+
+
+def test_no_empty_candidate_is_served(tmp_path, upstream):
+    upstream.fault = lambda number, body: [None] * 4
+    with served(recipe_of(tmp_path, upstream.base_url), workers=1) as client:
+        found = error(ask(client))
+    assert found == (422, "no_summary", "8 candidates, and none can be served: empty summary")
+    # as with limits, more are drawn
+    assert [body["n"] for body in upstream.asked] == [4, 4]
+
+
+def test_a_candidate_with_a_text_is_served_before_empty_ones_with_a_higher_reward(tmp_path, upstream):
+    upstream.fault = lambda number, body: [None, " ", None]
+    rewarded = {"combine": "weighted", "judges": ["words"], "weights": {"words": -1.0}}
+    with served(recipe_of(tmp_path, upstream.base_url, reward=rewarded), workers=1) as client:
+        said = ask(client).json()
+    assert said["choices"][0]["message"]["content"] and said["evenhand"]["reward"] < 0
+    assert (said["evenhand"]["source"], len(upstream.asked)) == ("drawn", 1)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_lasting_fault_of_the_upstream_is_no_reason_to_try_again(tmp_path, upstream, status, caplog):
+    upstream.fault = lambda number, body: status
+    with served(recipe_of(tmp_path, upstream.base_url), workers=1) as client:
+        found = error(ask(client))
+    assert found[:2] == (503, "upstream_unfit")
+    assert "try again" not in found[2] and upstream.base_url not in found[2]
+    (line,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert line.startswith(f"UnfitModelError: {upstream.base_url} ")
 
 
 def test_more_requests_than_may_wait_are_sent_away(tmp_path, upstream):

@@ -3,14 +3,22 @@
 import pytest
 from served_recipes import DOCUMENTS, recipe_of, served
 
+from evenhand.api.steps import candidate_of
 from evenhand.errors import DataError
 from evenhand.generate.method import draws
 from evenhand.records import Judgement
 from evenhand.runfolder.phases import open_phase
-from evenhand.serve.guard import later_draws, read_guard
+from evenhand.serve.asked import Asked, read, request_of
+from evenhand.serve.guard import Guard, later_draws, read_guard
 from evenhand.serve.sides import worst_gap, worst_side
 
 SHARES = {"kind": "value-shares"}
+
+
+def said(place, text="Trams wake us."):
+    """A candidate."""
+    request = request_of(read(Asked, {"documents": DOCUMENTS, "side": "ban"}), recipe_of(place))
+    return candidate_of(request, text)
 
 
 def fair(place, base_url=None, **more):
@@ -35,7 +43,7 @@ def test_worst_side_worked_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "told"),
     [
         ("score(other) < 1", "'other' does not judge; words, contract do"),
         ("worst_side(words) < 1", "it does not tell sides apart; judges that do: none"),
@@ -43,23 +51,34 @@ def test_worst_side_worked_by_hand():
         ("words", "is not a limit"),
     ],
 )
-def test_limits_that_cannot_be_read_are_refused(tmp_path, limit, said):
-    with pytest.raises(DataError, match=said):
+def test_limits_that_cannot_be_read_are_refused(tmp_path, limit, told):
+    with pytest.raises(DataError, match=told):
         read_guard([limit], open_phase(recipe_of(tmp_path), "evaluation/base"))
 
 
 def test_limits_are_kept_broken_or_not_known(tmp_path):
-    recipe = fair(tmp_path)
+    recipe, made = fair(tmp_path), said(tmp_path)
     guard = read_guard(["score(words) < 3", "worst_side(shares) < 50 %"], open_phase(recipe, "evaluation/base"))
     rows = {"candidate_id": "c", "request_id": "r", "signature": "s"}
     words = Judgement(judge="words", score=3, **rows)
     raw = '{"due": {"a": 0.5, "b": 0.5}, "found": {"a": 0.2, "b": 0.8}}'
     short = Judgement(judge="shares", score=0.3, raw=raw, **rows)
     unknown = Judgement(judge="shares", score=None, unscored="one value", **rows)
+    enough = short.model_copy(update={"raw": raw.replace("0.2", "0.25")})
     # a has .2 of its .5
-    assert guard.broken([words, short], recipe.judges) == ["worst_side(shares) < 50 %: it is 0.4"]
-    assert guard.broken([words, unknown], recipe.judges) == ["worst_side(shares) < 50 %: is not known (one value)"]
-    assert guard.broken([words, short.model_copy(update={"raw": raw.replace("0.2", "0.25")})], recipe.judges) == []
+    assert guard.broken(made, [words, short], recipe.judges) == ["worst_side(shares) < 50 %: it is 0.4"]
+    assert guard.broken(made, [words, unknown], recipe.judges) == [
+        "worst_side(shares) < 50 %: is not known (one value)"
+    ]
+    assert guard.broken(made, [words, enough], recipe.judges) == []
+
+
+def test_an_empty_candidate_is_refused_whatever_the_limits(tmp_path):
+    made, empty = said(tmp_path), said(tmp_path, "")
+    assert Guard().broken(empty, [], {}) == ["empty summary"]
+    cut = empty.model_copy(update={"finish_reason": "length"})
+    assert Guard().broken(cut, [], {}) == ["empty summary, stopped at max_tokens"]
+    assert Guard().tries_again([made, empty]) and not Guard().tries_again([made])
 
 
 def test_later_candidates_have_seeds_of_their_own(tmp_path):
@@ -85,9 +104,9 @@ def test_more_candidates_are_drawn_and_in_the_end_the_reasons_given(tmp_path, up
         refused = ask(client, side="ban")
         counted = client.get("/metrics").text
     assert [body["n"] for body in upstream.asked] == [4, 4]
-    said = refused.json()["error"]
-    assert refused.status_code == 422 and said["code"] == "no_summary"
-    assert said["message"].startswith("8 candidates, and none can be served: score(words) < 1000: it is ")
+    told = refused.json()["error"]
+    assert refused.status_code == 422 and told["code"] == "no_summary"
+    assert told["message"].startswith("8 candidates, and none can be served: score(words) < 1000: it is ")
     assert 'evenhand_summaries_total{source="none"} 1.0' in counted
 
 

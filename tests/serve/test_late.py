@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 
 from served_recipes import DOCUMENTS, recipe_of, served
@@ -57,8 +58,8 @@ def test_best_of_the_plans_that_answered_is_served_and_later_the_best_of_all(tmp
     assert about["reward"] == about["scores"]["words"] == len(text.split())
     assert answer.headers["X-Evenhand-Deadline"] == "passed"
     assert "evenhand_late_total 1.0" in counted
-    # nothing is asked twice, and the whole answer is that of a server without haste
-    assert sorted(body["n"] for body in upstream.asked) == [3, 4]
+    # what came in time is not asked twice, and the whole answer is that of a server without haste
+    assert [body["n"] for body in upstream.asked].count(4) == 1
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "other"))
     with Server() as other, served_by(tmp_path, other, deadline=60) as client:
         undisturbed = ask(client).json()
@@ -85,8 +86,9 @@ def test_candidates_that_judges_have_not_finished_are_left_out(tmp_path):
     assert about["deadline"] == "passed: 2 of 4 candidates were judged"
     assert about["scores"]["rubric"] == whole["scores"]["rubric"]
     assert whole["n_candidates"] == 4
-    # each candidate was graded once
-    assert len(graded) == 4
+    # the two that were graded in time were not graded again
+    grades = Counter(str(body["messages"]) for body in upstream.asked if "logprobs" in body)
+    assert len(grades) == 4 and list(grades.values()).count(1) == 2
 
 
 def test_a_summary_beyond_a_limit_is_not_served_at_a_deadline_either(tmp_path):
