@@ -130,7 +130,7 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     if found.training:
         show(_training(found))
         say(
-            "* the recipe's. adapter: with gradients, optimiser and buffers. all: activations with the rest. c.: with gradient "
+            "* the recipe's. adapter: with gradients, optimiser and buffers. layers: activations. all: together. c.: with gradient "
             "checkpointing"
         )
     if found.engines:
