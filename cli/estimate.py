@@ -130,8 +130,8 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     if found.training:
         show(_training(found))
         say(
-            "* the recipe's. adapter: with gradients, optimiser and buffers. layers: activations. all: together. c.: with gradient "
-            "checkpointing"
+            "* the recipe's. adapter: with gradients, optimiser and buffers. layers: activations. all: together. c.: with "
+            "gradient checkpointing"
         )
     if found.engines:
         show(_engines(found))

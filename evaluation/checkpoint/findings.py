@@ -62,6 +62,13 @@ class Evidence:
         """What the headline is about."""
         return TRAINING if self.is_trained else RERANKING
 
+    @property
+    def few_sets(self) -> int:
+        """How many document sets the comparison rests on, where these are too few for any verdict; else 0."""
+        compared = [d for d in self.differences if d.side is None and d.n]
+        most = max(compared, key=lambda d: d.n_sets, default=None)
+        return most.n_sets if most and too_few(most.n_sets, most.level) else 0
+
     def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
         """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
         said: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
@@ -92,7 +99,12 @@ def title(evidence: Evidence) -> str:
     if better and worse:
         return capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
     if not better and not worse:
-        return f"No clear difference between {subject} and {other}"
+        few = evidence.few_sets
+        return (
+            f"{capital(counted(few, 'document set'))}: too few to tell {subject} from {other}"
+            if few
+            else f"No clear difference between {subject} and {other}"
+        )
     sentence = capital(f"{subject} is {'better' if better else 'worse'} than {other}")
     if better + worse < n:
         rest = n - better - worse
@@ -161,6 +173,8 @@ def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | N
 
 
 def _for_whom(evidence: Evidence) -> str:
+    if evidence.few_sets:
+        return "The document sets are too few for a verdict on any side."
     policy = TRAINED if evidence.is_trained else UNTRAINED
     system = SYSTEMS[policy][evidence.candidates > 1]
     behind = [

@@ -44,7 +44,9 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: i
         words = [f"{word} by {found[word]}" for word in ("better", "worse") if found[word]]
         parts.append(f"{label} {words[0]}{of}{''.join(f' and {word}' for word in words[1:])}")
         of = f" of {len(judges)}"
-    if not clear:
+    if not clear and too_few(last.n_sets, last.level):
+        parts = [f"{counted(last.n_sets, 'document set')}, too few for a verdict"]
+    elif not clear:
         parts = [UNSURE if len(verdicts) == 1 else f"{UNSURE} for any of {len(verdicts)} entries"]
     elif len(clear) > MOST_NAMED:
         better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))

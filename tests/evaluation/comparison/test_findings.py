@@ -69,6 +69,11 @@ def test_headline_of_one_entry_is_what_reranking_adds():
     assert title(JUDGES, [], 1) == "Only one entry"
 
 
+def test_of_few_document_sets_the_headline_gives_no_verdict():
+    few = outcome("dpo", "recall", "no clear difference").model_copy(update={"n_sets": 3})
+    assert title(JUDGES, [few], 2) == "Against base at the best of 8: 3 document sets, too few for a verdict"
+
+
 def test_a_difference_that_goes_with_length_is_warned_of_once():
     part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
