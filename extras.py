@@ -57,6 +57,8 @@ CHATTY = {
     "filelock": logging.WARNING,
     "httpx": logging.WARNING,
     "httpx2": logging.WARNING,
+    # each try of a hub that is out of reach; what is then missing is said once
+    "huggingface_hub.utils._http": logging.ERROR,
     "sentence_transformers": logging.WARNING,
 }
 # what transformers alone can tell of weights; those that are missing or left out are looked at by `models.opening`

@@ -7,7 +7,7 @@ from ..errors import ModelError
 from ..extras import need
 from .embedded import EMBEDDED
 from .files import CONFIG
-from .hub import first_line
+from .hub import first_line, refusal
 from .places import file_at_hand, is_hub_id, locate
 
 # seconds that a hub has to give a configuration
@@ -80,6 +80,9 @@ def settings_folder(name: str, revision: str | None, feature: str) -> str:
             return place
     hub = need("huggingface_hub", feature)
     try:
+        # asked once: a hub that does not answer would be tried five times, for half a minute
+        if (refused := refusal(name, revision, feature, PATIENCE)) is not None:
+            raise refused
         found = hub.hf_hub_download(name, CONFIG, revision=revision, etag_timeout=PATIENCE)
     except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
         raise ModelError(
