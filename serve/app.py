@@ -125,6 +125,8 @@ def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI
             yield
         finally:
             # also where a second interrupt hurries
+            # until it is: what hangs after a fault must not keep the process
+            app.state.is_closed = False
             app.state.is_closed = service.close(CLOSING_SECONDS)
 
     app: FastAPI = fastapi.FastAPI(

@@ -6,8 +6,8 @@ starts a little before the deadline, since what it takes is the time of judges o
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, TypeVar
 
 from ..errors import EvenhandError
 from ..generate.backend import Backend
@@ -22,6 +22,8 @@ from .guard import EXTRACTED, Guard
 from .metrics import Metrics
 from .pool import Pool
 from .work import Chosen, Judges, Worker
+
+T = TypeVar("T")
 
 # part of the deadline that is left when it starts
 LAST_PART = 0.2
@@ -84,6 +86,13 @@ class LateWorker(Worker):
         return found, []
 
 
+def _started(work: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
+    """The work under way; a fault of it that nobody waits for is not logged, since its text may quote documents."""
+    found = asyncio.ensure_future(work)
+    found.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return found
+
+
 class Late:
     """What is served when a deadline passes.
 
@@ -104,21 +113,24 @@ class Late:
             TimeoutError: it passed, and there is nothing that can be served.
             EvenhandError: as `Worker.summarise` and `Pool.run`.
         """
-        whole = asyncio.ensure_future(pool.run(lambda worker: worker.summarise(request), seconds))
-        await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
-        if whole.done():
-            return whole.result(), False
-        so_far = asyncio.ensure_future(self._so_far(request, LAST_PART * seconds))
-        # a fault that nobody waits for is not logged: its text may quote documents
-        so_far.add_done_callback(lambda done: done.cancelled() or done.exception())
+        whole = _started(pool.run(lambda worker: worker.summarise(request), seconds))
+        so_far: asyncio.Future[Chosen | None] | None = None
         try:
-            return await whole, False
-        except TimeoutError:
-            if (chosen := await so_far) is None:
-                raise
-            return chosen, True
+            await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
+            if whole.done():
+                return whole.result(), False
+            so_far = _started(self._so_far(request, LAST_PART * seconds))
+            try:
+                return await whole, False
+            except TimeoutError:
+                if (chosen := await so_far) is None:
+                    raise
+                return chosen, True
         finally:
-            so_far.cancel()
+            # also where nobody waits for the answer any more
+            for each in (whole, so_far):
+                if each is not None:
+                    each.cancel()
 
     async def _so_far(self, request: SummaryRequest, seconds: float) -> Chosen | None:
         try:

@@ -6,6 +6,7 @@ the best of it, and the same request asked again goes on from there.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from ..generate.server.patience import Patience
 from .work import Worker
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class BusyError(EvenhandError):
@@ -97,7 +100,8 @@ class Pool:
         for hand in self._hands:
             hand.thread.shutdown(wait=not hung)
         for each in closed:
-            each.result()
+            if (error := each.exception()) is not None:
+                log.warning("a worker could not be closed: %s", type(error).__name__)
         return not hung
 
 

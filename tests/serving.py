@@ -142,9 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if "/files/" in self.path:
             self._send(200, server.files[self.path.split("/")[-2]])
-        elif "/batches/" in self.path:
-            self._send(200, server.batches[self.path.split("/")[-1]])
-        elif "/batches" in self.path:
+        elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
+            self._send(200, server.batches[name])
+        elif self.path.split("?")[0].endswith("/batches"):
             self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
         elif self.path == "/v1/models" and server.models is not None:
             self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models]})

@@ -129,7 +129,7 @@ class UnitCoverage:
         alike = Counter[tuple[object, ...]]()
         for row, each in enumerate(found):
             if isinstance(each, Covered):
-                what = each.coverage.by_document, each.labels
+                what = each.coverage.by_document, each.labels, each.values
                 columns[row] = self._columns(each, alike[what])
                 alike[what] += 1
         scored = columns[:, 0] > 0

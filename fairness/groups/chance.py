@@ -11,6 +11,7 @@ scatter too little: for each sentence of a summary another is drawn, whose words
 divided alike.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -64,10 +65,15 @@ def sentences_drawn(levels: Sequence[ChanceLevel]) -> Floats:
     expected, their scatter is. At least 0; nothing depends on the order of summaries.
     """
     drawn = np.zeros((len(levels), DRAWS, len(levels[0].share)))
+    alike = Counter[bytes]()
     for places, pool in _pools(levels):
         from_these = _Neighbours(pool)
         for place in places:
-            drawn[place] = from_these.drawn(_sentences(levels[place]))
+            its = _sentences(levels[place])
+            what = np.round(its, 6).tobytes()
+            # by what it is, and how many there were of it: by its line, a corpus in another order would have other numbers
+            drawn[place] = from_these.drawn(its, (crc32(what), alike[what]))
+            alike[what] += 1
     return drawn
 
 
@@ -81,21 +87,22 @@ class _Neighbours:
         self._found = pool[:, 0]
         whole_found, whole_expected = pool.sum(axis=0)
         self._lacks = 1 - whole_found / np.where(whole_expected > 0, whole_expected, 1.0)
-        self._tree = KDTree(pool[:, 1] + _jitter(pool[:, 1], 0), balanced_tree=False, compact_nodes=False)
+        self._tree = KDTree(
+            pool[:, 1] + _jitter(pool[:, 1], np.random.default_rng(0)), balanced_tree=False, compact_nodes=False
+        )
 
-    def drawn(self, its: Floats) -> Floats:
+    def drawn(self, its: Floats, seed: Sequence[int]) -> Floats:
         """In the place of a summary's sentences, (sentences, 2, values), as many others, added up, (draws, values)."""
-        # by what it is: by its line, a corpus in another order would have other numbers
-        seed = crc32(np.round(its, 6).tobytes())
+        generator = np.random.default_rng(seed)
         expected, n = its[:, 1], min(NEAREST, len(self._found))
-        _, nearest = self._tree.query(expected + _jitter(expected, seed), k=[*range(1, n + 1)])
-        choice = np.random.default_rng([seed, 1]).integers(n, size=(DRAWS, len(its)))
+        _, nearest = self._tree.query(expected + _jitter(expected, generator), k=[*range(1, n + 1)])
+        choice = generator.integers(n, size=(DRAWS, len(its)))
         found = self._found[nearest[np.arange(len(its)), choice]].sum(axis=1)
         return np.asarray(np.maximum(found + self._lacks * expected.sum(axis=0), 0.0))
 
 
-def _jitter(like: Floats, seed: int) -> Floats:
-    return TIES * np.random.default_rng(seed).normal(size=like.shape)
+def _jitter(like: Floats, generator: np.random.Generator) -> Floats:
+    return TIES * generator.normal(size=like.shape)
 
 
 def _pools(levels: Sequence[ChanceLevel]) -> Iterator[tuple[Ints, Floats]]:
@@ -115,7 +122,8 @@ def _pools(levels: Sequence[ChanceLevel]) -> Iterator[tuple[Ints, Floats]]:
         has = division > 0
         pool = np.concatenate([sentences[k] for k in np.flatnonzero(distances <= farthest + NOISE)]) * has
         # in an order of their own: that of lines would be seen where sentences are equally near
-        yield places, pool[np.lexsort(pool.reshape(len(pool), -1).T)]
+        if len(pool):
+            yield places, pool[np.lexsort(pool.reshape(len(pool), -1).T)]
 
 
 def _sentences(level: ChanceLevel) -> Floats:

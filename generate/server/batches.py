@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...errors import ModelError, WaitingError
+from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import are_choices, redacted
+from .client import FEATURE, MOST_SAID, are_choices, redacted
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
 
@@ -30,7 +31,8 @@ MOST_BYTES = 100_000_000
 MOST_FAILURES = 3
 UNANSWERED = "not answered by the server"
 # states of a batch in which nothing more comes
-ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+GONE = "gone"
+ENDED = frozenset({"completed", "failed", "expired", "cancelled", GONE})
 STARTED = frozenset({"validating", "in_progress", "finalizing"})
 # key of a batch's metadata that tells it again, if it was submitted and not noted
 MARK = "evenhand"
@@ -85,14 +87,16 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
 
 
 async def look(client: Any, batch: str) -> Progress:
-    """How far a batch is, with its responses where it has ended."""
-    found = await client.batches.retrieve(batch)
-    counts = found.request_counts
+    """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     responses: dict[str, tuple[int, dict[str, Any]]] = {}
-    if found.status in ENDED:
-        files = [each for each in (found.output_file_id, found.error_file_id) if each]
+    try:
+        found = await client.batches.retrieve(batch)
+        files = [each for each in (found.output_file_id, found.error_file_id) if each and found.status in ENDED]
         for content in await asyncio.gather(*(client.files.content(each) for each in files)):
             responses |= _read(content.text.splitlines())
+    except need("openai", FEATURE).NotFoundError as error:
+        return Progress(GONE, 0, 0, {}, str(error))
+    counts = found.request_counts
     faults = (found.errors.data if found.errors else None) or ()
     return Progress(
         found.status,
@@ -199,6 +203,10 @@ class Batched:
         for batch, names in kept.submitted(place).items():
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
+                # a process that was killed took it in, and could not say so
+                keys = {key for its in names.values() for key in its}
+                if len(kept.find([*keys])) == len(keys):
+                    kept.finish(batch, {}, {})
                 continue
             progress = await look(self.client, batch)
             if not progress.has_ended:
@@ -242,7 +250,7 @@ class Batched:
             elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
                 answers = dict.fromkeys(keys, Answer(reply=reply))
             elif status in REFUSALS:
-                refused = f"requests were refused: {redacted(json.dumps(body)[:300], self.exchange.server)}"
+                refused = f"requests were refused: {redacted(json.dumps(body), self.exchange.server)[:MOST_SAID]}"
                 continue
             else:
                 # that a whole batch expired or was cancelled is nothing that its requests did
@@ -258,7 +266,7 @@ class Batched:
         """What the server said of a request that failed."""
         if not status:
             return "the batch has no answer to it"
-        return redacted(f"status {status}: {json.dumps(body)[:300]}", self.exchange.server)
+        return f"status {status}: {redacted(json.dumps(body), self.exchange.server)[:MOST_SAID]}"
 
 
 def _asked(keys: Sequence[str], asks: Mapping[str, Ask]) -> list[Ask]:

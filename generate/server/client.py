@@ -16,6 +16,10 @@ from .requests import SENDINGS
 FEATURE = "backend 'openai'"
 # seconds that a server has to say which models it has, before any work
 PATIENCE = 5.0
+# letters of what a server said, in errors
+MOST_SAID = 300
+# what TLS raises and takes back within every connection
+WAITING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 CONTINUES = "what was answered is kept, and the same command continues"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # the file of authorities whose certificates are trusted
@@ -127,7 +131,7 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         with client:
             known = _models(client, section)
     except openai.OpenAIError as error:
-        raise refusal(error, section, model, remedy="start it, or mend server.base_url") from error
+        raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
     except (ValueError, AttributeError) as error:
         raise UnfitModelError(f"{section.base_url} answers, but not as an OpenAI-compatible server does") from error
     wanted = section.model or model
@@ -153,7 +157,7 @@ def _models(client: Any, section: ServerSection) -> list[str]:
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
-        said = redacted(_said(error), section)
+        said = _said(error, section)
         # a path that is there may miss the model, which is not named
         if error.status_code in NO_PATH and "model" not in said.lower():
             raise UnfitModelError(
@@ -166,7 +170,9 @@ def _models(client: Any, section: ServerSection) -> list[str]:
     return []
 
 
-def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES) -> EvenhandError:
+def refusal(
+    error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES, waited: float | None = None
+) -> EvenhandError:
     """What a server's refusal means, and how to mend it; its words are the server's, without the key.
 
     Args:
@@ -174,9 +180,10 @@ def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str
         section: the server.
         model: name of its model in the recipe.
         remedy: what helps where the server is slow, gone or broken.
+        waited: seconds for an answer; None for those of the section.
     """
     openai, place = need("openai", FEATURE), section.base_url
-    said = redacted(_said(error), section)
+    said = _said(error, section)
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
         mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"
@@ -185,7 +192,7 @@ def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str
         return UnfitModelError(
             f"{place} does not know model {section.model or model!r}, or is not the address of its version (…/v1): {said}"
         )
-    if (fault := _of_tls(error)) is not None:
+    if (fault := _of_tls(error)) is not None and not isinstance(error, openai.APITimeoutError):
         return UnfitModelError(f"{place}: {_tls(fault)[0]}: {said}; {_tls(fault)[1]}")
     what = f"gives no whole answer: {said}"
     if isinstance(error, openai.RateLimitError):
@@ -194,12 +201,13 @@ def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str
             "requests_per_minute"
         )
     elif isinstance(error, openai.APITimeoutError):
-        what = f"gives no answer within {section.timeout:g} seconds; raise server.timeout or lower server.concurrency"
+        what = f"gives no answer within {waited or section.timeout:g} seconds"
+        what += "" if waited else "; raise server.timeout or lower server.concurrency"
     return ModelError(f"{place} {what}; {remedy}")
 
 
-def _said(error: Exception) -> str:
-    """The first line of what was said, or of what caused it."""
+def _said(error: Exception, section: ServerSection) -> str:
+    """The first line of what was said, or of what caused it, without the server's key."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):
         causes.append(cause)
@@ -207,12 +215,13 @@ def _said(error: Exception) -> str:
     message = body.get("message") if isinstance(body, dict) else None
     texts = [str(message or ""), *(str(each) for each in reversed(causes))]
     lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__
+    # cut after the key is out: a part of it would not be known again
+    return redacted(lines[0], section)[:MOST_SAID] if lines else type(error).__name__
 
 
 def _of_tls(error: BaseException | None) -> ssl.SSLError | None:
-    """The fault of TLS that caused the error; a connection that was lost is none."""
-    while error is not None and not isinstance(error, ssl.SSLError):
+    """The fault of TLS that caused the error; a connection that was lost, or is waited for, is none."""
+    while error is not None and (not isinstance(error, ssl.SSLError) or isinstance(error, WAITING)):
         error = error.__cause__ or error.__context__
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 

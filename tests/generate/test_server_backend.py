@@ -18,6 +18,7 @@ from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.config.model import ReplicatedSection
+from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import backend_signature, open_backend
@@ -657,3 +658,40 @@ def test_bodies_are_json_of_the_protocol():
         "seed": 5,
         "max_tokens": 8,
     }
+
+
+def test_a_key_is_taken_out_before_what_was_said_is_cut(monkeypatch):
+    import httpx2 as httpx
+    import openai
+
+    from evenhand.generate.server.client import MOST_SAID, refusal
+
+    key = "sk-" + "SECRET" * 8
+    monkeypatch.setenv("EVENHAND_TEST_KEY", key)
+    section = ServerSection(base_url="http://127.0.0.1:1/v1", api_key_env="EVENHAND_TEST_KEY")
+    response = httpx.Response(429, request=httpx.Request("POST", section.base_url))
+    said = {"message": "x" * (MOST_SAID - 10) + key}
+    error = openai.RateLimitError("too many", response=response, body=said)
+    assert "SECRET" not in str(refusal(error, section, "tiny"))
+
+
+def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
+    import ssl
+
+    import httpx2 as httpx
+    import openai
+
+    from evenhand.generate.server.client import refusal
+
+    section = ServerSection(base_url="https://127.0.0.1:1/v1")
+    late = openai.APITimeoutError(request=httpx.Request("POST", section.base_url))
+    late.__cause__ = TimeoutError()
+    # what every connection raises while it waits
+    late.__cause__.__context__ = ssl.SSLWantReadError()
+    found = refusal(late, section, "tiny")
+    assert type(found) is ModelError
+    assert "gives no answer within" in str(found)
+    lost = openai.APIConnectionError(request=httpx.Request("POST", section.base_url))
+    lost.__cause__ = ConnectionResetError("reset by peer")
+    lost.__cause__.__context__ = ssl.SSLWantReadError()
+    assert "encrypted" not in str(refusal(lost, section, "tiny"))

@@ -226,3 +226,14 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other
         assert ANSWERS.count() == 4
         with pytest.raises(WaitingError, match="of 1 requests"):
             complete(server, asks(3), batches=True)
+
+
+def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
+    with Server() as server:
+        with pytest.raises(WaitingError):
+            complete(server, asks(), batches=True)
+        server.batches.clear()
+        with pytest.raises(ModelError, match=r"batch batch-0: it ended as gone without answers.*submits anew"):
+            complete(server, asks(), batches=True)
+        with pytest.raises(WaitingError, match="requests was submitted"):
+            complete(server, asks(), batches=True)

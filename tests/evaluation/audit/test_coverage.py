@@ -118,9 +118,17 @@ def test_what_is_expected_does_not_depend_on_whose_documents_are_covered():
 
 def test_no_number_depends_on_the_order_of_lines():
     tables = {"t": [[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 0, 0]], "u": [[0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 1, 0]]}
-    mine, labels = family(tables), ["left", "left", "right", "right"]
-    found = mine.measure([item("tu"[k % 3 % 2], labels) for k in range(9)])
-    one, other = mine.figures(found), mine.figures(found[::-1])
+    mine = family(tables, ("left", "right", "middle"))
+    # some sets have two values in the place of others
+    declared = [("left", "right"), ("left", "middle")]
+    found = mine.measure(
+        [
+            item("tu"[k % 2], [v for v in declared[k // 3 % 2] for _ in range(2)], declared[k // 3 % 2])
+            for k in range(10)
+        ]
+    )
+    shuffled = [found[k] for k in np.random.default_rng(1).permutation(len(found))]
+    one, other = mine.figures(found), mine.figures(shuffled)
     expected = one.expect(one.columns.sum(axis=0))
     assert other.expect(other.columns.sum(axis=0)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
     # sets that are alike are dealt apart, else gaps that cancel would add up

@@ -129,14 +129,26 @@ def test_of_all_sentences_those_with_the_nearest_words_are_drawn():
 
 
 def test_of_equally_near_sentences_others_are_drawn_each_time():
-    # what is drawn goes by what a summary is: of its other sentence
-    levels = [level(one("left" if k % 4 else "right"), ((k, k), (k, k))) for k in range(1, 2001)]
+    levels = [level(one("left" if k % 4 else "right")) for k in range(2000)]
     # a drawn left one has less than its 6 words, since the left has too many on the whole, and a drawn right one none
     of_either = sentences_drawn(levels)
     are_left = of_either[..., 0] > of_either[..., 1]
     # of 16 that are drawn from, three of four are the left's, if they are others each time
     assert are_left.mean() == pytest.approx(0.75, abs=0.02)
     assert 0.05 < are_left.mean(axis=1).std() < 0.2
+
+
+def test_summaries_that_are_alike_are_drawn_apart():
+    """Else the error of one draw would be that of all, however many there are."""
+    levels = [level(one("left" if k % 2 else "right"), one("left" if k % 4 > 1 else "right")) for k in range(400)]
+    found = drawn_shares(levels)
+    assert found.mean() == pytest.approx(0.5, abs=0.03)
+    assert (found == 0).mean() == pytest.approx(0.25, abs=0.03)
+
+
+def test_without_any_sentence_nothing_is_drawn():
+    bare = ChanceLevel((0.5, 0.5), (0.5, 0.5), 4.0, (4, 4))
+    assert not sentences_drawn([bare] * 3).any()
 
 
 def test_sentences_of_sets_that_are_divided_alike_are_enough():
