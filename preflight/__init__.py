@@ -16,7 +16,7 @@ from ..generate.stage import phase_requests
 from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
-from .named import engine_checks, named_checks, slow_on_this_processor
+from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .training import Rehearsal
 from .worth import worth_checks
@@ -48,7 +48,13 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     # its libraries take seconds to start; meanwhile everything else is looked at
     with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
         mistakes = _failed(
-            [*named_checks(recipe), *worth_checks(recipe), *engine_checks(recipe), *place_checks(recipe)],
+            [
+                *named_checks(recipe),
+                *whole_checks(recipe),
+                *worth_checks(recipe),
+                *engine_checks(recipe),
+                *place_checks(recipe),
+            ],
             elsewhere=elsewhere,
         )
         # of each split; rounds draw anew, so the first stands for the others

@@ -41,7 +41,6 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges), is_here=True)
     if recipe.rounds:
         yield Check("pairs.least_margin", partial(_refuse_wide_margin, recipe), is_here=True)
-        yield Check("generate.backend", partial(_refuse_words_for_tokens, recipe), is_here=True)
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
@@ -52,6 +51,22 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds and recipe.train.launcher == "srun":
         yield Check("train.launcher", partial(_refuse_program, "srun"), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
+
+
+def whole_checks(recipe: Recipe) -> Iterator[Check]:
+    """What stages may do alone, and a whole run cannot."""
+    if recipe.rounds:
+        yield Check("generate.backend", partial(_refuse_words_for_tokens, recipe))
+
+
+def _refuse_words_for_tokens(recipe: Recipe) -> None:
+    """Refuse to train on scripted candidates whose prompts were no tokens of the model, which training holds them against."""
+    asked = recipe.generate
+    if recipe.train.pairs is None and asked.backend == "scripted" and not asked.engine.get("tokenize"):
+        raise RecipeError(
+            "scripted candidates say nothing of the model's tokens, by which training sees that it reads what was generated; "
+            "write rounds: 0, another backend, or engine: {tokenize: true}"
+        )
 
 
 def slow_on_this_processor(recipe: Recipe) -> list[str]:
@@ -78,16 +93,6 @@ def _refuse_wide_margin(recipe: Recipe) -> None:
         raise RecipeError(
             f"{margin:g} is more than the widest gap between two rewards, {most:g}, so no pair would be left to train on; write "
             "less"
-        )
-
-
-def _refuse_words_for_tokens(recipe: Recipe) -> None:
-    """Refuse to train on scripted candidates whose prompts were no tokens of the model, which training holds them against."""
-    asked = recipe.generate
-    if recipe.train.pairs is None and asked.backend == "scripted" and not asked.engine.get("tokenize"):
-        raise RecipeError(
-            "scripted candidates say nothing of the model's tokens, by which training sees that it reads what was generated; "
-            "write rounds: 0, another backend, or engine: {tokenize: true}"
         )
 
 
