@@ -6,7 +6,6 @@ the best of it, and the same request asked again goes on from there.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -14,11 +13,9 @@ from typing import TypeVar
 
 from ..errors import EvenhandError
 from ..generate.server.patience import Patience
-from .work import Worker
+from .work import Worker, say_unclosed
 
 T = TypeVar("T")
-
-log = logging.getLogger(__name__)
 
 
 class BusyError(EvenhandError):
@@ -99,9 +96,7 @@ class Pool:
         closed, hung = wait(closing, seconds)
         for hand in self._hands:
             hand.thread.shutdown(wait=not hung)
-        for each in closed:
-            if (error := each.exception()) is not None:
-                log.warning("a worker could not be closed: %s", type(error).__name__)
+        say_unclosed("a worker", closed)
         return not hung
 
 

@@ -6,9 +6,10 @@ A connection to a server belongs to the thread that opened it: each worker has i
 Judges with models on this machine are held once, on one thread, which works for all.
 """
 
+import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extract
 from .metrics import Metrics
 from .sides import sides_of
 
+log = logging.getLogger(__name__)
+
 Pairs = Sequence[tuple[SummaryRequest, Candidate]]
 
 
@@ -58,6 +61,13 @@ class Chosen:
     source: str
     # candidates that were to be drawn until it was found
     n_draws: int
+
+
+def say_unclosed(what: str, closed: Iterable[Future[None]]) -> None:
+    """Say which closings ended in an error, by its kind alone: its text may quote documents."""
+    for each in closed:
+        if (error := each.exception()) is not None:
+            log.warning("%s could not be closed: %s", what, type(error).__name__)
 
 
 class Judges:
@@ -101,8 +111,9 @@ class Judges:
             self._close()
             return True
         closing = self._thread.submit(self._close)
-        hung = wait([closing], seconds).not_done
+        closed, hung = wait([closing], seconds)
         self._thread.shutdown(wait=not hung)
+        say_unclosed("the judges", closed)
         return not hung
 
     def _close(self) -> None:

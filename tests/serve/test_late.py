@@ -3,10 +3,13 @@
 import threading
 import time
 from collections import Counter
+from concurrent.futures import Future
 from contextlib import contextmanager
 
 from served_recipes import DOCUMENTS, recipe_of, served
 from serving import Server
+
+from evenhand.serve.work import say_unclosed
 
 PLANS = {"hot": {"temperature": 1.0, "candidates": 4}, "cold": {"temperature": 0.5, "candidates": 3}}
 # seconds: the first worker needs far less for what is not held up, and the second one has a fifth of it
@@ -114,3 +117,11 @@ def test_an_extraction_is_served_where_candidates_broke_the_limits_and_others_ar
     assert answer["evenhand"]["source"] == "extracted"
     assert answer["evenhand"]["deadline"] == "passed: 5 of 9 candidates were judged"
     assert all(each["text"] in answer["choices"][0]["message"]["content"] for each in DOCUMENTS)
+
+
+def test_what_could_not_be_closed_is_told_by_its_kind_alone(caplog):
+    fine, broken = Future(), Future()
+    fine.set_result(None)
+    broken.set_exception(ValueError("a document"))
+    say_unclosed("a worker", [fine, broken])
+    assert [record.getMessage() for record in caplog.records] == ["a worker could not be closed: ValueError"]
