@@ -2,18 +2,22 @@
 
 TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/, and the
 report's numbers under eval/. Every run has the recipe for its configuration, and an id that follows from its folder and its
-inputs, so that a stage which is resumed goes on in its run. A stage that is logged leaves a mark beside its receipt. Logging
-never stops a study: a stage that could not be logged is logged the next time it is met, run or reused.
+inputs, so that a stage which is resumed goes on in its run. wandb's own variables win over the recipe's section. A stage that is
+logged leaves a mark beside its receipt. Logging never stops a study: a stage that could not be logged is logged the next time it
+is met, run or reused; only a training that could not be logged is not logged later.
 """
 
 import logging
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ..config import Recipe
+from ..config.recipe import WandbSection
 from ..errors import RecipeError
 from ..extras import need
 from ..storage import digest, read_text, write_text
@@ -35,11 +39,10 @@ def check(recipe: Recipe) -> None:
         MissingExtra: wandb is not installed.
         RecipeError: the mode is online, and nobody is logged in.
     """
-    section = recipe.wandb
-    if section is None:
+    if recipe.wandb is None:
         return
     wandb = _wandb()
-    if section.mode == "online" and not wandb.login(prompt=False, verify=False):
+    if _mode(recipe.wandb) == "online" and not wandb.login(prompt=False, verify=False):
         raise RecipeError(
             "key 'wandb.mode': 'online' needs a login; run `wandb login`, set WANDB_API_KEY, or write mode: offline"
         )
@@ -73,8 +76,7 @@ def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mappin
     Raises:
         MissingExtra: wandb is not installed.
     """
-    section = recipe.wandb
-    if section is None or receipt.stage not in PREFIXES:
+    if recipe.wandb is None or receipt.stage not in PREFIXES:
         return
     wandb, place = _wandb(), f"{folder.relative_to(recipe.output).as_posix()} {receipt.stage}"
     mark = folder / "receipts" / f"{receipt.stage}.tracked"
@@ -83,24 +85,64 @@ def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mappin
     try:
         if mark.exists() and read_text(mark) == content:
             return
-        with wandb.init(
-            project=section.project,
-            entity=section.entity,
-            mode=section.mode,
-            group=recipe.name,
-            job_type=JOBS.get(receipt.stage, receipt.stage),
-            name=f"{recipe.name}-{place.replace('/', '-').replace(' ', '-')}",
-            id=run_id(recipe, place, receipt.inputs),
-            # without a server there is nothing to go on with
-            resume="allow" if section.mode == "online" else None,
-            dir=str(recipe.output),
-            config={"place": place, "inputs": receipt.inputs, "recipe": recipe.model_dump(mode="json")},
-        ) as run:
+        with _open(recipe, recipe.wandb, place, receipt.stage, receipt.inputs) as run:
             values = {**numbers, "seconds": receipt.seconds}
             run.log({f"{PREFIXES[receipt.stage]}/{name}": value for name, value in values.items()})
         write_text(mark, content)
     except (wandb.errors.Error, OSError) as error:
         log.warning("%s: not logged with wandb: %s; the next run tries again", place, error)
+
+
+@contextmanager
+def training_run(recipe: Recipe, place: str, inputs: str, *, is_main: bool) -> Iterator[bool]:
+    """Keep the run open that transformers logs a training to.
+
+    Args:
+        recipe: the run's.
+        place: phase and stage.
+        inputs: digest of what the training depends on; the same training goes on in the same run.
+        is_main: whether this process is the one that logs.
+
+    Yields:
+        whether there is a run; what wandb refuses becomes a warning.
+
+    Raises:
+        MissingExtra: the recipe asks for wandb, which is not installed.
+    """
+    if recipe.wandb is None or not is_main:
+        yield False
+        return
+    wandb = _wandb()
+    try:
+        run = _open(recipe, recipe.wandb, place, "train", inputs)
+    except (wandb.errors.Error, OSError) as error:
+        log.warning("%s: not logged with wandb: %s", place, error)
+        yield False
+        return
+    with run:
+        yield True
+
+
+def _open(recipe: Recipe, section: WandbSection, place: str, stage: str, inputs: str) -> Any:
+    """A run with all that says where it belongs. Nothing is left to wandb's variables, which it reads once in a process."""
+    mode = _mode(section)
+    return _wandb().init(
+        project=os.environ.get("WANDB_PROJECT") or section.project,
+        entity=os.environ.get("WANDB_ENTITY") or section.entity,
+        mode=mode,
+        group=os.environ.get("WANDB_RUN_GROUP") or recipe.name,
+        job_type=JOBS.get(stage, stage),
+        name=f"{recipe.name}-{place.replace('/', '-').replace(' ', '-')}",
+        id=run_id(recipe, place, inputs),
+        # without a server there is nothing to go on with
+        resume="allow" if mode == "online" else None,
+        dir=os.environ.get("WANDB_DIR") or str(recipe.output),
+        config={"place": place, "inputs": inputs, "recipe": recipe.model_dump(mode="json")},
+    )
+
+
+def _mode(section: WandbSection) -> str:
+    return os.environ.get("WANDB_MODE") or section.mode
 
 
 def _wandb() -> ModuleType:

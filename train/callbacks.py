@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..config import Recipe
 from ..errors import ModelError
 from ..extras import need
 from ..models.files import ADAPTER_WEIGHTS
@@ -160,16 +159,3 @@ def step_counter(path: Path, unit: str) -> "TrainerCallback":
                 self.progress.add()
 
     return CountSteps()
-
-
-def recipe_logger(recipe: Recipe) -> "TrainerCallback":
-    """Puts the recipe beside what transformers logs to wandb."""
-    transformers, wandb = need("transformers", "training"), need("wandb", "section 'wandb'")
-
-    class LogRecipe(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            # transformers has begun the run by now, on the main process alone
-            if wandb.run is not None:
-                wandb.run.config.update({"recipe": recipe.model_dump(mode="json")}, allow_val_change=True)
-
-    return LogRecipe()

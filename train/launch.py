@@ -65,7 +65,7 @@ class AccelerateConfig(BaseModel):
     deepspeed_config: dict[str, Any] | None = None
 
 
-def accelerate_config(name: str) -> Path:
+def accelerate_config(name: str, asked_by: str = "key 'train.accelerate_config'") -> Path:
     """The accelerate configuration of that name: one that evenhand ships, or the file at that path.
 
     Raises:
@@ -75,7 +75,7 @@ def accelerate_config(name: str) -> Path:
     path = shipped if shipped.is_file() else Path(name)
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml")))
-        raise RecipeError(f"key 'train.accelerate_config': {name!r} is neither shipped ({known}) nor a file")
+        raise RecipeError(f"{asked_by}: {name!r} is neither shipped ({known}) nor a file")
     return path
 
 

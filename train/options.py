@@ -9,7 +9,6 @@ from typing import Any, Literal
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
-from ..runfolder.tracking import run_id
 from ..storage import listed, shortened
 
 log = logging.getLogger(__name__)
@@ -148,7 +147,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
-        "report_to": "wandb" if recipe.wandb else "none",
+        # `tracking.training_run` opens wandb's run, with the callback for it
+        "report_to": "none",
         "run_name": f"{recipe.name}-{round_name}-train",
     }
     # DPOConfig takes a text for a number without a word, and fails an hour later
@@ -176,32 +176,3 @@ def _refuse_liger(*, use_cpu: bool) -> None:
     need("liger_kernel", what)
     if use_cpu:
         raise RecipeError(f"{what}: Liger's kernels run on a GPU alone; leave it out here")
-
-
-def prepare_wandb(recipe: Recipe, place: str, inputs: str) -> None:
-    """Set where wandb logs, by its own variables; a variable that the user has set wins.
-
-    Args:
-        recipe: the run's.
-        place: phase and stage.
-        inputs: digest of what the training depends on; the same training goes on in the same run.
-
-    Raises:
-        MissingExtra: the recipe asks for wandb, which is not installed.
-    """
-    if recipe.wandb is None:
-        return
-    need("wandb", "section 'wandb'")
-    values = {
-        "WANDB_PROJECT": recipe.wandb.project,
-        "WANDB_ENTITY": recipe.wandb.entity,
-        "WANDB_MODE": recipe.wandb.mode,
-        "WANDB_DIR": str(recipe.output),
-        "WANDB_RUN_GROUP": recipe.name,
-        "WANDB_JOB_TYPE": "train",
-        "WANDB_RUN_ID": run_id(recipe, place, inputs),
-        "WANDB_RESUME": "allow" if recipe.wandb.mode == "online" else None,
-    }
-    for name, value in values.items():
-        if value is not None:
-            os.environ.setdefault(name, value)

@@ -14,11 +14,12 @@ from ..extras import installed_versions, need, verbosity
 from ..records import LeftOut
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
+from ..runfolder.tracking import training_run
 from ..storage import read_json, write_json
-from .callbacks import first_loss_rule, last_complete, recipe_logger, step_counter, training_callbacks
+from .callbacks import first_loss_rule, last_complete, step_counter, training_callbacks
 from .examples import Examples, build_examples, read_rows
 from .guards import guard
-from .options import prepare_wandb, training_arguments
+from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding
 from .saving import save_adapter
 from .stage import pair_file, round_seed
@@ -69,7 +70,6 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
 
     start = time.monotonic()
     recipe = phase.recipe
-    prepare_wandb(recipe, f"{phase.name} train", stage.key)
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
@@ -85,27 +85,29 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     _announce(policy, arguments, examples, material, resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
     trainer.add_callback(step_counter(stage.progress_path, f"steps of {_batch(arguments)} {material.unit}"))
-    if recipe.wandb is not None:
-        trainer.add_callback(recipe_logger(recipe))
-    trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    # the fields of the model card
-    facts = {
-        "policy": policy.line,
-        "kept": len(examples.rows),
-        "steps": trainer.state.global_step,
-        "batch": _batch(arguments),
-        "unit": material.unit,
-        "learning_rate": arguments.learning_rate,
-        "beta": arguments.beta,
-    }
-    save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
+    is_main = trainer.is_world_process_zero()
+    with training_run(recipe, f"{phase.name} train", stage.key, is_main=is_main) as is_logged:
+        if is_logged:
+            trainer.add_callback(need("transformers", "training").integrations.WandbCallback)
+        trainer.train(resume_from_checkpoint=str(resume) if resume else None)
+        # the fields of the model card
+        facts = {
+            "policy": policy.line,
+            "kept": len(examples.rows),
+            "steps": trainer.state.global_step,
+            "batch": _batch(arguments),
+            "unit": material.unit,
+            "learning_rate": arguments.learning_rate,
+            "beta": arguments.beta,
+        }
+        save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
     record = (
         facts | _record(trainer, examples, material, checkpointing) | {"seconds": round(time.monotonic() - start, 3)}
     )
     record["counts"]["cautions"] = guard(record)
     for warning in record["counts"]["cautions"]:
         log.warning("%s: %s", phase.name, warning)
-    if trainer.is_world_process_zero():
+    if is_main:
         write_json(phase.folder / TRAINING, record)
     trainer.accelerator.end_training()
     return TrainCounts.model_validate(record["counts"])

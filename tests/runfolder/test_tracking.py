@@ -10,7 +10,7 @@ from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.stages import Receipt
-from evenhand.runfolder.tracking import check, flat, left_out, run_id, track, track_report
+from evenhand.runfolder.tracking import check, flat, left_out, run_id, track, track_report, training_run
 
 wandb = pytest.importorskip("wandb")
 
@@ -157,3 +157,29 @@ def test_mark_that_cannot_be_written_is_a_warning(tmp_path, caplog):
     (phase.folder / "receipts").write_text("a file where the folder should be")
     track(phase, receipt(candidates=12))
     assert "not logged" in caplog.text
+
+
+def test_users_variables_win_over_the_section(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_PROJECT", "mine")
+    made = recipe(tmp_path, mode="online", project="theirs")
+    check(made)
+    with training_run(made, "round-00 train", "0" * 16, is_main=True) as is_logged:
+        assert is_logged
+        assert (wandb.run.project, wandb.run.group, wandb.run.job_type) == ("mine", "small", "train")
+        assert wandb.run.id == run_id(made, "round-00 train", "0" * 16)
+    assert wandb.run is None
+
+
+@pytest.mark.parametrize(("section", "is_main"), [({}, True), ({"mode": "offline"}, False)])
+def test_training_without_the_section_or_beside_the_main_process_has_no_run(tmp_path, section, is_main):
+    with training_run(recipe(tmp_path, **section), "round-00 train", "0" * 16, is_main=is_main) as is_logged:
+        assert not is_logged
+        assert wandb.run is None
+
+
+def test_training_goes_on_where_wandb_refuses(tmp_path, logged_out, caplog):
+    made = recipe(tmp_path, mode="online")
+    with training_run(made, "round-00 train", "0" * 16, is_main=True) as is_logged:
+        assert not is_logged
+    assert "round-00 train: not logged with wandb" in caplog.text

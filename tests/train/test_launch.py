@@ -304,21 +304,15 @@ def test_refusal_of_the_training_process_reaches_the_caller(open_round: OpenRoun
 
 
 @pytest.mark.slow
-def test_training_by_hand_leaves_the_same_receipt(open_round: OpenRound) -> None:
-    phase = open_round()
+def test_training_by_hand_leaves_the_same_receipt_and_a_run_of_wandb(open_round: OpenRound) -> None:
+    pytest.importorskip("wandb")
+    phase = open_round(wandb={"project": "ferries", "mode": "offline"})
     command = [sys.executable, "-m", "evenhand.train.dpo", "--config", str(phase.recipe.output / "recipe.yaml")]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "policy = base + A(new, trainable); reference = base" in done.stderr
+    assert list(phase.recipe.output.glob("wandb/offline-run-*/*.wandb"))
     receipt, reused = train(phase)
     assert reused
     assert receipt.counts["steps"] == 6
-
-
-@pytest.mark.slow
-def test_training_is_logged_with_wandb_when_the_recipe_asks_for_it(open_round: OpenRound) -> None:
-    pytest.importorskip("wandb")
-    phase = open_round(wandb={"project": "ferries", "mode": "offline"})
-    train(phase)
-    assert list(phase.recipe.output.glob("wandb/offline-run-*/*.wandb"))

@@ -1,4 +1,3 @@
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ from evenhand.train.options import (
     DEFAULTS,
     accumulation,
     asked_checkpointing,
-    prepare_wandb,
     step_size,
     trainer_config,
     trainer_options,
@@ -116,30 +114,6 @@ def test_seed_depends_on_run_seed_and_round_and_nothing_else(open_round: OpenRou
     # another folder is no other run
     assert len(seeds) == 3
     assert all(0 <= seed < 2**31 for seed in seeds)
-
-
-def test_wandb_is_told_by_its_own_variables_and_the_users_win(
-    open_round: OpenRound, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("wandb")
-    for name in ("MODE", "DIR", "ENTITY", "RUN_GROUP", "JOB_TYPE", "RUN_ID", "RESUME"):
-        # set and removed, so that what the test leaves is taken back
-        monkeypatch.setenv(f"WANDB_{name}", "x")
-        monkeypatch.delenv(f"WANDB_{name}")
-    monkeypatch.setenv("WANDB_PROJECT", "mine")
-    prepare_wandb(open_round(wandb={"project": "theirs", "mode": "offline"}).recipe, "round-00 train", "0" * 16)
-    assert os.environ["WANDB_PROJECT"] == "mine"
-    assert os.environ["WANDB_MODE"] == "offline"
-    assert "WANDB_ENTITY" not in os.environ
-    # offline there is no run to go on in
-    assert "WANDB_RESUME" not in os.environ
-    assert len(os.environ["WANDB_RUN_ID"]) == 16
-
-
-def test_without_the_section_wandb_is_left_alone(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-    prepare_wandb(open_round().recipe, "round-00 train", "0" * 16)
-    assert "WANDB_MODE" not in os.environ
 
 
 @pytest.mark.parametrize(("processes", "accumulated"), [(1, 8), (2, 4), (4, 2), (8, 1)])
