@@ -46,7 +46,6 @@ from ..records import Record
 from ..storage import explained, read_json, read_text, write_json
 
 DONE = "parts"
-UNTOLD = "cannot be told"
 
 
 class Done(Record):
@@ -165,7 +164,7 @@ def _overview(
     name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]
 ) -> Iterator[tuple[Text, Text, Text]]:
     if not found:
-        yield Text(name), Text("nothing"), Text(f"{UNTOLD}: {_why(done)}", style="long")
+        yield Text(name), Text("nothing"), Text(f"not run to its end: {_why(done)}", style="long")
     for folder, _, its in found:
         yield Text(folder), Text(its.about), Text(its.title, style="long")
 
@@ -200,7 +199,7 @@ def _part(name: str, question: str, done: Done | None, found: Sequence[tuple[str
 def differences(found: Comparison) -> Iterator[Block]:
     """Each entry less the first one of its budget by each judge of the report, and what the judges are worth."""
     seeds = {recipe["seed"] for recipe in found.recipes.values()}
-    yield legend(f": {UNTOLD}; seed {', '.join(map(str, sorted(seeds)))}")
+    yield legend(f": {UNSURE}; seed {', '.join(map(str, sorted(seeds)))}")
     groups = [_by_judge(found, judge) for judge in found.judges if judge.better]
     heads = ("less the first of its budget", "document sets", "difference", "verdict")
     yield table("differences", heads, [each for each in groups if each.rows])
@@ -218,10 +217,8 @@ def _by_judge(found: Comparison, judge: JudgeNote) -> Group:
 
 
 def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text | Number, ...]:
-    said = verdict(test, judge)
-    shown = replace(said, text=UNTOLD) if said.tone == "unsure" else said
     what = f"{test.subject} - {test.reference}, {budget_name(test.k)}"
-    return Text(what), count(test.n_sets), change(test, judge, places), shown
+    return Text(what), count(test.n_sets), change(test, judge, places), verdict(test, judge)
 
 
 def measures(found: Audit) -> Table:
@@ -247,5 +244,5 @@ def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | 
     shown = (Text(str(each.measure)), count(each.n), Number(each.estimate, bounds(each)), expected)
     if less is None:
         return (*shown, Number(None), Text(""))
-    said = Text(UNTOLD, tone="unsure") if less.verdict == UNSURE else Text(less.verdict, tone="neutral")
+    said = Text(less.verdict, tone="unsure" if less.verdict == UNSURE else "neutral")
     return (*shown, Number(less.estimate, bounds(less), sign=True, adjusted_p=less.adjusted), said)

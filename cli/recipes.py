@@ -80,7 +80,7 @@ def accelerate(
     from ..train.launch import SHIPPED, accelerate_config
 
     if name is not None:
-        say(str(accelerate_config(name)))
+        say(str(accelerate_config(name, "argument NAME")))
         return
     table = _with_columns("configuration", "what it starts")
     for path in sorted(SHIPPED.glob("*.yaml")):

@@ -80,3 +80,4 @@ def test_accelerate_configurations_are_listed_and_found(tmp_path):
     absent = evenhand("accelerate", "zero9", cwd=tmp_path)
     assert absent.returncode == 2
     assert "zero2" in absent.stderr
+    assert "argument NAME" in absent.stderr
