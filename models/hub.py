@@ -92,8 +92,8 @@ def refusal(
 ) -> Exception | None:
     """What the hub says when it is asked for a model that it does not give; None of one that it does.
 
-    It is asked for a file and not by its API: a mirror (HF_ENDPOINT) may have files alone, and the API knows models whose files are
-    not given to everybody.
+    It is asked for a file and not by its API: a mirror (HF_ENDPOINT) may have files alone, and the API knows models whose files
+    are not given to everybody.
 
     Args:
         repository: Hugging Face id.

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from ..errors import CostLimitError, StorageError
 from ..records import Record
@@ -42,7 +42,7 @@ class Cost(Record):
 class Promised(Record):
     """Address of each batch -> what its requests without an answer can cost."""
 
-    batches: dict[str, float] = {}
+    batches: dict[str, float] = Field(default_factory=dict)
 
 
 class Spending:
@@ -109,10 +109,12 @@ class Spending:
         """Why no further request is sent."""
         where = "" if self._lines is None else f"{self._lines.path}: "
         promised = math.fsum(self._promised.values())
-        beside = f", batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'})"
+        open_batches = (
+            f"batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'}), "
+        )
         return CostLimitError(
-            f"{where}{self.spent:.4g} of limits.cost {self.limit:g} is spent{beside if promised else ''}, and the next request may "
-            f"cost {most:.2g}; raise limits.cost, and the same command continues"
+            f"{where}{self.spent:.4g} of limits.cost {self.limit:g} is spent, {open_batches if promised else ''}and the next "
+            f"request may cost {most:.2g}; raise limits.cost, and the same command continues"
         )
 
     def book(self, cost: Cost) -> None:
@@ -139,8 +141,8 @@ def _read_promised(path: Path | None) -> dict[str, float]:
         return Promised.model_validate_json(read_text(path)).batches
     except ValidationError as error:
         raise StorageError(
-            f"{path}: does not say what batches can cost ({explain(error)}); delete it, and limits.cost counts them when they are "
-            "answered"
+            f"{path}: does not say what batches can cost ({explain(error)}); delete it, and limits.cost counts them when they "
+            "are answered"
         ) from error
 
 

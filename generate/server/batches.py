@@ -249,7 +249,9 @@ class Batched:
         """Take back what other batches of this server can cost: their answers were taken in by another run, or forgotten."""
         if (account := current()) is not None:
             kept = {self._address(batch) for batch in submitted}
-            for address in [each for each in account.promised if each.startswith(self._address("")) and each not in kept]:
+            for address in [
+                each for each in account.promised if each.startswith(self._address("")) and each not in kept
+            ]:
                 account.promise(address, 0.0)
 
     def _address(self, batch: str) -> str:

@@ -20,6 +20,8 @@ PATIENCE = 5.0
 MOST_SAID = 300
 # what TLS raises and takes back within every connection
 WAITING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+# whose models those of vLLM's server are, as it says itself
+VLLM = "vllm"
 CONTINUES = "what was answered is kept, and the same command continues"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # the file of authorities whose certificates are trusted
@@ -168,6 +170,16 @@ def _models(client: Any, section: ServerSection) -> list[str]:
         # it was there a moment ago, and the first request will tell
         pass
     return []
+
+
+async def takes_choices(client: Any) -> bool:
+    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's."""
+    try:
+        models = await client.with_options(timeout=PATIENCE, max_retries=0).models.list()
+        return any(each.owned_by == VLLM for each in models.data or ())
+    except (need("openai", FEATURE).OpenAIError, ValueError, AttributeError):
+        # one without a list is asked plainly
+        return False
 
 
 def refusal(

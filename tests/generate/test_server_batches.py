@@ -245,7 +245,9 @@ MOST = 38 * 0.001 + 16 * 0.002
 
 
 def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
-    others = [Ask((Message(role="user", content=f"text {i}"),), Sampling(temperature=0.5, max_tokens=8), 1) for i in "ab"]
+    others = [
+        Ask((Message(role="user", content=f"text {i}"),), Sampling(temperature=0.5, max_tokens=8), 1) for i in "ab"
+    ]
     with Server() as first, Server() as second:
         # no two batches have one id
         second.batches["batch-0"] = {"id": "batch-0", "object": "batch", "status": "cancelled", "created_at": 1}
@@ -255,7 +257,9 @@ def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
         with spending(tmp_path, 4.5 * MOST):
             # neither what another recipe asks this server nor what is asked without a file has room
             for options in ({"batches": True}, {}):
-                with pytest.raises(CostLimitError, match=r"batches that are not answered may cost 0\.28 \(.*batches\.json\)"):
+                with pytest.raises(
+                    CostLimitError, match=r"batches that are not answered may cost 0\.28 \(.*batches\.json\)"
+                ):
                     complete(first, others, price=PRICE, **options)
         first.work_off()
         with spending(tmp_path, 4.5 * MOST):

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import http.server
 import importlib
-import json
 import os
 import random
 import shutil
