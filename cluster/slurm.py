@@ -317,13 +317,22 @@ def refuse_queued(path: Path) -> None:
         ids = Kept.model_validate_json(read_text(path)).ids
     except ValidationError as error:
         raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
-    # not asked one by one: of a job that it has forgotten SLURM says nothing but that the number is wrong
-    waiting = set(_ask("squeue", "--me", "--all", "--noheader", "--format=%F").split())
-    if left := [each for each in ids if each in waiting]:
+    if left := still_queued(ids):
         raise SchedulerError(
             f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or, "
             f"also where the first is held since its submission was interrupted, take them out: scancel {' '.join(left)}"
         )
+
+
+def still_queued(ids: Iterable[str]) -> list[str]:
+    """Those of these jobs that SLURM still has, waiting or at work.
+
+    Raises:
+        SchedulerError: it does not answer.
+    """
+    # not asked one by one: of a job that it has forgotten SLURM says nothing but that the number is wrong
+    queued = set(_ask("squeue", "--me", "--all", "--noheader", "--format=%F").split())
+    return [each for each in ids if each in queued]
 
 
 def _ask(*command: str) -> str:
