@@ -35,6 +35,7 @@ class Server:
         refuses: parameters that get the error that OpenAI's servers give.
         reason: why answers end.
         tells: whether it tells how many tokens there were.
+        has_batches: whether it takes requests as files.
         certificate: file of its certificate and key; None: it speaks plain HTTP.
     """
 
@@ -50,12 +51,13 @@ class Server:
         refuses: tuple[str, ...] = (),
         reason: str = "stop",
         tells: bool = True,
+        has_batches: bool = True,
         certificate: Path | None = None,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
         )  # fmt: skip
-        self.reason, self.tells, self.owner = reason, tells, owner
+        self.reason, self.tells, self.owner, self.has_batches = reason, tells, owner, has_batches
         # why requests of batches are refused
         self.refusal = "content_filter"
         self.adapters: list[dict[str, Any]] = []
@@ -147,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, server.files[self.path.split("/")[-2]])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
             self._send(200, server.batches[name])
-        elif self.path.split("?")[0].endswith("/batches"):
+        elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
             self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
         elif self.path == "/v1/models" and server.models is not None:
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]

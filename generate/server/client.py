@@ -123,7 +123,7 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
 
     Raises:
         MissingExtra, UnfitModelError: as `open_client`.
-        UnfitModelError: base_url is not the address below which answers are asked for.
+        UnfitModelError: base_url is not the address below which answers are asked for, or takes no batches where these are.
         ModelError: it gives no answer, refuses the key, or lacks the model.
     """
     openai = need("openai", FEATURE)
@@ -132,6 +132,8 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
     try:
         with client:
             known = _models(client, section)
+            if section.batches:
+                _refuse_without_batches(client, section)
     except openai.OpenAIError as error:
         raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
     except (ValueError, AttributeError) as error:
@@ -170,6 +172,25 @@ def _models(client: Any, section: ServerSection) -> list[str]:
         # it was there a moment ago, and the first request will tell
         pass
     return []
+
+
+def _refuse_without_batches(client: Any, section: ServerSection) -> None:
+    """Refuse a server that takes no requests as files: few do.
+
+    Raises:
+        UnfitModelError: it has no such address.
+    """
+    openai = need("openai", FEATURE)
+    try:
+        client.batches.list(limit=1)
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        raise
+    except openai.APIStatusError as error:
+        if error.status_code in NO_PATH:
+            raise UnfitModelError(
+                f"{section.base_url} has no /batches below it: {_said(error, section)}; leave server.batches out, and requests "
+                "are sent one by one"
+            ) from error
 
 
 async def takes_choices(client: Any) -> bool:

@@ -1,7 +1,7 @@
 """Requests as files: submitted once, collected by the same command, whatever happens in between."""
 
 import re
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 
@@ -11,9 +11,11 @@ pytest.importorskip("aiolimiter")
 from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
-from evenhand.errors import CostLimitError, ModelError, StorageError, WaitingError
+from evenhand.config.server import ServerSection
+from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
+from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
@@ -237,6 +239,19 @@ def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
             complete(server, asks(), batches=True)
         with pytest.raises(WaitingError, match="requests was submitted"):
             complete(server, asks(), batches=True)
+
+
+def test_server_without_batches_is_told_before_any_work():
+    with Server(has_batches=False) as server:
+        for batches in (False, True):
+            section = ServerSection(base_url=server.base_url, batches=batches)
+            said = pytest.raises(
+                UnfitModelError, match=r"has no /batches below it: not found; leave server\.batches out"
+            )
+            with said if batches else nullcontext():
+                refuse_unreachable(section, "tiny")
+    with Server() as server:
+        refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
 
 
 PRICE = {"input": 1000, "output": 2000}
