@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from ..cluster.slurm import Job, Nodes, Scripts, still_queued, submit
+from ..cluster.queue import still_queued, submit
+from ..cluster.slurm import Job, Nodes, Scripts
 from ..config import Recipe
 from ..errors import DataError
 from ..generate.stage import GenerateCounts, generate

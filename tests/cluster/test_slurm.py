@@ -14,7 +14,8 @@ import yaml
 from launched import two_processes
 
 from evenhand.benchmarks import replicas
-from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides, own_environment, submit
+from evenhand.cluster.queue import own_environment, submit
+from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
 from evenhand.config.recipe_file import load_recipe, recipe_of
 from evenhand.errors import RecipeError
 from evenhand.loop import steps
