@@ -181,3 +181,27 @@ def test_long_prompt_and_unknown_model_are_told(address, tiny_model):
     section = BackendSection(backend="openai", server={"base_url": address}).server
     with pytest.raises(Exception, match="has no model 'huge'; it has 'tiny'"):
         refuse_unreachable(section, "huge")
+
+
+def test_the_benchmark_has_the_engine_and_both_ways_to_the_server_write_as_much(address, tiny_model, tmp_path):
+    output = tmp_path / "found.json"
+    command = [
+        "--quick",
+        "--model",
+        str(tiny_model),
+        "--dtype",
+        "float32",
+        "--address",
+        address,
+        "--output",
+        str(output),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.benchmarks.servers", *command],
+        capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    (table,) = json.loads(output.read_text())["tables"]
+    assert [row["name"] for row in table["rows"]] == ["engine", "tokens", "messages"]
+    # two prompts, two candidates, none of which ends before its length
+    assert [row["counts"] for row in table["rows"]] == [{"answers": 4, "cut": 4}] * 3
