@@ -206,7 +206,7 @@ class Batched:
                 # a process that was killed took it in, and could not say so
                 keys = {key for its in names.values() for key in its}
                 if len(kept.find([*keys])) == len(keys):
-                    kept.finish(batch, {}, {})
+                    kept.finish(batch, place, {}, {})
                 continue
             progress = await look(self.client, batch)
             if not progress.has_ended:
@@ -219,7 +219,7 @@ class Batched:
             refused, without = self._take(known, asks, progress, found)
             # what was answered and nobody asks for now stays noted
             left = {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
-            kept.finish(batch, left, without)
+            kept.finish(batch, place, left, without)
             self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
             if refused or not progress.responses:
                 why = (

@@ -264,8 +264,7 @@ def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
         Ask((Message(role="user", content=f"text {i}"),), Sampling(temperature=0.5, max_tokens=8), 1) for i in "ab"
     ]
     with Server() as first, Server() as second:
-        # no two batches have one id
-        second.batches["batch-0"] = {"id": "batch-0", "object": "batch", "status": "cancelled", "created_at": 1}
+        # both servers call their batch by the same id
         for server in (first, second):
             with spending(tmp_path, 4.5 * MOST), pytest.raises(WaitingError):
                 complete(server, asks(2), batches=True, price=PRICE)
