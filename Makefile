@@ -66,6 +66,7 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.training
 	$(BIN)/python -m evenhand.benchmarks.generation
 	$(BIN)/python -m evenhand.benchmarks.judging
+	$(BIN)/python -m evenhand.benchmarks.servers
 	$(BIN)/python -m evenhand.benchmarks.serving
 	$(BIN)/python -m evenhand.benchmarks.loop
 	$(BIN)/python -m evenhand.benchmarks.injection

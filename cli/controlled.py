@@ -1,11 +1,13 @@
 """The verb that builds controlled test sets. Only the command line's files print."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..config.recipe_file import load_controlled
+from .estimate import print_asked
 from .progress import watched
 from .terminal import say
 
@@ -24,7 +26,7 @@ def build_controlled(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set input=articles.jsonl. Repeatable."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show how many texts a model would write; do nothing.")
+        bool, typer.Option("--dry-run", help="Show how many texts a model would write, and at what price; do nothing.")
     ] = False,
 ) -> None:
     """Make summaries of known coverage and faithfulness from annotated articles, for benchmark-judges."""
@@ -46,14 +48,17 @@ def build_controlled(
 
 
 def _show_expected(loaded: "ControlledRecipe") -> None:
-    from ..generate.controlled import expected_prompts, read_input, without_opposite
-    from ..generate.server.client import refuse_unreachable
+    from ..config.model import LanguageModel
+    from ..generate.controlled import expected_asks, expected_tasks, read_input, without_opposite
 
-    if loaded.backend.server is not None:
-        refuse_unreachable(loaded.backend.server, loaded.model.name)
     articles = read_input(loaded)
-    for row in expected_prompts(articles):
-        say(f"{row.step:12} {row.side:10} {row.texts:8,} texts")
+    expected = expected_tasks(loaded, articles)
+    for step, tasks in expected.items():
+        for side, count in Counter(task.side for task in tasks).items():
+            say(f"{step:12} {side:10} {count:8,} texts")
+    if loaded.backend.server is not None:
+        print_asked("texts", LanguageModel(loaded.model, loaded.backend), expected_asks(loaded, expected))
+        say("- prompts quote texts that are not written yet: each counts as long as it may be")
     for side, count in without_opposite(articles).items():
         say(f"{count} articles ({side}) have no opposite points, so no summary of theirs will have any")
     say(f"{len(articles)} articles; a text that breaks its form is asked for at most {loaded.attempts} times")

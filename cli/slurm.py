@@ -43,8 +43,8 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     submits what is left.
     """
     loaded = load_recipe(recipe, set_ or [])
+    from ..cluster.queue import submit as send
     from ..cluster.slurm import Nodes, Scripts, as_rows, idle_gpus, jobs, overrides
-    from ..cluster.slurm import submit as send
     from ..loop import plan
     from ..models.cache import cache_folder
     from ..preflight import preflight

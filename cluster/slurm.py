@@ -6,40 +6,25 @@ person could give: it continues what was interrupted and reuses what is done, so
 or whose node failed. Jobs work by a copy of the recipe that nothing overwrites, so that no change can reach a queued job.
 """
 
-import contextlib
-import os
 import shlex
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
-
-from pydantic import BaseModel, ValidationError
 
 from ..config import BackendSection, Recipe
 from ..config.recipe_file import dump_recipe
-from ..errors import EvenhandError, RecipeError, StorageError
+from ..errors import RecipeError
 from ..loop import Step
 from ..runfolder.engines import refuse_small_nodes
 from ..runfolder.phases import Phase
-from ..runfolder.processes import hold, refuse_held
-from ..storage import digest, explain, make_folder, read_text, write_json, write_text
+from ..storage import digest, make_folder, write_text
 from ..train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
 
-# folder of job scripts in the run folder, and the file there that names the jobs which were submitted
-SLURM, SUBMITTED, LOGS = "slurm", "submitted.json", "logs"
+# folder of job scripts in the run folder, and of what jobs say there
+SLURM, LOGS = "slurm", "logs"
 # steps whose batches are shared out over nodes
 SHARED = ("generate", "judge")
-# seconds that SLURM's programs have to answer
-PATIENCE_SECONDS = 120
-
-
-class SchedulerError(EvenhandError):
-    """SLURM is not there, or refuses a job."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True)
@@ -70,12 +55,6 @@ class Job:
         first, last = self.steps[0], self.steps[-1]
         until = "-shards" if self.shards > 1 else "" if first == last else f"-to-{last.verb}"
         return f"{first.name.replace('/', '-').replace(' ', '-')}{until}"
-
-
-class Kept(BaseModel):
-    """The jobs that were submitted last, in their order."""
-
-    ids: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -262,96 +241,6 @@ def _asks_server(step: Step) -> bool:
         [recipe.generate] if step.verb == "generate" else _judging(recipe, step.phase.judges)
     )
     return any(backend.server for backend in backends)
-
-
-class Queued(NamedTuple):
-    """A job that SLURM has."""
-
-    job: Job
-    id: str
-
-
-def submit(scripts: Scripts) -> list[Queued]:
-    """Submit the jobs; none of them runs before all of them are queued and written down.
-
-    Raises:
-        SchedulerError: SLURM is not there, refuses a job, after which none is left in its queue, or still has jobs of this run.
-        StorageError: a file cannot be read or written.
-    """
-    if elsewhere := [each for each in scripts.nodes.options if each.startswith(("-M", "--clusters", "--cluster="))]:
-        raise RecipeError(
-            f"--sbatch {elsewhere[0]!r}: jobs are submitted to the cluster of this machine; submit them there"
-        )
-    refuse_held(scripts.recipe.output)
-    queued: list[Queued] = []
-    with hold(scripts.folder):
-        path = scripts.folder / SUBMITTED
-        refuse_queued(path)
-        scripts.write()
-        try:
-            for job, script in zip(scripts.jobs, scripts.paths(), strict=True):
-                waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
-                said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
-                queued.append(Queued(job, said.strip().partition(";")[0]))
-                write_json(path, Kept(ids=[each.id for each in queued]).model_dump())
-            _ask("scontrol", "release", queued[0].id)
-        except BaseException:
-            # Ctrl-C, too. Where SLURM does not answer, the file names what is left, and the first of them is held
-            if queued:
-                with contextlib.suppress(SchedulerError):
-                    _ask("scancel", *(each.id for each in queued))
-            raise
-    return queued
-
-
-def refuse_queued(path: Path) -> None:
-    """Refuse to submit what is in the queue already: two jobs in one run folder would refuse each other.
-
-    Raises:
-        SchedulerError: SLURM still has jobs of the file, or does not answer.
-        StorageError: the file cannot be read, or is none.
-    """
-    if not path.exists():
-        return
-    try:
-        ids = Kept.model_validate_json(read_text(path)).ids
-    except ValidationError as error:
-        raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
-    # not asked one by one: of a job that it has forgotten SLURM says nothing but that the number is wrong
-    waiting = set(_ask("squeue", "--me", "--all", "--noheader", "--format=%F").split())
-    if left := [each for each in ids if each in waiting]:
-        raise SchedulerError(
-            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or, "
-            f"also where the first is held since its submission was interrupted, take them out: scancel {' '.join(left)}"
-        )
-
-
-def _ask(*command: str) -> str:
-    """What one of SLURM's programs says."""
-    try:
-        done = subprocess.run(
-            command,
-            env=own_environment(os.environ),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-    except OSError as error:
-        raise SchedulerError(
-            f"{command[0]} cannot be started ({error.strerror}): SLURM's programs are where its jobs are submitted from"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds") from error
-    if done.returncode:
-        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def own_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Variables without those of a job that the command is given in, which its own jobs would take for theirs."""
-    of_a_job = ("SLURM_", "SBATCH_ARRAY", "SQUEUE_")
-    return {name: value for name, value in variables.items() if name == "SLURM_CONF" or not name.startswith(of_a_job)}
 
 
 def as_rows(found: Sequence[Job]) -> list[tuple[str, str, str]]:

@@ -42,6 +42,8 @@ class Reply:
     logps: float | None = None
     # choice -> probability among the choices, summing to 1; empty without choices or when the backend cannot tell
     choice_probabilities: dict[str, float] = field(default_factory=dict)
+    # whether a server that is sent chats let the model write nothing but a choice
+    is_guided: bool = False
     # why there is no text, when finish_reason is "failed": a short reason to count by, and what was wrong in full
     reason: str = ""
     error: str = ""

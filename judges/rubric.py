@@ -45,6 +45,8 @@ GRADES = ("1", "2", "3", "4", "5")
 ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
 # key of a verdict's `raw` that has the grade that was written, where the expected one cannot be told
 GREEDY = "greedy"
+# key of a verdict's `raw` that has the distribution, where a server held the answer of a chat to the grades
+GUIDED = "guided"
 # tokens of a reply that is read as text: it should be one number; the rest is room for models that introduce it
 MOST_WRITTEN = 64
 
@@ -111,7 +113,7 @@ def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:
 
 
 def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
-    """The mean grade under the reply's distribution; `raw` is that distribution."""
+    """The mean grade under the reply's distribution; `raw` is that, and says where a server held the answer to the grades."""
     if reply.finish_reason == "failed":
         return refused(reply, 1)
     shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in grades}
@@ -125,13 +127,23 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
         return Verdict(None, "grade probabilities do not sum to 1", str(shares))
     # digits beyond these differ with the prompts that stood beside this one, in bfloat16 even the second may
     expected = math.fsum(int(grade) * share for grade, share in shares.items()) / math.fsum(shares.values())
-    return Verdict(round(expected, 6), raw=canonical_json({grade: round(share, 6) for grade, share in shares.items()}))
+    raw = {grade: round(share, 6) for grade, share in shares.items()}
+    return Verdict(round(expected, 6), raw=canonical_json({GUIDED: raw} if reply.is_guided else raw))
 
 
 def was_greedy(raw: str | None) -> bool:
     """Whether a score's `raw` says that it is the grade that was written, for want of probabilities; of a cut source, too."""
+    return _is_marked(raw, GREEDY)
+
+
+def was_guided(raw: str | None) -> bool:
+    """Whether a score's `raw` says that a server held the answer to the grades; of a cut source, too."""
+    return _is_marked(raw, GUIDED)
+
+
+def _is_marked(raw: str | None, mark: str) -> bool:
     flags = flags_of(raw)
-    return flags.keys() == {GREEDY} or (flags.keys() == {CUT_WORDS, "reply"} and was_greedy(flags["reply"]))
+    return flags.keys() == {mark} or (flags.keys() == {CUT_WORDS, "reply"} and _is_marked(flags["reply"], mark))
 
 
 def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale: str) -> str:

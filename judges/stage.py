@@ -38,7 +38,7 @@ from .journals import Told, done_by, journals_of
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
-from .rubric import was_greedy
+from .rubric import was_greedy, was_guided
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +60,8 @@ class JudgeCounts(Counts):
     cut: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
     # scores that are the grade that was written, where the expected one was asked for and a server gave no probabilities
     greedy: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    # scores of chats whose answers a server held to the grades
+    guided: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
     # False of those that ask a server, which promises nothing of its seeds; the others are absent
     repeatable: dict[str, bool] = Field(default_factory=dict, exclude_if=not_)
     # distinct inputs whose verdict came from the cache
@@ -240,6 +242,7 @@ class _Counts:
         self._scored: Counter[str] = Counter()
         self._cut: Counter[str] = Counter()
         self._greedy: Counter[str] = Counter()
+        self._guided: Counter[str] = Counter()
 
     def add(self, request: SummaryRequest, judgement: Judgement) -> None:
         """Count a judgement."""
@@ -249,6 +252,7 @@ class _Counts:
         self._scored[name] += judgement.score is not None
         self._cut[name] += was_cut(judgement.raw)
         self._greedy[name] += judgement.score is not None and was_greedy(judgement.raw)
+        self._guided[name] += judgement.score is not None and was_guided(judgement.raw)
 
     def total(self, told: Told, on_servers: Sequence[str]) -> JudgeCounts:
         """All counts, with those of the journal, and which judges ask servers."""
@@ -257,6 +261,7 @@ class _Counts:
             scored={each.name: self._scored[each.name] for each in self._judges},
             cut={name: count for name, count in self._cut.items() if count},
             greedy={name: count for name, count in self._greedy.items() if count},
+            guided={name: count for name, count in self._guided.items() if count},
             repeatable=dict.fromkeys(on_servers, False),
             cached={each.name: told.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},

@@ -10,6 +10,7 @@ from ..extras import need
 from ..storage import sha256_of
 from .cache import whole_folder
 from .embedded import EmbeddedModel
+from .files import CONFIG
 from .joining import put, unfinished_file
 
 # seconds that the hub has to say whether it has a model
@@ -82,21 +83,28 @@ def why_not_from_hub(model: EmbeddedModel) -> str:
     repository, revision = model.source
     if all(isinstance(hub.try_to_load_from_cache(repository, file, revision=revision), str) for file in model.files):
         return ""
-    error = refusal(repository, revision, feature, PATIENCE)
+    error = refusal(repository, revision, feature, PATIENCE, next(iter(model.files)))
     return first_line(error) if error else ""
 
 
-def refusal(repository: str, revision: str | None, feature: str, patience: float) -> Exception | None:
+def refusal(
+    repository: str, revision: str | None, feature: str, patience: float, file: str = CONFIG
+) -> Exception | None:
     """What the hub says when it is asked for a model that it does not give; None of one that it does.
+
+    It is asked for a file and not by its API: a mirror (HF_ENDPOINT) may have files alone, and the API knows models whose files
+    are not given to everybody.
 
     Args:
         repository: Hugging Face id.
         revision: branch, tag or commit.
         feature: what the user asked for, as errors name it.
         patience: seconds that the hub has for its answer.
+        file: one that the model has.
     """
+    hub = need("huggingface_hub", feature)
     try:
-        need("huggingface_hub", feature).HfApi().model_info(repository, revision=revision, timeout=patience)
+        hub.get_hf_file_metadata(hub.hf_hub_url(repository, file, revision=revision), timeout=patience)
     except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
         return error
     return None

@@ -86,7 +86,8 @@ def settings_folder(name: str, revision: str | None, feature: str) -> str:
         found = hub.hf_hub_download(name, CONFIG, revision=revision, etag_timeout=PATIENCE)
     except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
         raise ModelError(
-            f"model {name!r}: its config.json is not on this machine, and the hub does not give it; name a folder that holds one"
+            f"model {name!r}: its config.json is not on this machine, and the hub does not give it ({first_line(error)}); name a "
+            "folder that holds one"
         ) from error
     return str(found).removesuffix(f"/{CONFIG}")
 

@@ -94,8 +94,9 @@ def check_names(recipe: Recipe) -> None:
 
 
 def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, None]:
-    """What is wrong, each once, in the order of the checks; on another machine, what does not depend on this one."""
-    mistakes: dict[str, None] = {}
+    """What is wrong, each once with its keys, in the order of the checks; on another machine, what does not depend on this."""
+    # a mistake -> its keys; none where the text begins with its own
+    found: dict[str, list[str]] = {}
     for check in checks:
         if elsewhere and check.is_here:
             continue
@@ -103,5 +104,7 @@ def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, No
             check.run()
         except EvenhandError as error:
             text = str(error)
-            mistakes.setdefault(text if text.startswith(STARTS) else f"key {check.key!r}: {text}")
-    return mistakes
+            keys = found.setdefault(text, [])
+            if not text.startswith(STARTS) and check.key not in keys:
+                keys.append(check.key)
+    return dict.fromkeys(f"key {', '.join(map(repr, keys))}: {text}" if keys else text for text, keys in found.items())

@@ -1,34 +1,26 @@
-"""The addresses of `evenhand serve`, and errors in the form of OpenAI's protocol.
-
-Logged are method, path, status and milliseconds, never what was sent or answered: error texts, which may quote documents, go to
-the client, and into the log only where the command was started with -v. Why a server refuses key, model or address is logged in
-any case: it lasts until somebody who reads the log mends it.
-"""
+"""The addresses of `evenhand serve`. Logged are method, path, status and milliseconds, never what was sent or answered."""
 
 import asyncio
 import hmac
 import json
 import logging
-import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
-from ..extras import need, verbosity
-from ..records import Judgement
+from ..extras import need
 from ..runfolder.phases import Phase
-from ..storage import digest
+from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
 from .asked import Asked, Chat, items_of, read, request_of
 from .guard import Guard
 from .late import Late
 from .metrics import Metrics
-from .pool import BusyError, Pool
-from .sides import worst_gap, worst_side
-from .work import Chosen, NoSummaryError, Worker, local_judges, refuse_relative, signature
+from .pool import Pool
+from .refusals import Refusal, error_response, logged
+from .sides import worst_gap
+from .work import NoSummaryError, Worker, local_judges, refuse_relative, signature
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
@@ -39,17 +31,8 @@ log = logging.getLogger(__name__)
 FEATURE = "evenhand serve"
 # serves the best candidate, whatever it is
 NO_GUARD = Guard()
-# seconds after which a client that was sent away may come again
-RETRY_AFTER = 2
 # seconds that workers and judges have to close
 CLOSING_SECONDS = 2
-# what a client is told of a fault that is not its own
-UPSTREAM = "the model's server or a judge does not answer; try again later"
-UNFIT = (
-    "the model's server or a judge's has not what evenhand asks it for (model, address), or refuses the key, and whoever runs "
-    "evenhand must mend that; its log says what"
-)
-FAULT = "evenhand could not answer; its log says more"
 
 
 @dataclass(frozen=True)
@@ -65,46 +48,6 @@ class Limits:
     most_bytes: int = 2_000_000
     # one of these must be sent as bearer token; none: everybody may ask
     keys: tuple[str, ...] = ()
-
-
-class Refusal(Exception):
-    """An answer that is an error."""
-
-    def __init__(self, status: int, code: str, said: str) -> None:
-        super().__init__(said)
-        self.status, self.code, self.said = status, code, said
-
-
-class Rule(NamedTuple):
-    """What becomes of an error."""
-
-    kind: type[BaseException]
-    status: int
-    code: str
-    # what is said in place of its text
-    said: str | None = None
-
-
-# the first that fits
-RULES = (
-    Rule(BusyError, 429, "busy"),
-    Rule(NoSummaryError, 422, "no_summary"),
-    Rule(DataError, 422, "invalid_request"),
-    Rule(RecipeError, 422, "invalid_request"),
-    Rule(UnfitModelError, 503, "upstream_unfit", UNFIT),
-    Rule(ModelError, 503, "upstream_unavailable", UPSTREAM),
-    Rule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
-    Rule(TimeoutError, 504, "deadline_exceeded", "there was no summary in time; raise --deadline, or ask again: what was "
-         "drawn and judged is kept"),
-)  # fmt: skip
-
-
-def refusal_of(error: Exception) -> Refusal:
-    """The answer to a request that ended with this error; its text is kept back where it is not about the request."""
-    for rule in RULES:
-        if isinstance(error, rule.kind):
-            return Refusal(rule.status, rule.code, str(error) if rule.said is None else rule.said)
-    return Refusal(500, "internal_error", FAULT)
 
 
 def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
@@ -190,7 +133,7 @@ class Service:
                 # the command was told to stop, and the seconds that requests have then are over
                 response = error_response(Refusal(503, "stopping", "evenhand is being stopped"))
             except Exception as error:
-                response = error_response(_logged(error))
+                response = error_response(logged(error))
             seconds = time.perf_counter() - start
             self._metrics.answered(request.url.path, response.status_code, seconds)
             log.info("%s %s %d %.0f ms", request.method, request.url.path, response.status_code, 1000 * seconds)
@@ -228,25 +171,13 @@ class Service:
     async def score(self, request: "Request") -> "JSONResponse":
         """The recipe's rewards of summaries made elsewhere, in evenhand's form or OpenRLHF's."""
         refuse_relative(self.phase.recipe)
-        stand_in = _number(request.query_params.get("unscored"))
+        stand_in = stand_in_of(request.query_params.get("unscored"))
         body = await self._body(request)
         items = items_of(body, self.phase.recipe)
         found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline)
-        rewards = [reward for reward, _ in found]
-        names = self.phase.recipe.reward.judges
-        scores = {name: [_score_by(name, said) for _, said in found] for name in names}
         if "query" in body:
-            return _json(_for_openrlhf(rewards, scores, stand_in))
-        rows = [
-            {
-                "reward": reward,
-                "scores": {each.judge: each.score for each in said},
-                "unscored": {each.judge: each.unscored for each in said if each.unscored},
-            }
-            for reward, said in found
-        ]
-        signatures = {each.judge: each.signature for _, said in found for each in said}
-        return _json({"rewards": _filled(rewards, stand_in), "results": rows, "signatures": signatures})
+            return _json(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
+        return _json(rewards(found, stand_in))
 
     async def chat(self, request: "Request") -> "JSONResponse":
         """The best of the recipe's candidates for the documents of the request."""
@@ -266,57 +197,9 @@ class Service:
             raise
         gaps = {judge: worst_gap(table) for judge, table in chosen.sides.items()}
         self._metrics.served(chosen.source, gaps, is_late=is_late)
-        return self._chosen(chosen, len(asked.messages), is_late=is_late)
-
-    def _chosen(self, chosen: Chosen, n_messages: int, *, is_late: bool) -> "JSONResponse":
-        best, reward = chosen.best.candidate, chosen.best.reward
-        about: dict[str, Any] = {
-            "recipe": self.phase.recipe.name,
-            "phase": self.phase.name,
-            "request": chosen.request.id,
-            "side": chosen.request.side,
-            "candidate": best.id,
-            "n_candidates": len(chosen.group.candidates),
-            "deadline": _passed(chosen) if is_late else None,
-            "reward": reward,
-            "scores": {each.judge: each.score for each in chosen.said},
-            "unscored": {each.judge: each.unscored for each in chosen.said if each.unscored},
-            "sides": chosen.sides,
-            "source": chosen.source,
-            "limits": [each.text for each in self.guard.limits],
-            "contract_ok": best.contract_ok,
-            "issues": best.issues,
-            "model": best.model,
-            # with its folder's name: those of rounds are all called "adapter"
-            "adapter": "/".join(self.phase.adapter.parts[-2:]) if self.phase.adapter else None,
-            "signatures": {each.judge: each.signature for each in chosen.said},
-            "signature": self.signature,
-            "messages_not_read": n_messages,
-        }
-        message = {"role": "assistant", "content": best.text}
-        cut = "length" if best.finish_reason == "length" else "stop"
-        answer = {
-            "id": f"chatcmpl-{digest([self.signature, best.id])}",
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": self.phase.recipe.name,
-            "choices": [{"index": 0, "message": message, "finish_reason": cut}],
-            "evenhand": about,
-        }
-        headers = {
-            "X-Evenhand-Signature": self.signature,
-            "X-Evenhand-Candidates": str(about["n_candidates"]),
-            "X-Evenhand-Reward": str(reward),
-        }
-        if about["adapter"]:
-            # names may have letters that a header may not
-            headers["X-Evenhand-Adapter"] = quote(about["adapter"])
-        worst = {judge: worst_side(table) for judge, table in chosen.sides.items()}
-        if told := [f"{quote(judge)}={has:.4g}" for judge, has in worst.items() if has is not None]:
-            headers["X-Evenhand-Worst-Side"] = ", ".join(told)
-        if is_late:
-            headers["X-Evenhand-Deadline"] = "passed"
-        return _json(answer, headers=headers)
+        about = evenhand_field(self.phase, self.guard, self.signature, chosen, is_late=is_late)
+        about["messages_not_read"] = len(asked.messages)
+        return _json(completion(about, chosen), headers_of(about))
 
     async def _body(self, request: "Request") -> Any:
         """The body as JSON; no more of it is read than may be.
@@ -343,73 +226,7 @@ def _documents(asked: Chat) -> Asked:
     return Asked(**{key: getattr(asked, key) for key in Asked.model_fields})
 
 
-def _passed(chosen: Chosen) -> str:
-    n_judged = sum(each.candidate.answers_request for each in chosen.group.candidates)
-    return f"passed: {n_judged} of {chosen.n_draws} candidates were judged"
-
-
-def _score_by(name: str, said: Sequence[Judgement]) -> float | None:
-    return next((each.score for each in said if each.judge == name), None)
-
-
-def _filled(numbers: list[float | None], stand_in: float | None) -> list[float | None]:
-    return [stand_in if each is None else each for each in numbers]
-
-
-def _for_openrlhf(
-    rewards: list[float | None], scores: dict[str, list[float | None]], stand_in: float | None
-) -> dict[str, Any]:
-    """What OpenRLHF reads, which has no word for a reward that is not known.
-
-    Raises:
-        NoSummaryError: a summary has none, and the client has not said what to put in its place.
-    """
-    if stand_in is None and (without := [place for place, each in enumerate(rewards) if each is None]):
-        raise NoSummaryError(
-            f"{len(without)} of {len(rewards)} summaries have no reward, the first at {without[0]}; write the number that is to "
-            "stand for it into the address: /v1/score?unscored=0"
-        )
-    filled = _filled(rewards, stand_in)
-    logs = {name: _filled(mine, stand_in) for name, mine in scores.items()}
-    return {"rewards": filled, "scores": filled, "extra_logs": logs}
-
-
-def _number(given: str | None) -> float | None:
-    if given is None:
-        return None
-    try:
-        number = float(given)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"unscored={given[:20]!r} is no number")
-    return number
-
-
-def _logged(error: Exception) -> Refusal:
-    """The refusal, after a line in the log where the fault is not the client's: the error's kind.
-
-    Its text is there only with -v, or where a server is to be mended.
-    """
-    refused = refusal_of(error)
-    if refused.status >= 500:
-        is_told = verbosity() == "verbose" or isinstance(error, UnfitModelError)
-        said = f": {error}" if is_told else ""
-        log.warning("%s%s", type(error).__name__, said, exc_info=verbosity() == "verbose")
-    elif not isinstance(error, EvenhandError):
-        log.warning("%s", type(error).__name__)
-    return refused
-
-
-def _json(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> "JSONResponse":
+def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> "JSONResponse":
     from fastapi.responses import JSONResponse
 
-    return JSONResponse(content, status, headers)
-
-
-def error_response(refused: Refusal) -> "JSONResponse":
-    """An error as OpenAI's servers write it."""
-    kind = "invalid_request_error" if refused.status < 500 else "server_error"
-    headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None
-    error = {"message": refused.said, "type": kind, "param": None, "code": refused.code}
-    return _json({"error": error}, refused.status, headers)
+    return JSONResponse(content, headers=headers)

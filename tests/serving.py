@@ -4,6 +4,7 @@ Its answers depend on the request alone, so that a run against it can be compare
 """
 
 import json
+import math
 import ssl
 import threading
 from collections.abc import Callable, Sequence
@@ -30,9 +31,11 @@ class Server:
         key: that it asks for.
         has_n: whether it gives several answers to a request.
         logprobs: grades' probabilities by text; None: it gives none.
+        owner: whose models it says it has.
         refuses: parameters that get the error that OpenAI's servers give.
         reason: why answers end.
         tells: whether it tells how many tokens there were.
+        has_batches: whether it takes requests as files.
         certificate: file of its certificate and key; None: it speaks plain HTTP.
     """
 
@@ -44,15 +47,17 @@ class Server:
         key: str | None = None,
         has_n: bool = True,
         logprobs: dict[str, float] | None = None,
+        owner: str = "evenhand",
         refuses: tuple[str, ...] = (),
         reason: str = "stop",
         tells: bool = True,
+        has_batches: bool = True,
         certificate: Path | None = None,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
         )  # fmt: skip
-        self.reason, self.tells = reason, tells
+        self.reason, self.tells, self.owner, self.has_batches = reason, tells, owner, has_batches
         # why requests of batches are refused
         self.refusal = "content_filter"
         self.adapters: list[dict[str, Any]] = []
@@ -144,10 +149,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, server.files[self.path.split("/")[-2]])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
             self._send(200, server.batches[name])
-        elif self.path.split("?")[0].endswith("/batches"):
+        elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
             self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
         elif self.path == "/v1/models" and server.models is not None:
-            self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models]})
+            models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
+            self._send(200, {"object": "list", "data": models})
         else:
             self._send(404, {"error": {"message": "not found"}})
 
@@ -250,6 +256,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
 
+def _held(top: list[dict[str, Any]], choices: Sequence[str]) -> list[dict[str, Any]]:
+    """The alternatives as vLLM's server writes them when it holds an answer to choices: the others are there, and impossible."""
+    total = math.log(sum(math.exp(each["logprob"]) for each in top if each["token"] in choices))
+    held = [each | {"logprob": each["logprob"] - total if each["token"] in choices else -9999.0} for each in top]
+    return sorted(held, key=lambda each: -each["logprob"])
+
+
 def respond(server: Server, body: dict[str, Any], contents: Sequence[Any] = ()) -> dict[str, Any]:
     """The response to a request: sentences chosen by prompt and seed, or a grade; in the first choices these contents instead."""
     n = body.get("n", 1) if server.has_n else 1
@@ -265,6 +278,8 @@ def respond(server: Server, body: dict[str, Any], contents: Sequence[Any] = ()) 
         }
         if body.get("logprobs") and server.logprobs:
             top = [{"token": token, "logprob": value} for token, value in server.logprobs.items()]
+            if held := body.get("structured_outputs"):
+                top = _held(top, held["choice"])
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
             choice["message"]["content"] = top[0]["token"]
         choice["message"]["content"] = contents[index] if index < len(contents) else choice["message"]["content"]

@@ -4,6 +4,7 @@ Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-controlled.
 """
 
 from .build import Built, build_controlled, read_input
-from .points import PromptCount, expected_prompts, without_opposite
+from .expected import expected_asks, expected_tasks
+from .points import without_opposite
 
-__all__ = ["Built", "PromptCount", "build_controlled", "expected_prompts", "read_input", "without_opposite"]
+__all__ = ["Built", "build_controlled", "expected_asks", "expected_tasks", "read_input", "without_opposite"]

@@ -1,12 +1,9 @@
-"""The points of each article: its key points, their contraries, and the key points of the topic's other side.
-
-And how many texts a recipe asks a model for, known before any is written.
-"""
+"""The points of each article: its key points, their contraries, and the key points of the topic's other side."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from ...corpora.controlled import AnnotatedArticle, controlled_plan
+from ...corpora.controlled import AnnotatedArticle
 from ...prompts import PromptTemplate, load_template
 from ...records import LeftOut, Message, Record, Text
 from ...text import fold, words
@@ -189,32 +186,6 @@ def unwritten(step: str, what: str, written: Sequence[Written]) -> tuple[LeftOut
 def counted(step: str, what: str, reasons: Counter[tuple[str, str]]) -> tuple[LeftOut, ...]:
     """Counts by side and reason as records, in their order."""
     return LeftOut.rows(("side", "reason"), reasons, stage=step, what=what)
-
-
-class PromptCount(Record):
-    """Texts of one step and side; each is asked for once, and again as often as its form is broken and attempts allow."""
-
-    step: str
-    side: str
-    texts: int
-
-
-def expected_prompts(articles: Sequence[AnnotatedArticle]) -> list[PromptCount]:
-    """The texts of each step and side when every text can be written and no point repeats another."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for article in articles:
-        n = article.n_key_points
-        if not n:
-            continue
-        side = side_of(article)
-        counts[KEY_POINTS, side] += 0 if article.key_points else n
-        counts[ADVERSARIAL, side] += n if article.adversarial is None else 0
-        n_adversarial = n if article.adversarial is None else len(article.adversarial)
-        n_opposite = _n_opposite(article, articles)
-        counts[SUMMARIES, side] += 1 + bool(n_adversarial) + bool(n_opposite) + len(controlled_plan(n, n_opposite))
-    steps = (KEY_POINTS, ADVERSARIAL, SUMMARIES)
-    sides = list(dict.fromkeys(side for _, side in counts))
-    return [PromptCount(step=step, side=side, texts=counts[step, side]) for step in steps for side in sides]
 
 
 def without_opposite(articles: Sequence[AnnotatedArticle]) -> dict[str, int]:

@@ -130,7 +130,7 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
     for attempt in range(1, recipe.attempts + 1):
         if not pending:
             break
-        asks = [Ask(task.prompt, recipe.sampling, task_seed(recipe, task, attempt)) for task in pending]
+        asks = asks_of(recipe, pending, attempt)
         again = []
         for task, ask, reply in zip(pending, asks, backend.complete(asks), strict=True):
             text, issue = read_sentence(task, reply)
@@ -152,6 +152,11 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
                 again.append(task)
         pending = again
     return [found[task.id] for task in tasks]
+
+
+def asks_of(recipe: ControlledRecipe, tasks: Sequence[Task], attempt: int) -> list[Ask]:
+    """What a model is asked for each task at an attempt, counted from 1."""
+    return [Ask(task.prompt, recipe.sampling, task_seed(recipe, task, attempt)) for task in tasks]
 
 
 def task_seed(recipe: ControlledRecipe, task: Task, attempt: int) -> int:

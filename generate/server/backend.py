@@ -9,7 +9,7 @@ machine may differ.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -25,7 +25,7 @@ from ...runfolder.spending import Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
-from .client import FEATURE, open_client, refusal
+from .client import FEATURE, open_client, refusal, takes_choices
 from .exchange import Call, Exchange, calls_of, most_tokens
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
@@ -90,7 +90,7 @@ class ServerBackend:
         calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
         if calls:
             with booked("models"):
-                work = self._in_batches(calls, found) if self._server.batches else self._answer(iter(calls), found)
+                work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
@@ -108,12 +108,14 @@ class ServerBackend:
         # of a chat the server alone knows how long it is
         return too_long(prompt, ask, self._section.max_model_len) if prompt.token_ids else None
 
-    async def _answer(self, calls: Iterator[Call], found: dict[str, Answer]) -> None:
+    async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
-        failures: list[Exception] = []
+        if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
+            self._exchange.guides = await takes_choices(self._client)
+        left, failures = iter(calls), list[Exception]()
 
         async def work() -> None:
-            while not failures and (call := next(calls, None)) is not None:
+            while not failures and (call := next(left, None)) is not None:
                 try:
                     found.update(await self._ask(call))
                 except Exception as error:

@@ -135,8 +135,6 @@ class UnderWay:
     said: list[str] = field(default_factory=list)
     # of the asks that they will answer
     keys: set[str] = field(default_factory=set)
-    # what they can cost
-    most: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -165,11 +163,11 @@ class Batched:
         kept.forget_failures(asks)
 
     async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
-        """Submit these in batches, as many as have room in limits.cost beside those under way."""
+        """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
         place, kept, account, n_left = self.exchange.server.base_url, self.exchange.kept, current(), len(calls)
         for some in self._files(calls):
             most = sum(each.most for each in some.values())
-            if account is not None and not account.has_room(under_way.most + most):
+            if account is not None and not account.has_room(most):
                 if not under_way.said:
                     raise account.refusal(most)
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
@@ -177,8 +175,8 @@ class Batched:
             lines = {name: each.line for name, each in some.items()}
             batch = await submit(self.client, self.exchange.sending.path, lines, kept.noted(place))
             kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
+            self._promise(batch, most)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
-            under_way.most += most
             n_left -= len(some)
 
     def _files(self, calls: Sequence[Call]) -> Iterator[dict[str, Request]]:
@@ -200,25 +198,29 @@ class Batched:
         """Put the answers of batches that have ended into `found`; the others, as far as they answer these asks."""
         under_way = UnderWay()
         place, kept = self.exchange.server.base_url, self.exchange.kept
-        for batch, names in kept.submitted(place).items():
+        submitted = kept.submitted(place)
+        self._keep_promises(submitted)
+        for batch, names in submitted.items():
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
                 # a process that was killed took it in, and could not say so
                 keys = {key for its in names.values() for key in its}
                 if len(kept.find([*keys])) == len(keys):
-                    kept.finish(batch, {}, {})
+                    kept.finish(batch, place, {}, {})
                 continue
             progress = await look(self.client, batch)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
                 under_way.said.append(f"batch {batch} is {progress.status}, {done}")
                 under_way.keys |= {key for its in names.values() for key in its}
-                under_way.most += sum(self._most(_asked(its, asks)) for its in known.values())
+                # a run that it was not submitted by waits for it, too
+                self._promise(batch, max(self._promised(batch), self._most_of(known, asks)))
                 continue
             refused, without = self._take(known, asks, progress, found)
             # what was answered and nobody asks for now stays noted
             left = {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
-            kept.finish(batch, left, without)
+            kept.finish(batch, place, left, without)
+            self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
             if refused or not progress.responses:
                 why = (
                     refused
@@ -231,6 +233,29 @@ class Batched:
 
     def _most(self, asks: Sequence[Ask]) -> float:
         return self.exchange.most_cost(self.exchange.body(asks))
+
+    def _most_of(self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask]) -> float:
+        return sum(self._most(_asked(keys, asks)) for keys in names.values())
+
+    def _promised(self, batch: str) -> float:
+        """What the batch can still cost, as the run's account has it."""
+        return 0.0 if (account := current()) is None else account.promised.get(self._address(batch), 0.0)
+
+    def _promise(self, batch: str, most: float) -> None:
+        if (account := current()) is not None:
+            account.promise(self._address(batch), most)
+
+    def _keep_promises(self, submitted: Collection[str]) -> None:
+        """Take back what other batches of this server can cost: their answers were taken in by another run, or forgotten."""
+        if (account := current()) is not None:
+            kept = {self._address(batch) for batch in submitted}
+            for address in [
+                each for each in account.promised if each.startswith(self._address("")) and each not in kept
+            ]:
+                account.promise(address, 0.0)
+
+    def _address(self, batch: str) -> str:
+        return f"{self.exchange.server.base_url}/batches/{batch}"
 
     def _take(
         self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]

@@ -20,6 +20,8 @@ PATIENCE = 5.0
 MOST_SAID = 300
 # what TLS raises and takes back within every connection
 WAITING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+# whose models those of vLLM's server are, as it says itself
+VLLM = "vllm"
 CONTINUES = "what was answered is kept, and the same command continues"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # the file of authorities whose certificates are trusted
@@ -121,7 +123,7 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
 
     Raises:
         MissingExtra, UnfitModelError: as `open_client`.
-        UnfitModelError: base_url is not the address below which answers are asked for.
+        UnfitModelError: base_url is not the address below which answers are asked for, or takes no batches where these are.
         ModelError: it gives no answer, refuses the key, or lacks the model.
     """
     openai = need("openai", FEATURE)
@@ -130,6 +132,8 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
     try:
         with client:
             known = _models(client, section)
+            if section.batches:
+                _refuse_without_batches(client, section)
     except openai.OpenAIError as error:
         raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
     except (ValueError, AttributeError) as error:
@@ -168,6 +172,35 @@ def _models(client: Any, section: ServerSection) -> list[str]:
         # it was there a moment ago, and the first request will tell
         pass
     return []
+
+
+def _refuse_without_batches(client: Any, section: ServerSection) -> None:
+    """Refuse a server that takes no requests as files: few do.
+
+    Raises:
+        UnfitModelError: it has no such address.
+    """
+    openai = need("openai", FEATURE)
+    try:
+        client.batches.list(limit=1)
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        raise
+    except openai.APIStatusError as error:
+        if error.status_code in NO_PATH:
+            raise UnfitModelError(
+                f"{section.base_url} has no /batches below it: {_said(error, section)}; leave server.batches out, and requests "
+                "are sent one by one"
+            ) from error
+
+
+async def takes_choices(client: Any) -> bool:
+    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's."""
+    try:
+        models = await client.with_options(timeout=PATIENCE, max_retries=0).models.list()
+        return any(each.owned_by == VLLM for each in models.data or ())
+    except (need("openai", FEATURE).OpenAIError, ValueError, AttributeError):
+        # one without a list is asked plainly
+        return False
 
 
 def refusal(

@@ -29,8 +29,11 @@ LENGTH = re.compile(
 CONTENT = re.compile(r"content.?(?:filter|policy|management)|safety|moderation|inappropriate|responsible.?ai", re.I)
 # how they say that they give one answer at a time
 ONE_ANSWER = re.compile(r"(?:\bn\b|\bbest_of\b|completion choice|multiple choices)", re.I)
+# parameter by which vLLM's server holds an answer to choices; how it says that it cannot
+GUIDE = "structured_outputs"
+UNGUIDED = re.compile(r"structured.?output|guided|grammar", re.I)
 # parameters that some models refuse -> what is sent in their place
-INSTEAD = {"max_tokens": "max_completion_tokens", "seed": None, "logprobs": None, "top_logprobs": None}
+INSTEAD = {"max_tokens": "max_completion_tokens", "seed": None, "logprobs": None, "top_logprobs": None, GUIDE: None}
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,15 @@ class Exchange:
         self.name = name
         # what this server was found not to take
         self.without: set[str] = set()
+        # whether the server is told to hold answers to their choices; None where it was not asked yet whether it can
+        self.guides = None if sending.may_be_guided else False
         self._more = section.engine
 
     def body(self, asks: Sequence[Ask]) -> dict[str, Any]:
         """The request that answers asks of one prompt, in the form that the server takes."""
         body = {"model": self.name, **self.sending.body(asks[0], len(asks))}
+        if self.guides and asks[0].choices:
+            body[GUIDE] = {"choice": list(asks[0].choices)}
         for key, other in INSTEAD.items():
             if key in self.without and key in body:
                 value = body.pop(key)
@@ -133,6 +140,8 @@ class Exchange:
         said = str(error)
         named = {error.param} if error.param else {key for key in INSTEAD if f"'{key}'" in said}
         named &= INSTEAD.keys()
+        if self.guides and not named and UNGUIDED.search(said):
+            named = {GUIDE}
         if n > 1 and (error.param == "n" or (not named and ONE_ANSWER.search(said))):
             named = {"n"}
         if new := named - self.without:

@@ -24,7 +24,9 @@ ANSWERS = KeptTable(
 )  # fmt: skip
 # batches that were submitted: where, and what they ask that was not taken in yet
 SUBMITTED = """
-CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID
+CREATE TABLE IF NOT EXISTS batches (
+    id TEXT NOT NULL, address TEXT NOT NULL, calls TEXT NOT NULL, PRIMARY KEY (address, id)
+) WITHOUT ROWID
 """
 # asks of batches that got no answer to keep: in how many in a row, and what they get in its place
 FAILURES = """
@@ -103,17 +105,23 @@ class KeptAnswers:
             rows = self._database.execute("SELECT id FROM batches WHERE address = ?", (address,))
             return {batch for (batch,) in rows.fetchall()}
 
-    def finish(self, batch: str, left: Mapping[str, Sequence[str]], failed: Mapping[str, tuple[int, Answer]]) -> None:
+    def finish(
+        self, batch: str, address: str, left: Mapping[str, Sequence[str]], failed: Mapping[str, tuple[int, Answer]]
+    ) -> None:
         """Note that the answers of a batch were taken in.
 
         Args:
             batch: its id.
+            address: the server's, of which alone it is the id.
             left: requests of it that were answered and that nobody has asked for again yet.
             failed: asks that got no answer to keep, with the number of batches that it counts for and what they get in its place.
         """
         rows = [(key, n, answer.model_dump_json()) for key, (n, answer) in failed.items()]
         with ANSWERS.usable(), self._database:
-            self._database.execute("UPDATE batches SET calls = ? WHERE id = ?", (canonical_json(dict(left)), batch))
+            self._database.execute(
+                "UPDATE batches SET calls = ? WHERE id = ? AND address = ?",
+                (canonical_json(dict(left)), batch, address),
+            )
             self._database.executemany(NOTE_FAILURE, rows)
 
     def given_up(self, keys: Iterable[str], most: int) -> dict[str, Answer]:

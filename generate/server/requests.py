@@ -26,6 +26,8 @@ MOST_ALTERNATIVES = 20
 LEAST_READ = 0.1
 # how far probabilities of choices may be off because one is not among the alternatives
 MOST_UNSEEN = 0.01
+# what vLLM's server writes for the logarithm of a probability of 0: a token that the answer may not have
+IMPOSSIBLE = -9999.0
 # prompts that are kept as token ids between their request and its answers
 PROMPTS_KEPT = 256
 # why servers end an answer that is one; any other reason is a fault or a filter
@@ -46,6 +48,8 @@ class Sending(ABC):
     path: str
     # tokens of the answer to an ask with choices, at most
     choice_tokens: int
+    # whether that answer may be something else unless the server holds it to the choices
+    may_be_guided: bool
 
     @abstractmethod
     def prompt(self, ask: Ask) -> Prompt:
@@ -70,6 +74,7 @@ class Messages(Sending):
     path = "/chat/completions"
     # a choice begins within these: some vocabularies write white space first
     choice_tokens = 4
+    may_be_guided = True
 
     def prompt(self, ask: Ask) -> Prompt:
         """No token ids are known; the digest is the chat's own."""
@@ -99,13 +104,15 @@ class Messages(Sending):
         """
         message, prompt = choice.get("message") or {}, self.prompt(ask)
         text = _text(message.get("content") if isinstance(message, Mapping) else [message])
-        shares = _shares(ask.choices, (choice.get("logprobs") or {}).get("content") or ()) if ask.choices else {}
+        top = _alternatives((choice.get("logprobs") or {}).get("content") or ()) if ask.choices else ()
+        shares = _shares(ask.choices, top)
         return Reply(
             text=max(shares, key=lambda each: shares[each]) if shares else text,
             finish_reason=_finish(choice),
             n_prompt_tokens=n_prompt_tokens,
             prompt_digest=prompt.digest,
             choice_probabilities=shares,
+            is_guided=bool(shares) and any(each["logprob"] <= IMPOSSIBLE for each in top),
         )
 
 
@@ -118,6 +125,7 @@ class Tokens(Sending):
 
     path = "/completions"
     choice_tokens = 1
+    may_be_guided = False
 
     def __init__(self, tokenizer: Any) -> None:
         # each is read for what is sent, and again for what comes back
@@ -206,14 +214,18 @@ def _finish(choice: Mapping[str, Any]) -> str:
     return "length" if choice.get("finish_reason") in CUT else "stop"
 
 
-def _shares(choices: Sequence[str], places: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Probabilities among choices, read at the first token of an answer that is no white space; {} where they cannot be told.
+def _alternatives(places: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The alternatives to the first token of an answer that is no white space."""
+    place = next((each for each in places if str(each.get("token", "")).strip(BLANK)), None)
+    return (place or {}).get("top_logprobs") or ()
+
+
+def _shares(choices: Sequence[str], top: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Probabilities among choices, of the alternatives to a token; {} where they cannot be told.
 
     They cannot where the choices together have less than a tenth of the probability, because the model begins with something
     else (those that think first do), and where alternatives that are unseen, or begin several choices, could move a share by .01.
     """
-    place = next((each for each in places if str(each.get("token", "")).strip(BLANK)), None)
-    top = (place or {}).get("top_logprobs") or ()
     found, unclear = dict.fromkeys(choices, 0.0), 0.0
     for each in top:
         begins, share = str(each.get("token", "")).strip(BLANK), math.exp(each["logprob"])

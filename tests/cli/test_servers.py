@@ -67,7 +67,7 @@ def stages(server, **more):
 
 
 def test_shipped_recipe_runs_and_says_before_what_it_costs():
-    with Server(logprobs=GRADES) as server:
+    with Server(logprobs={**GRADES, "The": math.log(0.01)}, owner="vllm") as server:
         code, said = run("loop", "server/rerank", *changed(server), "--dry-run")
         assert code == 0, said
         assert "what is asked again, because an answer did not arrive or cannot be read, is not counted" in said
@@ -88,6 +88,8 @@ def test_shipped_recipe_runs_and_says_before_what_it_costs():
     counts = receipt(OUTPUT, "judge")
     assert counts["repeatable"] == {"rubric_coverage": False, "rubric_faithfulness": False}
     assert "greedy" not in counts
+    # its server was told to hold answers to the grades
+    assert counts["guided"] == {name: counts["scored"][name] for name in counts["repeatable"]}
 
 
 def test_empty_candidates_are_told_at_the_end_of_the_step():
@@ -203,6 +205,16 @@ def test_dry_run_of_a_bias_study_says_what_it_costs():
         assert code == 0, said
         # 12 documents, 2 inputs each in either design, and 256 tokens at most for a summary
         assert re.search(r"summaries by http\S+ [\d.]+ k tokens in, at most 12.29 k out; about \d", said), said
+        assert server.asked == []
+
+
+def test_dry_run_of_a_controlled_set_says_what_it_costs_at_most():
+    with Server() as server:
+        code, said = run("build-controlled", "controlled/sample", *at(server.base_url), "--dry-run")
+        assert code == 0, said
+        # 9 key points, 34 adversarial ones and 48 summaries (tests/generate/controlled), 128 tokens at most for each
+        assert re.search(r"texts by http\S+ [\d.]+ k tokens in, at most 11.65 k out; about \d", said), said
+        assert "each counts as long as it may be" in said
         assert server.asked == []
 
 

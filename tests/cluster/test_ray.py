@@ -233,10 +233,10 @@ def test_real_engines_on_both_nodes_write_what_one_engine_here_writes(tmp_path, 
 @pytest.mark.slow
 def test_the_benchmark_has_both_make_the_same_candidates(tmp_path, joined):
     output = tmp_path / "replicas.json"
-    replicas.main(["--quick", "--output", str(output)])
+    replicas.main(["--quick", "--ways", "replicas", "ray", "--output", str(output)])
     (table,) = json.loads(output.read_text())["tables"]
     here, there = table["rows"]
-    assert (here["name"], there["name"]) == ("replicas", "executor: ray")
+    assert (here["name"], there["name"]) == ("replicas", "ray")
     assert here["counts"] == there["counts"] == {"candidates": 4 * 2 * 9}
 
 

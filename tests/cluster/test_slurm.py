@@ -1,5 +1,6 @@
 """A run as SLURM's jobs: the scripts, and a real controller with two nodes that runs them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import slurm_cluster
 import yaml
 from launched import two_processes
 
-from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides, own_environment, submit
+from evenhand.benchmarks import replicas
+from evenhand.cluster.queue import own_environment, submit
+from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
 from evenhand.config.recipe_file import load_recipe, recipe_of
 from evenhand.errors import RecipeError
 from evenhand.loop import steps
@@ -309,3 +312,11 @@ def test_a_job_that_fails_takes_the_others_out_of_the_queue(cluster, tmp_path):
     assert ended.pop(queued[0].id) == "FAILED"
     assert set(ended.values()) == {"CANCELLED"}
     assert "/no/such/model" in (tmp_path / f"run/slurm/logs/validate-{queued[0].id}.log").read_text()
+
+
+@pytest.mark.slow
+def test_the_benchmark_has_an_array_make_the_candidates_of_one_process(cluster, tmp_path):
+    replicas.main(["--quick", "--ways", "one", "slurm", "--output", str(tmp_path / "found.json")])
+    (table,) = json.loads((tmp_path / "found.json").read_text())["tables"]
+    assert [row["name"] for row in table["rows"]] == ["one", "slurm"]
+    assert [row["counts"] for row in table["rows"]] == [{"candidates": 4 * 2 * 9}] * 2

@@ -412,6 +412,46 @@ def test_grades_are_read_from_the_alternatives():
     assert reply.text == "4"
 
 
+@pytest.mark.parametrize("owner", ["vllm", "library"])
+def test_vllms_server_is_told_to_hold_answers_to_their_choices_and_others_are_asked_plainly(owner):
+    # with its server's mask, grades that are hardly meant are told all the same
+    rare = {"The": math.log(0.99), **{grade: math.log(0.002) for grade in "12345"}}
+    with Server(logprobs=rare, owner=owner) as server, opened(server) as backend:
+        replies = backend.complete([ask(f"grade {n}", choices=tuple("12345")) for n in range(3)])
+        (text,) = backend.complete([ask("text")])
+    sent = [body.get("structured_outputs") for body in server.asked]
+    is_vllm = owner == "vllm"
+    assert sent == [{"choice": ["1", "2", "3", "4", "5"]} if is_vllm else None] * 3 + [None]
+    assert [reply.is_guided for reply in replies] == [is_vllm] * 3
+    assert [sum(reply.choice_probabilities.values()) for reply in replies] == pytest.approx([1.0 if is_vllm else 0] * 3)
+    assert not text.is_guided
+
+
+def test_server_that_cannot_hold_answers_to_choices_is_asked_plainly(caplog):
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02)}
+
+    def refusing(number, body):
+        message = "The tokenizer does not support structured outputs."
+        return (400, {"message": message}, {}) if "structured_outputs" in body else None
+
+    for fault, refuses in ((refusing, ()), (lambda *_: None, ("structured_outputs",))):
+        server = Server(fault, refuses=refuses, logprobs=probable, owner="vllm")
+        with server, opened(server) as backend:
+            (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+        assert (reply.text, reply.is_guided) == ("4", False)
+        assert "does not take structured_outputs" in caplog.text
+        caplog.clear()
+        ANSWERS.forget()
+
+
+def test_alternative_that_is_no_choice_and_hardly_likely_is_no_sign_of_guidance():
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02), "z": -200.0}
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities
+    assert not reply.is_guided
+
+
 def test_grades_that_are_unseen_and_may_be_likely_are_not_told():
     # 1 and 2 may have up to .05 each
     with Server(logprobs=PROBABLE) as server, opened(server) as backend:

@@ -1,7 +1,7 @@
 """Requests as files: submitted once, collected by the same command, whatever happens in between."""
 
 import re
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 
@@ -11,13 +11,15 @@ pytest.importorskip("aiolimiter")
 from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
-from evenhand.errors import CostLimitError, ModelError, WaitingError
+from evenhand.config.server import ServerSection
+from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
+from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Cost, spending
+from evenhand.runfolder.spending import COSTS, PROMISED, Cost, Spending, spending
 
 
 @pytest.fixture(autouse=True)
@@ -237,3 +239,72 @@ def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
             complete(server, asks(), batches=True)
         with pytest.raises(WaitingError, match="requests was submitted"):
             complete(server, asks(), batches=True)
+
+
+def test_server_without_batches_is_told_before_any_work():
+    with Server(has_batches=False) as server:
+        for batches in (False, True):
+            section = ServerSection(base_url=server.base_url, batches=batches)
+            said = pytest.raises(
+                UnfitModelError, match=r"has no /batches below it: not found; leave server\.batches out"
+            )
+            with said if batches else nullcontext():
+                refuse_unreachable(section, "tiny")
+    with Server() as server:
+        refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
+
+
+PRICE = {"input": 1000, "output": 2000}
+# of one request of `asks`: 6 bytes and 32 around them in, two answers of 8 tokens out
+MOST = 38 * 0.001 + 16 * 0.002
+
+
+def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
+    others = [
+        Ask((Message(role="user", content=f"text {i}"),), Sampling(temperature=0.5, max_tokens=8), 1) for i in "ab"
+    ]
+    with Server() as first, Server() as second:
+        # both servers call their batch by the same id
+        for server in (first, second):
+            with spending(tmp_path, 4.5 * MOST), pytest.raises(WaitingError):
+                complete(server, asks(2), batches=True, price=PRICE)
+        with spending(tmp_path, 4.5 * MOST):
+            # neither what another recipe asks this server nor what is asked without a file has room
+            for options in ({"batches": True}, {}):
+                with pytest.raises(
+                    CostLimitError, match=r"batches that are not answered may cost 0\.28 \(.*batches\.json\)"
+                ):
+                    complete(first, others, price=PRICE, **options)
+        first.work_off()
+        with spending(tmp_path, 4.5 * MOST):
+            # it took a fourth of that
+            complete(first, asks(2), batches=True, price=PRICE)
+            assert len(complete(second, others, price=PRICE)) == 2
+        assert len(first.asked) == 2
+
+
+def test_what_a_batch_can_cost_is_taken_back_as_its_answers_come(tmp_path):
+    def promised(folder):
+        return [*Spending(folder).promised.values()]
+
+    with Server() as server:
+        for run in ("one", "two"):
+            with spending(tmp_path / run), pytest.raises(WaitingError):
+                complete(server, asks(3), batches=True, price=PRICE)
+            assert promised(tmp_path / run) == pytest.approx([3 * MOST])
+        server.work_off()
+        with spending(tmp_path / "one"):
+            complete(server, asks(1), batches=True, price=PRICE)
+            assert promised(tmp_path / "one") == pytest.approx([2 * MOST])
+            complete(server, asks(3), batches=True, price=PRICE)
+        assert promised(tmp_path / "one") == []
+        with spending(tmp_path / "two"), pytest.raises(WaitingError):
+            complete(server, asks(4), batches=True, price=PRICE)
+        # the answers that it waited for were taken in by the other run
+        assert promised(tmp_path / "two") == pytest.approx([MOST])
+
+
+def test_damaged_note_of_what_batches_can_cost_is_told(tmp_path):
+    (tmp_path / PROMISED).write_text('{"batches": {"a": "much"}}')
+    with pytest.raises(StorageError, match=r"batches\.json: does not say what batches can cost.*delete it"):
+        Spending(tmp_path)

@@ -10,6 +10,7 @@ from contextlib import closing
 
 import httpx
 import pytest
+from breaking import FAULTS, Proxy
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.backend import Ask
@@ -130,6 +131,37 @@ def test_messages_give_the_same_texts(address, tiny_model, in_process):
     assert [reply.n_prompt_tokens for reply in found] == [expected["n_prompt_tokens"] for expected in in_process[0]]
 
 
+def test_messages_give_the_same_grades_since_the_server_holds_answers_to_them(address, tiny_model, in_process):
+    with opened(address, tiny_model) as backend:
+        graded = backend.complete([Ask(chat, Sampling(temperature=0, max_tokens=1), 1, GRADES) for chat in chats()])
+    assert all(reply.is_guided for reply in graded)
+    for reply, expected in zip(graded, in_process[1], strict=True):
+        assert reply.choice_probabilities == pytest.approx(expected, abs=1e-3)
+        assert reply.text == max(expected, key=expected.get)
+
+
+@pytest.mark.parametrize("prompts", ["messages", "tokens"])
+def test_behind_a_proxy_that_breaks_a_fifth_of_the_answers_none_is_lost_and_all_are_the_same(
+    address, tiny_model, prompts, monkeypatch
+):
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    texts = [[Message(role="user", content=f"{text} {n}.")] for n in range(14) for text in TEXTS[:2]]
+    asks = [Ask(tuple(text), Sampling(temperature=0, max_tokens=8), 1) for text in texts]
+    asks += [Ask(ask.prompt, Sampling(temperature=0, max_tokens=1), 1, GRADES) for ask in asks]
+    with opened(address, tiny_model, prompts=prompts) as backend:
+        expected = backend.complete(asks)
+    ANSWERS.forget()
+    with Proxy(address.removesuffix("/v1"), every=5, late=4.0) as proxy:
+        # what is late is asked for again; the server itself answers much sooner
+        with opened(proxy.base_url, tiny_model, prompts=prompts, timeout=3.0, retries=8) as backend:
+            found = backend.complete(asks)
+        assert ANSWERS.count() == len(asks)
+    assert proxy.broken.keys() == set(FAULTS)
+    for reply, right in zip(found, expected, strict=True):
+        assert (reply.text, reply.token_ids, reply.finish_reason) == (right.text, right.token_ids, right.finish_reason)
+        assert reply.choice_probabilities == pytest.approx(right.choice_probabilities, abs=1e-3)
+
+
 def test_several_answers_of_one_request_differ_and_come_again(address, tiny_model):
     asks = [Ask(chats()[0], Sampling(temperature=1, max_tokens=24, top_k=50, min_p=0.001), seed) for seed in range(4)]
     with opened(address, tiny_model, prompts="tokens") as backend:
@@ -149,3 +181,27 @@ def test_long_prompt_and_unknown_model_are_told(address, tiny_model):
     section = BackendSection(backend="openai", server={"base_url": address}).server
     with pytest.raises(Exception, match="has no model 'huge'; it has 'tiny'"):
         refuse_unreachable(section, "huge")
+
+
+def test_the_benchmark_has_the_engine_and_both_ways_to_the_server_write_as_much(address, tiny_model, tmp_path):
+    output = tmp_path / "found.json"
+    command = [
+        "--quick",
+        "--model",
+        str(tiny_model),
+        "--dtype",
+        "float32",
+        "--address",
+        address,
+        "--output",
+        str(output),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.benchmarks.servers", *command],
+        capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    (table,) = json.loads(output.read_text())["tables"]
+    assert [row["name"] for row in table["rows"]] == ["engine", "tokens", "messages"]
+    # two prompts, two candidates, none of which ends before its length
+    assert [row["counts"] for row in table["rows"]] == [{"answers": 4, "cut": 4}] * 3

@@ -1,6 +1,7 @@
 """A language model as judge, on a backend that answers from a function."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from evenhand.config.judges import RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
-from evenhand.judges.rubric import open_rubric, was_greedy
+from evenhand.judges.rubric import open_rubric, was_greedy, was_guided
 from evenhand.judges.shared import SharedModels
 from evenhand.prompts import BREAK, load_template
 from evenhand.storage import canonical_json
@@ -76,6 +77,16 @@ def test_grade_of_a_server_that_gives_no_distribution_is_the_one_it_wrote_and_sa
     assert was_greedy(verdict.raw)
     assert was_greedy(canonical_json({"cut_words": 3, "reply": verdict.raw}))
     assert not was_greedy('{"1":0.1,"2":0.2,"3":0.3,"4":0.4,"5":0.0}')
+
+
+def test_grade_that_a_server_was_held_to_says_so():
+    held = replace(grades(0, 0, 0, 0.5, 0.5), is_guided=True)
+    verdict = judged_by(lambda ask: held)[0].score([make_input("A.")])[0]
+    assert (verdict.score, verdict.raw) == (4.5, '{"guided":{"1":0,"2":0,"3":0,"4":0.5,"5":0.5}}')
+    assert was_guided(verdict.raw)
+    assert was_guided(canonical_json({"cut_words": 3, "reply": verdict.raw}))
+    assert not was_greedy(verdict.raw)
+    assert not was_guided('{"greedy":"4"}')
 
 
 def test_why_a_prompt_was_refused_is_kept():

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import http.server
 import importlib
-import json
 import os
 import random
 import shutil
@@ -526,7 +525,7 @@ REVISION = "a" * 40
 
 
 class Hub(http.server.BaseHTTPRequestHandler):
-    """As much of a hub as one file needs."""
+    """As much of a hub as one file needs: a mirror of files, without the hub's API."""
 
     content = CONTENT
 
@@ -534,9 +533,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
         self.do_GET(body=False)
 
     def do_GET(self, body=True):
-        if self.path.startswith("/api/models/org/made-up-GGUF"):
-            reply = json.dumps({"id": "org/made-up-GGUF", "sha": REVISION, "siblings": []}).encode()
-        elif self.path == f"/org/made-up-GGUF/resolve/{REVISION}/made-up.gguf":
+        if self.path == f"/org/made-up-GGUF/resolve/{REVISION}/made-up.gguf":
             reply = self.content
         else:
             self.send_error(404)

@@ -1,6 +1,11 @@
 """Sizes from configurations alone, against published ones and against models that are really loaded."""
 
+import http.server
 import json
+import os
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -93,6 +98,60 @@ def test_an_encoder_has_the_parameters_of_the_loaded_one():
 def test_a_model_whose_configuration_is_not_here_is_named_with_what_to_give():
     with pytest.raises(ModelError, match=r"'nobody/nothing': its config\.json is not on this machine.*name a folder"):
         meta_model("nobody/nothing", None, "a test")
+
+
+class Mirror(http.server.BaseHTTPRequestHandler):
+    """Files and nothing else, as mirrors of the hub have them: no API."""
+
+    config = json.dumps(PUBLISHED["Qwen/Qwen2.5-14B-Instruct"][0]).encode()
+
+    def do_HEAD(self):
+        self.do_GET(body=False)
+
+    def do_GET(self, body=True):
+        if self.path != "/org/fourteen/resolve/main/config.json":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        for name, value in {"Content-Length": len(self.config), "X-Repo-Commit": "a" * 40, "ETag": '"config"'}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        if body:
+            self.wfile.write(self.config)
+
+    def log_message(self, *_):
+        pass
+
+
+# the library reads its address once, so each is a process
+ASK_MIRROR = """
+import sys
+from evenhand.errors import ModelError
+from evenhand.models.places import refuse_out_of_reach
+from evenhand.models.sizes import settings_folder
+for name in sys.argv[1:]:
+    try:
+        refuse_out_of_reach(name, None, "a test")
+        print(open(settings_folder(name, None, "a test") + "/config.json").read())
+    except ModelError as error:
+        print(error)
+"""
+
+
+def test_a_mirror_of_files_gives_configurations_and_says_what_it_has_not(tmp_path):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mirror)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    mirror = {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", ASK_MIRROR, "org/fourteen", "org/absent"],
+        env=os.environ | mirror | dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1"),
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    server.shutdown()
+    given, refused = done.stdout.splitlines()
+    assert json.loads(given) == json.loads(Mirror.config)
+    assert "'org/absent': it is not on this machine, and the hub does not give it" in refused
+    assert f"404 Not Found' for url 'http://127.0.0.1:{server.server_port}/org/absent" in refused
 
 
 def test_a_configuration_that_nobody_knows_is_refused(tmp_path):

@@ -16,7 +16,7 @@ from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.generate.backend import Reply
-from evenhand.generate.controlled import build_controlled, expected_prompts
+from evenhand.generate.controlled import build_controlled, expected_asks, expected_tasks
 from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.generate.controlled.summaries import PlannedText
 from evenhand.storage import file_digest, read_jsonl, read_text
@@ -118,13 +118,24 @@ def test_manifest_tells_what_the_set_was_made_with(tmp_path):
 
 
 def test_dry_counts_are_the_counts_of_the_run(tmp_path):
-    build_controlled(recipe(tmp_path), lambda _: Obedient())
+    backend = Obedient()
+    build_controlled(recipe(tmp_path), lambda _: backend)
     asked = {
         step: Counter(json.loads(line)["side"] for line in read_text(tmp_path / f"{step}.jsonl").splitlines())
         for step in ("key-points", "adversarial", "summaries")
     }
-    for row in expected_prompts(read_annotated("sample")):
-        assert asked[row.step][row.side] == row.texts, row
+    given = recipe(tmp_path)
+    expected = expected_tasks(given, read_annotated("sample"))
+    assert {step: Counter(task.side for task in tasks) for step, tasks in expected.items()} == asked
+    real, dry = [ask for batch in backend.batches for ask in batch], expected_asks(given, expected)
+    assert len(dry) == len(real)
+    # the first step's prompts quote no text that is not written yet; in the others each that does is longer
+    n = asked["key-points"].total()
+    assert dry[:n] == real[:n]
+    n_words = [[len(ask.prompt[0].content.split()) for ask in asks] for asks in (dry, real)]
+    longer = [most - found for most, found in zip(n_words[0][n:], n_words[1][n:], strict=True)]
+    assert min(longer) >= 0
+    assert max(longer) > given.sampling.max_tokens / 2
 
 
 def test_only_a_summary_of_a_single_point_may_be_that_point_as_it_is(tmp_path):
