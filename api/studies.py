@@ -18,6 +18,7 @@ from ..evaluation.comparison.build import COMPARISON, compare_runs
 from ..evaluation.comparison.contents import BudgetEstimate, Comparison
 from ..evaluation.comparison.entries import Named
 from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.pages.folder import Say
 from ..evaluation.systems.contents import Estimate
 from ..loop import Step, run_loop
 from ..preflight import preflight
@@ -51,7 +52,7 @@ def audit(
     attribute: str | None = None,
     *,
     out: str | Path | None = None,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
     **options: Any,
 ) -> Numbers[Number]:
     """Who gets less room than their documents, how sure that is, and in which summaries.
@@ -85,13 +86,11 @@ def audit(
         wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
         return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
 
-    found, _ = run_audit(ask(options), read, None if out is None else Path(out), say=say or (lambda line: None))
+    found, _ = run_audit(ask(options), read, None if out is None else Path(out), say=say)
     return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
 
 
-def run(
-    recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Callable[[str], None] | None = None
-) -> Numbers[Estimate]:
+def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Estimate]:
     """Run a recipe from end to end, as `evenhand loop` does; what is done is reused. The numbers of its report.
 
     Args:
@@ -116,7 +115,7 @@ def compare(
     *,
     budgets: Sequence[int] = (),
     by_round: bool = False,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> Numbers[BudgetEstimate]:
     """Run recipes on the same requests and compare them at equal budgets, as `evenhand compare` does.
 
@@ -147,12 +146,12 @@ def compare(
     asked = list(budgets) or usual_budgets(runs)
     if wrong := [each for each in asked if not isinstance(each, int) or each < 1]:
         raise RecipeError(f"budgets are whole numbers of at least 1, got {wrong[0]!r}")
-    check_runs(runs, asked, folder, say or (lambda line: None))
+    check_runs(runs, asked, folder, say)
     found = run_and_compare(runs, folder, asked, lambda each, twins: _run(each.recipe, say, twins), by_round=by_round)
     return Numbers(found.scores, found, folder)
 
 
-def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Callable[[str], None]) -> None:
+def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Say | None) -> None:
     """Refuse runs that are bound to fail or could not be compared, and a folder that is not for their comparison.
 
     `say` is called with a line on an earlier comparison that will be replaced.
@@ -171,8 +170,7 @@ def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Ca
     if mistakes:
         raise RecipeError(listed(mistakes))
     refuse_unlike(runs, budgets)
-    if earlier := COMPARISON.replaced(out, [each.label for each in runs]):
-        say(earlier)
+    COMPARISON.announce(out, [each.label for each in runs], say)
 
 
 def run_and_compare(
@@ -200,7 +198,7 @@ def run_and_compare(
         return compare_runs(runs, out, budgets, judged, by_round=by_round)
 
 
-def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path] = ()) -> None:
+def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = ()) -> None:
     def on_done(step: Step, receipt: Receipt, reused: bool) -> None:
         if say is not None:
             say(f"{step.name}: {'reused' if reused else f'{receipt.seconds:.1f} s'}")

@@ -9,6 +9,7 @@ from ..pages.blocks import (
     Cell,
     Column,
     Details,
+    Fact,
     Heading,
     Heads,
     Items,
@@ -245,15 +246,12 @@ def _aggregates(audit: Audit) -> Table:
 
 def not_measured(audit: Audit) -> str:
     """Which measures are undefined of which systems, and why; "" where all are defined."""
-
-    def why(each: Number) -> str:
-        return f"{each.sentence} Left out: {left_out(each.left_out)}." if each.left_out else each.sentence
-
-    undefined = (each for each in audit.aggregates if each.estimate is None)
-    return " ".join(
-        f"Not measured of {system}: {', '.join(str(each.measure) for each in its)}. {reason}"
-        for (system, reason), its in grouped(undefined, lambda each: (each.system, why(each))).items()
-    )
+    measures: dict[tuple[str, str], list[str]] = {}
+    for each in audit.aggregates:
+        if each.estimate is None:
+            why = f"{each.sentence} Left out: {left_out(each.left_out)}." if each.left_out else each.sentence
+            measures.setdefault((each.system, why), []).append(str(each.measure))
+    return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
 
 
 def beside(audit: Audit) -> Iterator[Block]:
@@ -297,12 +295,12 @@ def beside_table(audit: Audit) -> Table:
 
 def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
-    with_chance = (n for n in (*audit.aggregates, *audit.by_value) if n.chance)
-    nulls = grouped(with_chance, lambda n: n.chance.null if n.chance else "")
-    expected = "; ".join(
-        f"{joined(list(dict.fromkeys(str(n.measure) for n in its)))} by {null}" for null, its in nulls.items()
-    )
-    facts = (
+    nulls: dict[str, dict[str, None]] = {}
+    for n in (*audit.aggregates, *audit.by_value):
+        if n.chance:
+            nulls.setdefault(n.chance.null, {})[str(n.measure)] = None
+    expected = "; ".join(f"{joined(list(measures))} by {null}" for null, measures in nulls.items())
+    facts: tuple[Fact, ...] = (
         ("documents", code(f"{audit.documents} {audit.documents_digest}")),
         *(
             (each.label, code(f"{each.source} {each.digest}", counted(each.n_summaries, "summary", "summaries")))

@@ -10,9 +10,9 @@ from .input import AuditInput
 from .page import page
 
 
-def _of(found: Content) -> str:
+def _named(found: Content) -> str:
     labels = ", ".join(each["label"] for each in found["systems"])
-    return f"{labels} on {found['documents']}, by {found['attribute']}"
+    return f"the audit of {labels} on {found['documents']}, by {found['attribute']}"
 
 
 def _key(found: Content) -> Any:
@@ -25,15 +25,14 @@ AUDIT = Result(
     "audit.json",
     "audit.md",
     is_ours=lambda found: found.get("schema_name") == SCHEMA,
-    of=_of,
+    named=_named,
     key=_key,
 )
 
 
-def replaced(out: Path, given: AuditInput) -> str:
-    """A sentence on the earlier audit whose files will be replaced; "" without one, and for the same documents and systems."""
-    systems = [(each.label, each.digest) for each in given.systems]
-    return AUDIT.replaced(out, (given.documents_digest, given.attribute, systems))
+def key_of(given: AuditInput) -> Any:
+    """What makes an audit of the same again: documents, attribute and systems."""
+    return given.documents_digest, given.attribute, [(each.label, each.digest) for each in given.systems]
 
 
 def write_audit(audit: Audit, out: Path) -> None:

@@ -13,12 +13,13 @@ from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
 from ...text import did_you_mean
+from ..pages.folder import Say
 from .build import Progress, build_audit
 from .contents import Audit
 from .families import families, open_tools
 from .input import AuditInput
 from .plan import AuditPlan, read_measures, read_sections, read_target, read_word_lists, usual_measures
-from .report import AUDIT, replaced, write_audit
+from .report import AUDIT, key_of, write_audit
 
 DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
@@ -93,7 +94,7 @@ def run_audit(
     read: Callable[[], AuditInput],
     out: Path | None,
     *,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say | None = None,
     judged: Callable[[Audit], Audit] = lambda found: found,
     progress: Progress | None = None,
 ) -> tuple[Audit, tuple[str, ...]]:
@@ -114,8 +115,8 @@ def run_audit(
     if out is not None:
         AUDIT.check(out)
     given = read()
-    if out is not None and (earlier := replaced(out, given)):
-        say(earlier)
+    if out is not None:
+        AUDIT.announce(out, key_of(given), say)
     plan = asked.plan(given)
     with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
         hints = (*asked.notes, *tools.notes)

@@ -9,10 +9,10 @@ from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
     Block,
-    Cell,
     Charts,
     Column,
     Details,
+    Fact,
     Heading,
     Heads,
     Number,
@@ -375,7 +375,7 @@ def _made(report: Report) -> Iterator[Block]:
     made = report.provenance
     templates = ", ".join(dict.fromkeys(made.templates.values()))
     draws = f"{report.scores[0].resamples:,} draws"
-    facts: list[tuple[str, Cell | str]] = [
+    facts: list[Fact] = [
         ("seed", f"{made.recipe['seed']}, also of the bootstrap ({draws})"),
         ("intervals", how_intervals(report.scores[0])),
         *((phase, code(model)) for phase, model in made.models.items()),

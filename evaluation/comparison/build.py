@@ -36,7 +36,7 @@ COMPARISON = Result(
     "comparison.json",
     "comparison.md",
     is_ours=has("entries", "budgets", "tests"),
-    of=lambda found: ", ".join(_runs_of(found)),
+    named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
     key=_runs_of,
 )
 

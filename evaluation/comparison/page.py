@@ -327,7 +327,8 @@ def _tests(found: Comparison) -> Iterator[Block]:
     )
     for judge in found.judges:
         if mine := [test for test in found.tests if test.measure == judge.name]:
-            whole = difference_table(judge, grouped(mine, _pair), places_of(found.scores, judge))
+            by_pair = grouped(mine, _pair)
+            whole = difference_table(judge, by_pair, places_of(found.scores, judge))
             clear = sum(test.verdict != UNSURE for test in mine)
             yield Details(judge.name, (whole,), f"{clear} of {counted(len(mine), 'difference')} clear")
 

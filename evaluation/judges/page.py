@@ -6,8 +6,8 @@ from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
-    Cell,
     Column,
+    Fact,
     Heading,
     Mark,
     Number,
@@ -225,7 +225,7 @@ def _left_out(found: Calibration) -> Iterator[Block]:
 
 
 def _made(found: Calibration) -> Iterator[Block]:
-    facts: list[tuple[str, Cell | str]] = [("controlled summaries", code(f"{found.file} {found.digest}"))]
+    facts: list[Fact] = [("controlled summaries", code(f"{found.file} {found.digest}"))]
     if found.human:
         facts.append(("people's scores", ", ".join(found.human)))
     facts += [("date", found.date), *((each.judge, code(each.signature)) for each in found.judges)]

@@ -1,7 +1,7 @@
 """`evenhand audit-judge`: controlled sets and judges in, what each judge is worth and a page out."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -20,7 +20,7 @@ from ...text import did_you_mean, words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
-from ..pages.folder import Result
+from ..pages.folder import Result, Say
 from ..pages.words import counted
 from .build import LEVEL, Answers, calibrate, not_calibrated
 from .page import page
@@ -39,7 +39,7 @@ AUDIT_OF_JUDGES = Result(
     "calibration.json",
     "calibration.md",
     is_ours=lambda found: str(found.get("format")).startswith("evenhand-calibration/"),
-    of=lambda found: f"{', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
+    named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
     key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
     others=(SCORES, SCORES_AGAIN),
 )
@@ -173,7 +173,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
-def audit_judges(wanted: Wanted, work: Work, out: Path, say: Callable[[str], None] = lambda line: None) -> Calibration:
+def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) -> Calibration:
     """Ask the judges; what they are worth, after it was written to `out`.
 
     Args:
@@ -189,8 +189,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Callable[[str], Non
     """
     AUDIT_OF_JUDGES.check(out)
     digest = file_digest(file_of(wanted.file, CONTROLLED))
-    if earlier := AUDIT_OF_JUDGES.replaced(out, (digest, sorted(work.options))):
-        say(earlier)
+    AUDIT_OF_JUDGES.announce(out, (digest, sorted(work.options)), say)
     make_folder(out)
     spent: list[Spent] = []
     judgements, again = [], []

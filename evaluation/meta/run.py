@@ -1,6 +1,6 @@
 """`evenhand benchmark-judges`: a controlled file and judges in, scores, agreement and a page out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...config import JudgeOptions
@@ -8,7 +8,7 @@ from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import read_controlled
 from ...records import Judgement
 from ...storage import file_digest
-from ..pages.folder import Content, Result, has
+from ..pages.folder import Content, Result, Say, has
 from .agreement import Ties
 from .apart import judge_by_model
 from .benchmark import Benchmark, benchmark
@@ -18,9 +18,9 @@ from .scoring import BASELINES, SEEN, knows_all, not_tried, seen_articles, with_
 SCORES = "judgements.jsonl"
 
 
-def _of(found: Content) -> str:
+def _named(found: Content) -> str:
     asked = [name for name in found["signatures"] if name not in BASELINES]
-    return f"{', '.join(asked) or 'length and ROUGE'} on {found['file']}"
+    return f"the benchmark of {', '.join(asked) or 'length and ROUGE'} on {found['file']}"
 
 
 BENCHMARK = Result(
@@ -28,7 +28,7 @@ BENCHMARK = Result(
     "benchmark.json",
     "benchmark.md",
     is_ours=has("signatures", "ties", "rows"),
-    of=_of,
+    named=_named,
     key=lambda found: (found["digest"], sorted(found["signatures"])),
     others=(SCORES,),
 )
@@ -41,7 +41,7 @@ def benchmark_judges(
     ties: Ties = "half",
     *,
     evidence: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say | None = None,
 ) -> Benchmark:
     """Judge a controlled file by these judges, the length and ROUGE; the result, after it was written to `out`.
 
@@ -66,8 +66,7 @@ def benchmark_judges(
     left_out = not_tried(judges) | knows_all(seen, sets)
     tried = {name: each for name, each in options.items() if name not in left_out}
     digest = file_digest(file_of(file, CONTROLLED))
-    if earlier := BENCHMARK.replaced(out, (digest, sorted(tried))):
-        say(earlier)
+    BENCHMARK.announce(out, (digest, sorted(tried)), say)
     judgements = _unseen(judge_by_model(tried, sets), seen)
     found = benchmark(sets, judgements, ties, file=file.name, digest=digest)
     found = found.model_copy(update={"not_tried": left_out})

@@ -1,6 +1,6 @@
 """`evenhand train-judge`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ...errors import RecipeError
 from ...records import Judgement
 from ...storage import file_digest, listed, write_json
 from ...text import did_you_mean
-from ..pages.folder import Content, Result, has
+from ..pages.folder import Content, Result, Say, has
 from .apart import judge_by_model
 from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
 from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
@@ -28,7 +28,9 @@ TRAINED_JUDGE = Result(
     "training.json",
     "training.md",
     is_ours=has("judge", "benchmark", "gaps", "penalties"),
-    of=lambda found: f"{found['judge']['purpose']}, of {', '.join(_judges_of(found))} on {found['benchmark']['file']}",
+    named=lambda found: (
+        f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
+    ),
     key=lambda found: (found["judge"]["purpose"], found["benchmark"]["digest"], _judges_of(found)),
     others=(JUDGE, SCORES),
 )
@@ -55,7 +57,7 @@ def train_judge(
     out: Path,
     *,
     evidence: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say | None = None,
 ) -> Training:
     """Train a judge on a controlled file; what came of it, after it was written to `out`.
 
@@ -79,8 +81,7 @@ def train_judge(
     left_out = not_tried(wanted.judges)
     options = {name: each for name, each in with_baselines(wanted.judges).items() if name not in left_out}
     digest = file_digest(file_of(file, CONTROLLED))
-    if earlier := TRAINED_JUDGE.replaced(out, (wanted.purpose, digest, sorted(options))):
-        say(earlier)
+    TRAINED_JUDGE.announce(out, (wanted.purpose, digest, sorted(options)), say)
     judgements = judge_by_model(options, sets)
     # its logarithm is a feature in its place
     members = [each for each in judgements if each.judge != LENGTH]

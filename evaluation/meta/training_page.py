@@ -2,7 +2,22 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Heading, Number, Page, Prose, Row, Text, code, figure, how_made, listing, row, table
+from ..pages.blocks import (
+    Block,
+    Fact,
+    Heading,
+    Number,
+    Page,
+    Prose,
+    Row,
+    Text,
+    code,
+    figure,
+    how_made,
+    listing,
+    row,
+    table,
+)
 from ..pages.words import counted
 from .benchmark import ATTRIBUTES
 from .page import agreements, articles, counting, left_out, short_agreements
@@ -89,7 +104,7 @@ def _made(found: Training) -> Iterator[Block]:
         f"{counted(data.summaries, 'summary', 'summaries')} of {counted(data.articles, 'article')} in "
         f"{counted(data.topics, 'topic')}; {data.left_out} left out"
     )
-    facts = (
+    facts: tuple[Fact, ...] = (
         ("controlled summaries", code(f"{data.file} {data.digest}")),
         ("trained on", trained_on),
         ("penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),

@@ -270,6 +270,8 @@ class Page:
 
 # of a table: columns, or their names
 Heads = tuple[Column | str, ...]
+# a term and what stands for it
+Fact = tuple[str, Cell | str]
 
 
 def table(
@@ -345,7 +347,7 @@ def items(found: Iterable[Prose], otherwise: str = "") -> Iterator["Block"]:
         yield Prose(otherwise)
 
 
-def how_made(facts: Iterable[tuple[str, Cell | str]], versions: Mapping[str, str]) -> Iterator["Block"]:
+def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:
     """The section on how a result was made, what was installed last; facts may be given as plain words."""
     entries = [(term, Text(said) if isinstance(said, str) else said) for term, said in facts]
     installed = " \u00b7 ".join(f"{name} {version}" for name, version in versions.items())

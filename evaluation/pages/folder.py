@@ -18,6 +18,8 @@ from .blocks import Page
 from .write import PAGE, TABLES, write_page
 
 Content = Mapping[str, Any]
+# takes a line
+Say = Callable[[str], None]
 
 
 def check_folder(out: Path, names: Iterable[str], what: str, *, is_ours: bool) -> None:
@@ -52,9 +54,9 @@ class Result:
     what: str
     json: str
     markdown: str
-    # of what a JSON file holds: whether the command wrote it, what it is of in a few words, and what makes it the same again
+    # of what a JSON file holds: whether the command wrote it, what a sentence calls it, and what makes it the same again
     is_ours: Callable[[Content], bool]
-    of: Callable[[Content], str]
+    named: Callable[[Content], str]
     key: Callable[[Content], Any]
     # files besides JSON, Markdown, page and tables
     others: tuple[str, ...] = ()
@@ -77,7 +79,12 @@ class Result:
         found = self.earlier(out)
         if found is None or self.key(found) == key:
             return ""
-        return f"{out} holds the {self.what} of {self.of(found)}; it will be replaced."
+        return f"{out} holds {self.named(found)}; it will be replaced."
+
+    def announce(self, out: Path, key: Any, say: Say | None) -> None:
+        """Say what will be replaced, see `replaced`."""
+        if say is not None and (said := self.replaced(out, key)):
+            say(said)
 
     def write(self, out: Path, found: BaseModel, page: Page, others: Mapping[str, Iterable[BaseModel]]) -> None:
         """Write the files; an earlier result's are replaced, files of other names stay.

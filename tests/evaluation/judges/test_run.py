@@ -72,7 +72,7 @@ def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tm
     again = audit_judges(wanted, prepare(wanted), tmp_path / "out", said.append)
     assert again == found and found.judges[0].cost.seconds and not said
     assert AUDIT_OF_JUDGES.replaced(tmp_path / "out", ("other", ["recall"])).endswith(
-        "holds the audit of judges of recall on sets.jsonl; it will be replaced."
+        "holds the audit of recall on sets.jsonl; it will be replaced."
     )
     assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / AUDIT_OF_JUDGES.json) == found
     signature = found.judges[0].signature

@@ -127,7 +127,7 @@ def test_a_benchmark_of_something_else_is_named_before_it_is_replaced(sets, tmp_
     for name in ("all", "all", "one"):
         benchmark_judges(tmp_path / f"{name}.jsonl", {}, tmp_path / "out", say=said.append)
     folder = tmp_path / "out"
-    assert said == [f"{folder} holds the benchmark of judges of length and ROUGE on all.jsonl; it will be replaced."]
+    assert said == [f"{folder} holds the benchmark of length and ROUGE on all.jsonl; it will be replaced."]
 
 
 def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_path):

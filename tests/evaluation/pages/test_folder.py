@@ -11,7 +11,7 @@ from evenhand.evaluation.pages.blocks import Page
 from evenhand.evaluation.pages.folder import Result, check_folder, has
 
 RESULT = Result(
-    "trial", "trial.json", "trial.md", is_ours=has("subject", "n"), of=lambda found: found["subject"],
+    "trial", "trial.json", "trial.md", is_ours=has("subject", "n"), named=lambda found: f"the trial of {found['subject']}",
     key=lambda found: (found["subject"], found["n"]), others=("lines.jsonl",),
 )  # fmt: skip
 PAGE = Page("trial", "about", "A title", (), (), (), (), "The end.")
