@@ -18,6 +18,8 @@ from ..records import DocumentSet
 from ..storage import explain, explained, listed
 from .results import Documents
 
+# letters of a wrong argument that a message shows
+MOST_SHOWN = 40
 # what is not such a name is a path that is not there
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(?<!\.json)(?<!\.jsonl)(?<!\.txt)(?<!\.gz)")
 
@@ -45,6 +47,8 @@ def load_documents(
         DataError: the source cannot be read, or something in it is wrong; all mistakes are listed.
         MissingExtra: a library that the source needs is not installed.
     """
+    if not isinstance(attribute or "", Sequence) or not all(isinstance(each, str) for each in attribute or ()):
+        raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
         return Documents(source, named[0] if named else source.attribute)
@@ -99,3 +103,27 @@ def _rows(
     rows: Iterable[Mapping[str, Any]], named: Sequence[str], columns: ColumnsSection | None, source: str
 ) -> list[DocumentSet]:
     return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), named, source=source)
+
+
+def labelled(given: Any, what: str, of: str) -> Mapping[str, Any]:
+    """The dict of labels that an argument has to be, with at least one.
+
+    Args:
+        given: the argument.
+        what: what it is called.
+        of: what stands under each label.
+
+    Raises:
+        DataError: it is something else, is empty, or a label is no text.
+    """
+    if not isinstance(given, Mapping):
+        raise DataError(f"{what} are {described(given)}; give a dict of labels, and under each {of}")
+    if not given or not all(isinstance(each, str) and each for each in given):
+        raise DataError(f"{what} need labels that are text, at least one; got {list(given)!r}")
+    return given
+
+
+def described(given: Any) -> str:
+    """What a wrong argument is, for a message: "str 'praising'"."""
+    shown = repr(given)
+    return f"{type(given).__name__} {shown if len(shown) <= MOST_SHOWN else f'{shown[:MOST_SHOWN]}...'}"

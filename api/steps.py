@@ -30,7 +30,7 @@ from ..rerank.stage import best_summary, score_group
 from ..runfolder.phases import Phase, open_phase
 from ..runfolder.spending import spending
 from ..storage import digest
-from .documents import load_documents
+from .documents import described, load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
 
 # the sampling plans of Ri et al. 2025, section 4, which share out the candidates
@@ -80,9 +80,12 @@ def generate(
     seed = options.pop("seed", None)
     if n is not None and "plans" in options:
         raise RecipeError("n and plans both say how many candidates there are; leave one out")
+    keys_of(task, "task")
+    if not isinstance(model, str):
+        keys_of(model, "model")
     base = STAND_IN
     if recipe is not None:
-        base = (recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))).model_dump(mode="json")
+        base = loaded(recipe).model_dump(mode="json")
     if n is not None or (recipe is None and "plans" not in options):
         draws_none = n is None and options.get("method") == "fair-extractive"
         options["plans"] = {} if draws_none else _shared_out(9 if n is None else n, options.pop("max_tokens", None))
@@ -132,10 +135,16 @@ def judge(
         DataError: summaries and documents do not fit.
         MissingExtra: a judge's library is not installed.
     """
+    keys_of(task, "task")
     if isinstance(judges, str | Path):
         judges = load_judges(Path(judges))
     elif isinstance(judges, Recipe):
         judges = judges.judges
+    elif not isinstance(judges, Mapping) or not judges:
+        raise RecipeError(
+            f"judges are {described(judges)}; give a dict of names and the keys of each judge's section, such as "
+            '{"recall": {"kind": "rouge"}}, or a recipe'
+        )
     options = {
         name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
     }
@@ -196,7 +205,11 @@ def rerank(
     Raises:
         RecipeError: an argument is wrong, or would ask for the most unfair summary.
     """
-    names = judgements.judges if judges is None else tuple(judges)
+    made_by(judgements, Judgements, "judge")
+    if not isinstance(judges or (), Sequence):
+        raise RecipeError(f"judges are {described(judges)}; give the names of those that make the reward")
+    names = judgements.judges if judges is None else (judges,) if isinstance(judges, str) else tuple(judges)
+    keys_of(weights, "weights")
     if strange := [name for name in names if name not in judgements.judges]:
         raise RecipeError(f"judge {strange[0]!r} has not judged; those that have are {', '.join(judgements.judges)}")
     reward = {"judges": list(names), "combine": combine, "weights": dict(weights or {})}
@@ -222,6 +235,7 @@ def pairs(best: Best, **options: Any) -> Pairs:
     Raises:
         RecipeError: an option is wrong.
     """
+    made_by(best, Best, "rerank")
     section = changed(best.recipe.model_dump(mode="json"), pairs=options).pairs
     left_out: Counter[str] = Counter()
     found = []
@@ -230,6 +244,42 @@ def pairs(best: Best, **options: Any) -> Pairs:
         found += [preference_pair(group, group.candidates[i], group.candidates[j]) for i, j in pairing.pairs]
         left_out += pairing.left_out
     return Pairs(found, left_out)
+
+
+def made_by(given: Any, kind: type, step: str) -> None:
+    """Refuse what is not the result of an earlier step.
+
+    Raises:
+        DataError: it is something else.
+    """
+    if not isinstance(given, kind):
+        raise DataError(f"got {described(given)}; give what `evenhand.{step}` gives")
+
+
+def keys_of(given: Any, section: str) -> None:
+    """Refuse keys of a section that are no dict; None is not given.
+
+    Raises:
+        RecipeError: it is something else.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise RecipeError(f"{section} is {described(given)}; give a dict of its keys")
+
+
+def loaded(recipe: Any, overrides: Sequence[str] = ()) -> Recipe:
+    """A recipe by its file or its name, or as it is.
+
+    Raises:
+        RecipeError: it is something else, or its file is wrong.
+    """
+    if isinstance(recipe, Recipe) and not overrides:
+        return recipe
+    if isinstance(recipe, Recipe | Mapping):
+        values = recipe.model_dump(mode="json") if isinstance(recipe, Recipe) else recipe
+        return recipe_of(values, overrides)
+    if not isinstance(recipe, str | Path):
+        raise RecipeError(f"a recipe is {described(recipe)}; give a file, a name, a dict of its sections or a Recipe")
+    return load_recipe(Path(recipe), overrides)
 
 
 def changed(values: Mapping[str, Any], **sections: Any) -> Recipe:
@@ -244,8 +294,8 @@ def _phase(recipe: Recipe) -> Phase:
 
 def _shared_out(n: int, max_tokens: int | None) -> dict[str, dict[str, Any]]:
     """The published plans with `n` candidates between them."""
-    if n < 1:
-        raise RecipeError(f"n is {n}; ask for at least one candidate")
+    if not isinstance(n, int) or n < 1:
+        raise RecipeError(f"n is {n!r}; ask for at least one candidate")
     length = {} if max_tokens is None else {"max_tokens": max_tokens}
     shares = {name: n // len(PLANS) + (place < n % len(PLANS)) for place, name in enumerate(PLANS)}
     return {name: {**PLANS[name], **length, "candidates": share} for name, share in shares.items() if share}

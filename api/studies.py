@@ -3,42 +3,33 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
-from dataclasses import asdict, fields
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from ..config import Recipe, recipe_file
+from ..config import Recipe
 from ..corpora.summaries import read_summaries, summaries_of
 from ..errors import DataError, EvenhandError, RecipeError
-from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Number
-from ..evaluation.audit.families import families, open_tools
-from ..evaluation.audit.input import System, Wanted, input_of
-from ..evaluation.audit.plan import AuditPlan, read_measures, read_sections, read_target, usual_measures
-from ..evaluation.audit.report import write_audit
+from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
+from ..evaluation.audit.run import ask, run_audit
 from ..evaluation.checkpoint.report import read_report
-from ..evaluation.comparison.build import compare_runs
+from ..evaluation.comparison.build import COMPARISON, compare_runs
 from ..evaluation.comparison.contents import BudgetEstimate, Comparison
 from ..evaluation.comparison.entries import Named
 from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.pages.folder import Say
 from ..evaluation.systems.contents import Estimate
 from ..loop import Step, run_loop
 from ..preflight import preflight
 from ..records import DocumentSet
-from ..resampling import Bootstrap
 from ..runfolder.phases import hold_run
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
-from ..storage import digest, digest_of_all, explained, listed
-from ..text import did_you_mean
-from .documents import load_documents
+from ..storage import digest, digest_of_all, listed
+from .documents import described, labelled, load_documents
 from .results import Best, Candidates, Numbers
-
-# of an audit, besides the fields of its plan
-OPTIONS = (*asdict(Bootstrap()), "matcher", "entailer", "models", "allow_missing")
+from .steps import keys_of, loaded
 
 
 def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe:
@@ -51,12 +42,8 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
     Raises:
         RecipeError: it is not a recipe; all mistakes are listed.
     """
-    overrides = [f"{key}={json.dumps(value, default=os.fspath)}" for key, value in (changes or {}).items()]
-    if isinstance(recipe, Recipe):
-        recipe = recipe.model_dump(mode="json")
-    if isinstance(recipe, Mapping):
-        return recipe_file.recipe_of(recipe, overrides)
-    return recipe_file.load_recipe(Path(recipe), overrides)
+    keys_of(changes, "changes")
+    return loaded(recipe, [f"{key}={json.dumps(value, default=os.fspath)}" for key, value in (changes or {}).items()])
 
 
 def audit(
@@ -65,6 +52,7 @@ def audit(
     attribute: str | None = None,
     *,
     out: str | Path | None = None,
+    say: Say | None = None,
     **options: Any,
 ) -> Numbers[Number]:
     """Who gets less room than their documents, how sure that is, and in which summaries.
@@ -76,6 +64,7 @@ def audit(
             against the first.
         attribute: social attribute to be fair to; None takes that of the documents.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
+        say: called with a line on an earlier audit in the folder that will be replaced: print.
         options: as those of `evenhand audit`: measures, matcher, entailer, models, mode, tau, target, opinion_units, word_lists,
             least_group, n_examples, resamples, level, seed, allow_missing.
 
@@ -85,31 +74,23 @@ def audit(
     """
     given = load_documents(documents, attribute)
     allow_missing = bool(options.pop("allow_missing", False))
-    named: str | None = options.pop("measures", None)
-    measures, notes = usual_measures() if named is None else (read_measures(named), ())
-    sections = read_sections(
-        measures, options.pop("matcher", None), options.pop("entailer", None), options.pop("models", ())
-    )
-    systems, mistakes = [], []
-    for label, system in summaries.items():
-        try:
-            systems.append(_system(label, system, given.records, allow_missing=allow_missing))
-        except EvenhandError as error:
-            mistakes.append(f"summaries {label!r}: {error}")
-    names = tuple((label, Path(label)) for label in summaries)
-    wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
-    asked = input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
-    plan = _plan({**options, "measures": measures, "target": read_target(options.get("target", "ratio"), asked.values)})
-    with closing(open_tools(asked, plan, *sections)) as tools:
-        found = build_audit(asked, plan, families(asked, plan, tools), (*notes, *tools.notes))
-    if out is not None:
-        write_audit(found, Path(out))
+
+    def read() -> AuditInput:
+        systems, mistakes = [], []
+        for label, system in labelled(summaries, "summaries", "one summary of each set").items():
+            try:
+                systems.append(_system(label, system, given.records, allow_missing=allow_missing))
+            except EvenhandError as error:
+                mistakes.append(f"summaries {label!r}: {error}")
+        names = tuple((label, Path(label)) for label in summaries)
+        wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
+        return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
+
+    found, _ = run_audit(ask(options), read, None if out is None else Path(out), say=say)
     return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
 
 
-def run(
-    recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Callable[[str], None] | None = None
-) -> Numbers[Estimate]:
+def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Estimate]:
     """Run a recipe from end to end, as `evenhand loop` does; what is done is reused. The numbers of its report.
 
     Args:
@@ -134,7 +115,7 @@ def compare(
     *,
     budgets: Sequence[int] = (),
     by_round: bool = False,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> Numbers[BudgetEstimate]:
     """Run recipes on the same requests and compare them at equal budgets, as `evenhand compare` does.
 
@@ -150,6 +131,8 @@ def compare(
         RecipeError: a recipe is wrong or bound to fail, or the recipes cannot be compared; all mistakes are listed.
         StepFailed: a step ended with an error.
     """
+    if isinstance(recipes, str | Path | Recipe) or not isinstance(recipes, Mapping | Sequence):
+        raise RecipeError(f"recipes are {described(recipes)}; give a dict of labels and recipes, or a list of recipes")
     named = recipes if isinstance(recipes, Mapping) else {_label(each): each for each in recipes}
     if not named or len(named) < len(recipes):
         raise RecipeError(
@@ -161,17 +144,23 @@ def compare(
         for label, each in named.items()
     ]
     asked = list(budgets) or usual_budgets(runs)
-    check_runs(runs, asked)
+    if wrong := [each for each in asked if not isinstance(each, int) or each < 1]:
+        raise RecipeError(f"budgets are whole numbers of at least 1, got {wrong[0]!r}")
+    check_runs(runs, asked, folder, say)
     found = run_and_compare(runs, folder, asked, lambda each, twins: _run(each.recipe, say, twins), by_round=by_round)
     return Numbers(found.scores, found, folder)
 
 
-def check_runs(runs: Sequence[Named], budgets: Sequence[int]) -> None:
-    """Refuse runs that are bound to fail, or that could not be compared.
+def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Say | None) -> None:
+    """Refuse runs that are bound to fail or could not be compared, and a folder that is not for their comparison.
+
+    `say` is called with a line on an earlier comparison that will be replaced.
 
     Raises:
         RecipeError: all mistakes are listed.
+        DataError: the folder is refused.
     """
+    COMPARISON.check(out)
     mistakes = []
     for each in runs:
         try:
@@ -181,6 +170,7 @@ def check_runs(runs: Sequence[Named], budgets: Sequence[int]) -> None:
     if mistakes:
         raise RecipeError(listed(mistakes))
     refuse_unlike(runs, budgets)
+    COMPARISON.announce(out, [each.label for each in runs], say)
 
 
 def run_and_compare(
@@ -208,7 +198,7 @@ def run_and_compare(
         return compare_runs(runs, out, budgets, judged, by_round=by_round)
 
 
-def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path] = ()) -> None:
+def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = ()) -> None:
     def on_done(step: Step, receipt: Receipt, reused: bool) -> None:
         if say is not None:
             say(f"{step.name}: {'reused' if reused else f'{receipt.seconds:.1f} s'}")
@@ -217,9 +207,7 @@ def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path
 
 
 def _label(recipe: Any) -> str:
-    if isinstance(recipe, Recipe):
-        return recipe.name
-    return str(recipe.get("name", "")) if isinstance(recipe, Mapping) else Path(recipe).stem
+    return Path(recipe).stem if isinstance(recipe, str | Path) else loaded(recipe).name
 
 
 def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missing: bool) -> System:
@@ -240,13 +228,3 @@ def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missin
         given = {name: text for name, _, text in rows}
     texts = summaries_of(given, [each.id for each in sets], allow_missing=allow_missing)
     return System(label, label, digest(texts), texts, texts.by_order)
-
-
-def _plan(options: Mapping[str, Any]) -> AuditPlan:
-    drawn = {key: value for key, value in options.items() if key in asdict(Bootstrap())}
-    others = {key: value for key, value in options.items() if key not in drawn}
-    known = [each.name for each in fields(AuditPlan) if each.name != "bootstrap"]
-    if unknown := [key for key in others if key not in known]:
-        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], [*known, *OPTIONS])}")
-    with explained("audit"):
-        return TypeAdapter(AuditPlan).validate_python({**others, "bootstrap": {**asdict(Bootstrap()), **drawn}})

@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
     # done once on a machine, so before the clock runs: GGUF files are turned into folders
     asked = [each.model for judge in recipe.judges.values() for each in judge.language_models.values()]
     for section in [recipe.model, *asked]:
-        models.locate(section.name, section.revision)
+        models.locate(section.name)
     began: dict[str, float] = {}
     found: Spent = {}
 

@@ -293,7 +293,7 @@ def benchmark_judges_(
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
-    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence)
+    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
     console().print(terminal.render(page(found)))
     say(f"report: {out / PAGE}")
 

@@ -17,14 +17,7 @@ from .terminal import console, note, say, show
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from ..config.fairness import EntailerSection, MatcherSection
     from ..evaluation.audit.build import Progress
-    from ..evaluation.audit.contents import Audit
-    from ..evaluation.audit.input import AuditInput
-    from ..evaluation.audit.plan import AuditPlan
-
-    # None takes the usual ones
-    Sections = tuple[MatcherSection | None, EntailerSection | None]
 
 EXAMPLE = (
     "Example: evenhand audit --documents reviews --attribute sentiment --summaries even-handed --summaries praising"
@@ -212,35 +205,22 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
-    from ..evaluation.audit.plan import (
-        AuditPlan,
-        read_measures,
-        read_sections,
-        read_target,
-        read_word_lists,
-        usual_measures,
-    )
-    from ..evaluation.audit.report import JSON, check_folder, replaced, write_audit
+    from ..evaluation.audit.report import AUDIT
+    from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.decide import gated
     from ..evaluation.judges.gating import refuse_llm_units
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
-    from ..resampling import Bootstrap
 
-    check_folder(out)
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read("audit")
-    earlier_audit = read_earlier(limits, Audit, JSON)
-    asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
-    if units and "coverage" not in asked:
-        raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
-    if tone != "vader" and "tone" not in asked:
-        raise DataError(f"--tone {tone} has no effect without measure 'tone'; add it to --measures")
-    if order and "order" not in asked:
-        raise DataError("--order has no effect without measure 'order'; add it to --measures")
-    if bounds and "coverage" not in asked:
-        raise DataError("--bounds has no effect without measure 'coverage'; add it to --measures")
-    sections = read_sections(asked, matcher, entailer, model or [])
+    earlier = read_earlier(limits, Audit, AUDIT.json)
+    options = {
+        "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
+        "target": target, "tone": tone, "opinion_units": opinion_units, "word_lists": word_lists, "least_group": least_group,
+        "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
+    }  # fmt: skip
+    asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
     wanted = Wanted(
         documents=documents,
         attribute=attribute,
@@ -255,27 +235,16 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         limit=limit,
         seed=seed,
     )
-    refuse_llm_units(limits, sections[1])
-    given = read_input(wanted)
-    if earlier := replaced(out, given):
-        say(earlier)
-    plan = AuditPlan(
-        measures=asked,
-        mode=mode,
-        tau=tau,
-        target=read_target(target, given.values),
-        tone=tone,
-        opinion_units=opinion_units,
-        word_lists=read_word_lists(word_lists, asked),
-        least_group=least_group,
-        published=published,
-        bounds=bounds,
-        n_examples=examples,
-        bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
-    )
-    found, hints = _measure(given, plan, sections, notes)
-    found = gated(found, limits, earlier_audit)
-    write_audit(found, out)
+    refuse_llm_units(limits, asked.entailer)
+    with _progress() as progress:
+        found, hints = run_audit(
+            asked,
+            lambda: read_input(wanted),
+            out,
+            say=say,
+            judged=lambda made: gated(made, limits, earlier),
+            progress=progress,
+        )
     made = page(found)
     shown = replace(made, warnings=tuple(each for each in made.warnings if each not in hints))
     show(terminal.render(shown, whole=verbosity() == "verbose"))
@@ -284,22 +253,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{more}")
     gate.end(found.gate, "audit")
-
-
-def _measure(
-    given: "AuditInput", plan: "AuditPlan", sections: "Sections", notes: Sequence[str]
-) -> "tuple[Audit, tuple[str, ...]]":
-    """The audit, and those of its warnings that say what would have to be installed to measure more."""
-    from ..evaluation.audit.build import build_audit
-    from ..evaluation.audit.families import families, open_tools
-
-    tools = open_tools(given, plan, *sections)
-    hints = (*notes, *tools.notes)
-    try:
-        with _progress() as progress:
-            return build_audit(given, plan, families(given, plan, tools), hints, progress), hints
-    finally:
-        tools.close()
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     """
     from ..config.recipe_file import load_judges
     from ..evaluation.judges.page import page
-    from ..evaluation.judges.run import RESULT, Wanted, audit_judges, plan_lines, prepare
+    from ..evaluation.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
@@ -83,9 +83,9 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         for line in plan_lines(work):
             say(line)
         return
-    show(terminal.render(page(audit_judges(wanted, work, out))))
+    show(terminal.render(page(audit_judges(wanted, work, out, say))))
     say(f"report: {out / PAGE}")
-    say(f"for recipes: calibration: {out / RESULT}")
+    say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
 
 
 def _purpose(given: str) -> "tuple[str, Purpose]":

@@ -57,7 +57,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from ..api.studies import check_runs, run_and_compare
-    from ..evaluation.comparison.build import JSON
+    from ..evaluation.comparison.build import COMPARISON
     from ..evaluation.comparison.contents import Comparison
     from ..evaluation.comparison.page import page
     from ..evaluation.comparison.runs import name_runs, usual_budgets
@@ -68,10 +68,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read("compare")
-    earlier = read_earlier(limits, Comparison, JSON)
+    earlier = read_earlier(limits, Comparison, COMPARISON.json)
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
-    check_runs(runs, asked)
+    check_runs(runs, asked, out, say)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
     if dry_run:

@@ -14,6 +14,8 @@ from .terminal import say, show
 from .verbs import Verbs
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from ..evaluation.pages.blocks import Page
 
 app = Verbs(
@@ -86,17 +88,14 @@ def score(
     from ..evaluation.human.files import read_annotations
     from ..evaluation.human.result_pages import results_page
     from ..evaluation.human.results import human_results
-    from ..evaluation.pages.write import write_beside
     from ..resampling import Bootstrap
-    from ..storage import write_json
 
     if out:
         refuse_outputs(out, ".json", files)
     found = read_annotations(files)
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
-        write_json(out, results.model_dump(mode="json"))
-        write_beside(results_page(results), out)
+        _keep(results, results_page(results), out)
     _show(results_page(results))
     if not results.rows:
         raise DataError(
@@ -157,8 +156,6 @@ def opinions(
     from ..corpora.opinions import read_opinions
     from ..evaluation.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
     from ..evaluation.human.result_pages import opinions_page
-    from ..evaluation.pages.write import write_beside
-    from ..storage import write_json
 
     if out:
         refuse_outputs(out, ".json", [file, texts] if texts else [file])
@@ -166,9 +163,21 @@ def opinions(
     labelled = [(each.set_id, each.summary_id) for each in annotated]
     results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
     if out:
-        write_json(out, results.model_dump(mode="json"))
-        write_beside(opinions_page(results), out)
+        _keep(results, opinions_page(results), out)
     _show(opinions_page(results))
+
+
+def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
+    """Write a result and its page; an earlier one is named, and a file of somebody else's refused."""
+    from ..evaluation.pages.write import is_beside, write_beside
+    from ..storage import write_json
+
+    if out.exists():
+        if not is_beside(out):
+            raise DataError(f"--out {out}: is there already and has no page of ours beside it; name another file")
+        say(f"{out} holds an earlier result; it will be replaced.")
+    write_json(out, results.model_dump(mode="json"))
+    write_beside(page, out)
 
 
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")

@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..errors import DataError, RecipeError
+from ..errors import RecipeError
 from .inputs import Columns
 from .terminal import say
 
+TABLE = "scores.csv"
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
 
 
@@ -43,6 +44,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..api.steps import judge
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
+    from ..evaluation.pages.folder import check_folder
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
     from ..storage import listed, write_jsonl
@@ -52,8 +54,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             f"--summaries: {len(summaries)} files, and a folder holds the scores of one; run the command for each, with an --out "
             "of its own. `evenhand audit` compares several"
         )
-    if out.exists() and not out.is_dir():
-        raise DataError(f"--out {out}: is a file; name a folder")
+    files = [out / name for name in (REQUESTS, CANDIDATES, JUDGEMENTS, BEST, TABLE)]
+    is_ours = all(file.is_file() for file in files)
+    check_folder(out, [file.name for file in files], "score", is_ours=is_ours)
+    if is_ours:
+        say(f"{out} holds scores of {_scored(out / TABLE)}; they will be replaced.")
     asked = load_judges(judges)
     if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
         raise RecipeError(listed(unfit))
@@ -79,7 +84,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         for candidate, row in zip(found.candidates, rows, strict=True)
     )
     write_jsonl(out / BEST, best)
-    with (out / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+    with (out / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
         writer.writeheader()
         writer.writerows(rows)
@@ -87,4 +92,16 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         scores = [row[name] for row in rows if row.get(name) is not None]
         mean = f"{sum(scores) / len(scores):.3f}" if scores else "no score"
         say(f"{name:24} mean {mean}, {len(scores):,} scored, {len(rows) - len(scores):,} unscored")
-    say(f"scores: {out / 'scores.csv'}")
+    say(f"scores: {out / TABLE}")
+
+
+def _scored(table: Path) -> str:
+    """How many summaries a table has, and by whom they were judged."""
+    import csv
+
+    from ..evaluation.pages.words import counted
+
+    with table.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    judges = [name for name in header if name not in ("set", "side", "text", "unscored", "id")]
+    return f"{counted(len(rows), 'summary', 'summaries')} by {', '.join(judges)}"

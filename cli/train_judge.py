@@ -48,7 +48,7 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..evaluation.pages.write import PAGE
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
-    found = train(file, Wanted(purpose, named, signs), out, evidence=evidence)
+    found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)
     console().print(terminal.render(page(found)))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")

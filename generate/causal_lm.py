@@ -83,7 +83,7 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_
 def _architecture(model: ModelSection, what: str) -> str | None:
     """The class of transformers that a model's configuration names; None where transformers cannot tell its weights' names."""
     transformers = need("transformers", what)
-    folder = locate(model.name, model.revision)
+    folder = locate(model.name)
     with told_once(f"{what} cannot open model {model.name!r}", folder):
         settings, _ = transformers.PretrainedConfig.get_config_dict(folder, revision=model.revision)
         kind = settings.get("model_type")

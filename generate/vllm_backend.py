@@ -67,7 +67,7 @@ class VllmBackend:
                 "model.dtype bfloat16: this processor computes with it by way of float32, which took about three times as long "
                 "as model.dtype: float32 where it was measured"
             )
-        folder = locate(model.name, model.revision)
+        folder = locate(model.name)
         self._lora = None
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
             from .causal_lm import merge_adapter

@@ -40,7 +40,7 @@ def open_checkpoint(
     """
     transformers = need("transformers", feature)
     torch = need("torch", feature)
-    folder = locate(model, revision)
+    folder = locate(model)
     refuse_out_of_reach(folder, revision, feature)
     cannot = f"{feature} cannot open model {model!r}"
     refuse_damaged_files(folder, cannot)

@@ -40,7 +40,7 @@ def open_encoder(model: str, feature: str, revision: str | None = None) -> Any:
         ModelError: it could not be opened for another reason.
     """
     library = need("sentence_transformers", feature)
-    folder = locate(model, revision)
+    folder = locate(model)
     cannot = f"{feature} cannot open model {model!r}"
     refuse_damaged_files(folder, cannot)
     with told_once(cannot, folder), without_load_report():

@@ -95,7 +95,7 @@ def _load(
 ) -> Any:
     transformers = need("transformers", feature)
     need("torch", feature)
-    folder = locate(name, revision)
+    folder = locate(name)
     cannot = f"{feature} cannot open model {name!r}"
     refuse_damaged_files(folder, cannot)
     with told_once(cannot, folder), without_load_report():
@@ -153,7 +153,7 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     Raises:
         MissingExtra, UnfitModelError, ModelError: as `open_tokenizer`.
     """
-    folder = locate(name, revision)
+    folder = locate(name)
     refuse_damaged_files(folder, f"{feature} cannot open model {name!r}")
     tokenizer = open_tokenizer(folder, feature, revision)
     if tokenizer.chat_template is not None:

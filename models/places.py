@@ -24,7 +24,7 @@ WEIGHTS = frozenset({".safetensors", ".bin"})
 MODEL_FILES = WEIGHTS | {".json", ".jinja", ".model", ".txt"}
 
 
-def locate(name: str, revision: str | None = None) -> str:
+def locate(name: str) -> str:
     """A local folder that holds the model, or the Hugging Face id as it stands.
 
     Embedded and GGUF models are converted on the first call (about 20 s for SmolLM2-135M).
@@ -158,7 +158,7 @@ def signature(name: str, revision: str | None = None, adapter: Path | None = Non
     Raises:
         UnfitModelError: the model cannot be located, or the adapter cannot be read.
     """
-    place = Path(locate(name, revision))
+    place = Path(locate(name))
     if name.startswith(EMBEDDED):
         text = embedded_model(name).signature
     elif place.exists():

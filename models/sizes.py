@@ -75,7 +75,7 @@ def settings_folder(name: str, revision: str | None, feature: str) -> str:
         return str(path.parent)
     if not is_hub_id(name):
         # made from a package or a GGUF file; a folder without a configuration is refused
-        place = locate(name, revision)
+        place = locate(name)
         if name.startswith(EMBEDDED) or name.endswith(".gguf"):
             return place
     hub = need("huggingface_hub", feature)

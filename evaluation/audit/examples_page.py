@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, row, table
+from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, grouped, row, table
 from ..pages.numbers import NONE, number, percent
 from ..pages.words import counted
 from .contents import Audit, Example, Line
@@ -14,9 +14,7 @@ TEXTS = {"documents": "post", "sentences": "sentence"}
 
 
 def examples(audit: Audit) -> Iterator[Block]:
-    found: dict[str, list[Example]] = {}
-    for example in audit.examples:
-        found.setdefault(f"{example.system}, by {example.family}", []).append(example)
+    found = grouped(audit.examples, lambda example: f"{example.system}, by {example.family}")
     if found:
         yield Heading(
             "The most unfair summaries",

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..gate.page import gate_blocks, gate_warnings
+from ..gate.page import with_gate
 from ..pages.blocks import (
     Block,
     Cell,
     Column,
     Details,
-    Facts,
+    Fact,
     Heading,
     Heads,
     Items,
@@ -22,14 +22,18 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
+    code,
     count,
     group,
+    grouped,
+    how_made,
+    items,
     row,
     table,
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.words import counted, joined, versions
+from ..pages.words import counted, joined
 from .cells import gap, gap_of, hundredfold, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
@@ -63,15 +67,14 @@ ELSEWHERE = ("order", "tone", "word-lists")
 
 def page(audit: Audit) -> Page:
     """The audit as blocks."""
-    return Page(
+    made = Page(
         kind="audit",
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
         f"{audit.attribute}",
         title=f"{audit.title}.",
-        warnings=(*gate_warnings(audit.gate), *audit.warnings),
+        warnings=audit.warnings,
         findings=tuple(_named(audit)),
         body=(
-            *gate_blocks(audit.gate),
             *_values(audit),
             *places(audit),
             *orders(audit),
@@ -80,13 +83,13 @@ def page(audit: Audit) -> Page:
             *differences(audit),
             *beside(audit),
             *examples(audit),
-            Heading("How it was made"),
-            _made(audit),
+            *_made(audit),
         ),
-        main=(*_main(audit), *gate_blocks(audit.gate)),
+        main=tuple(_main(audit)),
         footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, exchanges "
         "and seed.",
     )
+    return with_gate(made, audit.gate)
 
 
 def _values(audit: Audit) -> Iterator[Block]:
@@ -267,8 +270,8 @@ def beside_table(audit: Audit) -> Table:
     """A row for each number, a group for each system."""
     heads = ("measure", Column("", "long"), audit.attribute, "value", "expected", "p", "sets")
     groups = []
-    for system in audit.systems:
-        rows = [
+    for system, mine in grouped(audit.beside, lambda each: each.system).items():
+        rows = (
             row(
                 str(each.measure),
                 each.how,
@@ -284,49 +287,40 @@ def beside_table(audit: Audit) -> Table:
                 NumberCell(each.p_value, unit="p"),
                 count(each.n),
             )
-            for each in audit.beside
-            if each.system == system.label
-        ]
-        if rows:
-            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+            for each in mine
+        )
+        groups.append(group(rows, system if len(audit.systems) > 1 else ""))
     return table("what papers report besides", heads, groups)
 
 
-def _made(audit: Audit) -> Facts:
+def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
-    drawn = (
-        f"{level_of(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} exchanges, "
-        f"seed {bootstrap['seed']}"
-    )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):
         if n.chance:
             nulls.setdefault(n.chance.null, {})[str(n.measure)] = None
     expected = "; ".join(f"{joined(list(measures))} by {null}" for null, measures in nulls.items())
-    return Facts(
+    facts: tuple[Fact, ...] = (
+        ("documents", code(f"{audit.documents} {audit.documents_digest}")),
+        *(
+            (each.label, code(f"{each.source} {each.digest}", counted(each.n_summaries, "summary", "summaries")))
+            for each in audit.systems
+        ),
+        *((measure.family, code(measure.signature)) for measure in audit.measures),
+        *([("expected", expected)] if expected else []),
         (
-            ("documents", Text(f"{audit.documents} {audit.documents_digest}", style="code")),
-            *(
-                (
-                    each.label,
-                    Text(
-                        f"{each.source} {each.digest}", counted(each.n_summaries, "summary", "summaries"), style="code"
-                    ),
-                )
-                for each in audit.systems
-            ),
-            *((measure.family, Text(measure.signature, style="code")) for measure in audit.measures),
-            *([("expected", Text(expected))] if expected else []),
-            ("intervals", Text(drawn)),
-            ("versions", versions(audit.versions)),
-        )
+            "intervals",
+            f"{level_of(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} "
+            f"exchanges, seed {bootstrap['seed']}",
+        ),
     )
+    return how_made(facts, audit.versions)
 
 
 def _named(audit: Audit) -> Iterator[Block]:
     """Who is represented less or more under each system, by the first family that names anybody, and where to look."""
     several = len(audit.systems) > 1
-    items: list[Prose] = []
+    said: list[Prose] = []
     for system in audit.systems:
         mine = (each for each in audit.represented if each.system == system.label)
         found = next((each for each in mine if each.details), None)
@@ -340,11 +334,10 @@ def _named(audit: Audit) -> Iterator[Block]:
         look = [f"Look first at the summaries of {', '.join(examples[:MOST_TO_LOOK_AT])}."] if examples else []
         # the headline says who of one system, and the table the numbers of several
         if several:
-            items.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
+            said.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
         else:
-            items += map(Prose, (*found.details, *look))
-    if items:
-        yield Items(tuple(items))
+            said += map(Prose, (*found.details, *look))
+    yield from items(said)
 
 
 def _main(audit: Audit) -> Iterator[Block]:

@@ -8,9 +8,7 @@ from ..pages.blocks import (
     Block,
     Column,
     Details,
-    Facts,
     Heading,
-    Items,
     Legend,
     Mark,
     Number,
@@ -20,14 +18,18 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
+    code,
     count,
+    how_made,
+    items,
+    listing,
     row,
     table,
 )
 from ..pages.charts import Scale, scale
 from ..pages.numbers import NONE, interval, percent
 from ..pages.systems import recipe_details
-from ..pages.words import NOTHING_LEFT_OUT, counted, versions
+from ..pages.words import NOTHING_LEFT_OUT, counted
 from .contents import BiasReport, DesignFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
 
@@ -86,8 +88,7 @@ def page(report: BiasReport) -> Page:
             ),
             _designs(report.designs),
             *_left_out(report),
-            Heading("How it was made"),
-            _made(report),
+            *_made(report),
             recipe_details(report.recipe),
         ),
         main=(
@@ -155,18 +156,19 @@ def _share(trials: Trials | None, outcome: str) -> float | None:
 
 
 def _measures(report: BiasReport) -> Table:
-    heads = ("measure", Column("score", note="0 is fair"), "signed", "plot", "verdict")
-    rows = [
-        (
-            measure.name,
-            _score(measure.score, measure.intervals),
-            _score(measure.signed.value, measure.signed.intervals, sign=True) if measure.signed else Number(None),
-            _strip(measure),
-            verdict(measure),
-        )
-        for measure in report.measures
-    ]
-    return table("measures", heads, rows)
+    return listing(
+        "measures",
+        report.measures,
+        {
+            "measure": lambda each: each.name,
+            Column("score", note="0 is fair"): lambda each: _score(each.score, each.intervals),
+            "signed": lambda each: (
+                _score(each.signed.value, each.signed.intervals, sign=True) if each.signed else Number(None)
+            ),
+            "plot": _strip,
+            "verdict": verdict,
+        },
+    )
 
 
 def verdict(measure: Measure) -> Text:
@@ -213,7 +215,7 @@ def _said(measure: Measure) -> Iterator[Block]:
 def _not_measured(report: BiasReport) -> Iterator[Block]:
     if report.not_measured:
         yield Heading("Not measured", 3)
-        yield Items(tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured))
+        yield from items(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured)
 
 
 def _left_out(report: BiasReport) -> Iterator[Block]:
@@ -261,18 +263,11 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
     return table("summaries", ("inputs", *names), rows)
 
 
-def _made(report: BiasReport) -> Facts:
+def _made(report: BiasReport) -> Iterator[Block]:
     how = (
         f"{100 * report.level:g} %, percentiles of {report.resamples:,} draws, seed {report.seed}; over documents, where a "
         "verdict rests on it, Student's t with the jackknife, of distinguishability bootstrap-t (drawn unless documents are many)"
     )
-    return Facts(
-        (
-            ("summarizer", Text(report.signature, style="code")),
-            ("persons found by", Text(report.recogniser, style="code")),
-            *([("embeddings", Text(report.encoder, style="code"))] if report.encoder else []),
-            ("intervals", Text(how)),
-            ("source", Text(SOURCE)),
-            ("versions", versions(report.versions)),
-        )
-    )
+    encoder = [("embeddings", code(report.encoder))] if report.encoder else []
+    summarizer, persons = ("summarizer", code(report.signature)), ("persons found by", code(report.recogniser))
+    yield from how_made((summarizer, persons, *encoder, ("intervals", how), ("source", SOURCE)), report.versions)

@@ -5,14 +5,14 @@ from typing import Any
 
 from ...records import LeftOut
 from ...resampling import CLEAR
-from ..gate.page import gate_blocks, gate_warnings
+from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
     Block,
     Charts,
     Column,
     Details,
-    Facts,
+    Fact,
     Heading,
     Heads,
     Number,
@@ -21,8 +21,12 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
+    code,
     count,
     group,
+    grouped,
+    how_made,
+    mean,
     row,
     table,
     without_zeros,
@@ -32,6 +36,7 @@ from ..pages.numbers import duration, minus, number, signed
 from ..pages.systems import (
     AT_EQUAL_LENGTH,
     at_equal_length,
+    by_system,
     chart_section,
     difference_table,
     estimates_scale,
@@ -57,10 +62,9 @@ from ..pages.words import (
     judges_mean,
     legend,
     slope_words,
-    versions,
 )
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
-from ..systems.contents import Examples, Report, SideGap, StageRow
+from ..systems.contents import Examples, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import WORDS
 from .findings import CLAIMS
 from .probe import probe_sentence
@@ -75,14 +79,13 @@ KEPT = "by the answers that are kept alone, since servers promise nothing of the
 
 def page(report: Report) -> Page:
     """The report as blocks."""
-    return Page(
+    made = Page(
         kind="report",
         about=report.name,
         title=f"{report.title}.",
-        warnings=(*gate_warnings(report.gate), *report.warnings),
+        warnings=report.warnings,
         findings=tuple(_findings(report)),
         body=(
-            *gate_blocks(report.gate),
             *_sides(report),
             *_scores(report),
             *worth_blocks(report.worth),
@@ -103,9 +106,10 @@ def page(report: Report) -> Page:
             *_made(report),
             recipe_details(report.provenance.recipe),
         ),
-        main=(*_main(report), *gate_blocks(report.gate)),
+        main=tuple(_main(report)),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
     )
+    return with_gate(made, report.gate)
 
 
 def _comparisons(report: Report) -> list[str]:
@@ -149,7 +153,7 @@ def _means(report: Report) -> Table:
     rows = []
     for judge in (each for each in report.judges if each.name in report.deciding):
         mine, places = [e for e in report.scores if e.measure == judge.name], places_of(report.scores, judge)
-        rows.append(row(judge.name, *(Number(e.mean, bounds(e), places) for e in mine)))
+        rows.append(row(judge.name, *(mean(e, places) for e in mine)))
     sides = dict.fromkeys(e.side for e in report.scores if e.side)
     return table("headline", ("judge", *sides, Column(ALL, note=_level(report))), rows)
 
@@ -184,10 +188,10 @@ def _sides(report: Report) -> Iterator[Block]:
         rows = (
             row(
                 Text(system, style="strong"),
-                sides_strip([e for e in scores if e.subject == system]),
+                sides_strip(mine),
                 *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
             )
-            for system in report.systems
+            for system, mine, _ in by_system(scores, {})
         )
         heads = ("system", "plot", "worst side", "behind the best by", "sets", "left out")
         yield Heading(judge.name, 3, f"{judge.better} is better")
@@ -228,12 +232,11 @@ def _scores(report: Report) -> Iterator[Block]:
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
+    recipe = report.provenance.recipe
     for judge in report.judges:
         mine = [e for e in report.scores if e.measure == judge.name]
-        rows = [(name, [e for e in mine if e.subject == name], n_words.get(name)) for name in report.systems]
-        meaning = (judges_mean(report.provenance.recipe, judge.name), slope_words(report.slopes, judge.name))
-        yield from judge_blocks(judge, " ".join(filter(None, meaning)))
-        yield score_table(judge, [("", rows)], places_of(report.scores, judge))
+        yield from judge_blocks(judge, judges_mean(recipe, judge.name), slope_words(report.slopes, judge.name))
+        yield score_table(judge, [("", by_system(mine, n_words))], places_of(report.scores, judge))
     if report.plan_scores:
         yield Heading(
             "Scores by plan",
@@ -242,11 +245,8 @@ def _scores(report: Report) -> Iterator[Block]:
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
         heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
-        plans = (
-            row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan))
-            for plan in dict.fromkeys(e.subject for e in report.plan_scores)
-        )
-        yield table("scores by plan", heads, plans)
+        plans = grouped(report.plan_scores, lambda e: e.subject)
+        yield table("scores by plan", heads, (row(plan, *map(mean, mine)) for plan, mine in plans.items()))
 
 
 def _differences(report: Report) -> Iterator[Block]:
@@ -264,8 +264,9 @@ def _differences(report: Report) -> Iterator[Block]:
     rewards: list[Block] = []
     for judge in report.judges:
         mine = [d for d in report.differences if d.measure == judge.name]
-        groups = ((name, questions[name], [d for d in mine if d.subject == name]) for name in _comparisons(report))
-        blocks = (*judge_blocks(judge), difference_table(judge, groups, places_of(report.scores, judge)))
+        by_name = {name: [d for d in mine if d.subject == name] for name in _comparisons(report)}
+        places = places_of(report.scores, judge)
+        blocks = (*judge_blocks(judge), difference_table(judge, by_name, places, questions=questions))
         if judge.role == "reward":
             rewards += blocks
         else:
@@ -276,13 +277,12 @@ def _differences(report: Report) -> Iterator[Block]:
 
 def curve_panels(report: Report) -> list[Panel]:
     """A best-of-n plot for each judge, policies as lines; none when there is a single candidate."""
-    policies = dict.fromkeys(p.subject for p in report.curve)
+    policies = grouped(report.curve, lambda p: p.subject)
     return judge_panels(
         report.judges,
         "candidates drawn",
         lambda judge: [
-            (name, points_of((p.draws, p) for p in report.curve if (p.measure, p.subject) == (judge.name, name)))
-            for name in policies
+            (name, points_of((p.draws, p) for p in mine if p.measure == judge.name)) for name, mine in policies.items()
         ],
     )
 
@@ -290,13 +290,14 @@ def curve_panels(report: Report) -> list[Panel]:
 def training_panels(report: Report) -> list[Panel]:
     """A plot for each logged quantity, rounds as lines, the last one the strongest."""
     rounds = sorted({curve.round for curve in report.training})
-    strength = {r: 1.0 - 0.65 * (len(rounds) - 1 - place) / max(1, len(rounds) - 1) for place, r in enumerate(rounds)}
-    lines: dict[str, list[Line]] = {}
-    for curve in report.training:
+
+    def line(curve: TrainingCurve) -> Line:
+        later = (len(rounds) - 1 - rounds.index(curve.round)) / max(1, len(rounds) - 1)
         points = tuple(Point(*point) for point in curve.points)
-        line = Line(f"round {curve.round}", 1, points, round(strength[curve.round], 2))
-        lines.setdefault(curve.name, []).append(line)
-    return [panel(name, "", "step", mine) for name, mine in lines.items()]
+        return Line(f"round {curve.round}", 1, points, round(1.0 - 0.65 * later, 2))
+
+    by_name = grouped(report.training, lambda curve: curve.name)
+    return [panel(name, "", "step", [*map(line, mine)]) for name, mine in by_name.items()]
 
 
 def _training(report: Report) -> Iterator[Block]:
@@ -360,16 +361,13 @@ def _left_out(report: Report) -> Iterator[Block]:
 
 def ledger_table(ledger: Iterable[LeftOut]) -> Table:
     """What was left out: a row for each phase, stage and reason, sides beside each other."""
-    by_reason: dict[tuple[str, str, str], dict[str, int]] = {}
-    for each in ledger:
-        sides = by_reason.setdefault((each.phase, each.stage, each.reason), {})
-        sides[each.side] = sides.get(each.side, 0) + each.count
-    names = sorted({side for sides in by_reason.values() for side in sides})
+    by_reason = grouped(ledger, lambda each: (each.phase, each.stage, each.reason))
+    names = sorted({each.side for mine in by_reason.values() for each in mine})
     heads: Heads = ("phase", "stage", Column("reason", "long"), *names, ALL)
-    rows = (
-        row(*place, *(count(sides.get(name, 0)) for name in names), count(sum(sides.values())))
-        for place, sides in by_reason.items()
-    )
+    rows = []
+    for place, mine in by_reason.items():
+        sides = [sum(each.count for each in mine if each.side == name) for name in names]
+        rows.append(row(*place, *map(count, sides), count(sum(sides))))
     return table("left out", heads, rows)
 
 
@@ -377,18 +375,16 @@ def _made(report: Report) -> Iterator[Block]:
     made = report.provenance
     templates = ", ".join(dict.fromkeys(made.templates.values()))
     draws = f"{report.scores[0].resamples:,} draws"
-    yield Heading("How it was made")
-    yield Facts(
-        (
-            ("seed", Text(f"{made.recipe['seed']}, also of the bootstrap ({draws})")),
-            ("intervals", Text(how_intervals(report.scores[0]))),
-            *((phase, Text(model, style="code")) for phase, model in made.models.items()),
-            ("prompt templates", Text(templates, style="code")),
-            *((judge.name, Text(judge.signature, style="code")) for judge in report.judges),
-            *((("repeatable", Text(f"{KEPT}: {joined(drawn)}")),) if (drawn := _by_servers(made.stages)) else ()),
-            ("versions", versions(made.versions)),
-        )
-    )
+    facts: list[Fact] = [
+        ("seed", f"{made.recipe['seed']}, also of the bootstrap ({draws})"),
+        ("intervals", how_intervals(report.scores[0])),
+        *((phase, code(model)) for phase, model in made.models.items()),
+        ("prompt templates", code(templates)),
+        *((judge.name, code(judge.signature)) for judge in report.judges),
+    ]
+    if drawn := _by_servers(made.stages):
+        facts.append(("repeatable", f"{KEPT}: {joined(drawn)}"))
+    yield from how_made(facts, made.versions)
     rows = [
         row(each.phase, each.stage, duration(each.seconds), " \u00b7 ".join(map(" ".join, flat_counts(each.counts))))
         for each in made.stages

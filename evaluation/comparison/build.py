@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ...resampling import adjusted
-from ...storage import write_text
 from ..checkpoint.provenance import read_receipts, versions
 from ..judges.worth import read_worth
-from ..pages.write import write_page
+from ..pages.folder import Content, Result, has
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected, few_together
 from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
@@ -27,7 +26,19 @@ from .paired_tests import Pair, names_of, paired_tests, pairs, question
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
-JSON, MARKDOWN = "comparison.json", "comparison.md"
+
+def _runs_of(found: Content) -> list[str]:
+    return [*dict.fromkeys(each["run"] for each in found["entries"])]
+
+
+COMPARISON = Result(
+    "comparison",
+    "comparison.json",
+    "comparison.md",
+    is_ours=has("entries", "budgets", "tests"),
+    named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
+    key=_runs_of,
+)
 
 
 def compare_runs(
@@ -55,9 +66,7 @@ def compare_runs(
     if by_round:
         entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
     found = judged(build_comparison(entries, budgets))
-    is_ours = (out / JSON).exists()
-    write_text(out / JSON, found.model_dump_json(indent=2) + "\n")
-    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
+    COMPARISON.write(out, found, page(found), {})
     return found
 
 

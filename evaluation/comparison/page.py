@@ -1,33 +1,35 @@
 """The comparison as a page: entries, scores at each budget, worst sides, tests and rankings."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...resampling import CLEAR
-from ..gate.page import gate_blocks, gate_warnings
+from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
     Block,
     Details,
-    Facts,
     Group,
     Heading,
-    Items,
     Number,
     Page,
     Prose,
-    Row,
     Table,
-    Text,
     bounds,
+    code,
     count,
     group,
+    grouped,
+    how_made,
+    items,
+    listing,
+    mean,
     row,
     table,
 )
 from ..pages.charts import Panel, Point
 from ..pages.numbers import NONE, number
 from ..pages.systems import (
+    by_system,
     chart_section,
     difference_table,
     judge_panels,
@@ -50,29 +52,27 @@ from ..pages.words import (
     legend,
     slope_words,
     tone,
-    versions,
 )
 from ..systems.compare import how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
-from .contents import BudgetEstimate, ByLength, Comparison, PairedTest, Ranking, WorstSides
+from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .findings import GONE_WITH_LENGTH, MOST_NAMED
 
 
 def page(found: Comparison) -> Page:
     """The comparison as blocks."""
     traits = [e for e in found.traits if e.k == found.budgets[0]]
-    return Page(
+    made = Page(
         kind="comparison",
         about=f"{counted(len(found.entries), 'entry', 'entries')}, {counted(found.n_requests, 'request')} of "
         f"{counted(found.n_sets, 'document set')}",
         title=f"{found.title}.",
-        warnings=(*gate_warnings(found.gate), *found.warnings),
-        findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
+        warnings=found.warnings,
+        findings=tuple(items(map(Prose, found.findings))),
         body=(
-            *gate_blocks(found.gate),
             *_scores(found),
             *_by_length(found),
             *worth_blocks(found.worth),
@@ -93,19 +93,16 @@ def page(found: Comparison) -> Page:
             *_tests(found),
             *_entries(found),
             Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
-            Details(
-                "By entry and side",
-                (trait_table(traits, list(dict.fromkeys(e.subject for e in traits))),),
-            ),
+            Details("By entry and side", (trait_table(traits, list(grouped(traits, lambda e: e.subject))),)),
             *_made(found),
         ),
         main=(
             *(_short(found, judge) for judge in found.judges),
             legend(f"; better or worse than the first of its column: {CLEAR}"),
-            *gate_blocks(found.gate),
         ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
     )
+    return with_gate(made, found.gate)
 
 
 def _of(found: Comparison) -> str:
@@ -113,26 +110,23 @@ def _of(found: Comparison) -> str:
 
 
 def _entries(found: Comparison) -> Iterator[Block]:
-    heads = (
-        "entry", "method", "candidates", "chosen by", "calls each", "generated tokens each", "prompt tokens run each"
-    )  # fmt: skip
-    rows = (
-        (
-            entry.label,
-            entry.method,
-            count(entry.candidates),
-            ", ".join(entry.reward),
-            Number(cost.calls, places=1),
-            Number(cost.tokens, places=0),
-            Number(cost.prefilled, places=0),
-        )
-        for entry, cost in zip(found.entries, found.costs, strict=True)
-    )
     yield Heading(
         "Entries",
         lead="What one candidate took to make. At equal budgets a method that asks more often costs more.",
     )
-    yield table("entries", heads, rows)
+    yield listing(
+        "entries",
+        zip(found.entries, found.costs, strict=True),
+        {
+            "entry": lambda each: each[0].label,
+            "method": lambda each: each[0].method,
+            "candidates": lambda each: count(each[0].candidates),
+            "chosen by": lambda each: ", ".join(each[0].reward),
+            "calls each": lambda each: Number(each[1].calls, places=1),
+            "generated tokens each": lambda each: Number(each[1].tokens, places=0),
+            "prompt tokens run each": lambda each: Number(each[1].prefilled, places=0),
+        },
+    )
 
 
 def _scores(found: Comparison) -> Iterator[Block]:
@@ -143,16 +137,17 @@ def _scores(found: Comparison) -> Iterator[Block]:
         "against, at each budget that it has; else the first that has it.",
     )
     yield legend(", against the first of its column")
-    n_words = {(e.k, e.subject): e.mean for e in found.traits if e.measure == WORDS and e.side is None}
+    n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
+    recipe = next(iter(found.recipes.values()))
     for judge in found.judges:
-        groups = []
-        for k in found.budgets:
-            here = [e for e in _of_judge(found, judge) if e.k == k]
-            labels = dict.fromkeys(e.subject for e in here)
-            rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
-            groups.append((budget_name(k), rows))
-        meaning = (judges_mean(next(iter(found.recipes.values())), judge.name), slope_words(found.slopes, judge.name))
-        heading, said, signature = judge_blocks(judge, " ".join(filter(None, meaning)))
+        mine = grouped(_of_judge(found, judge), lambda e: e.k)
+        groups = [
+            (budget_name(k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
+            for k in found.budgets
+        ]
+        heading, said, signature = judge_blocks(
+            judge, judges_mean(recipe, judge.name), slope_words(found.slopes, judge.name)
+        )
         whole = score_table(judge, groups, places_of(found.scores, judge))
         yield from (heading, said, _short(found, judge))
         yield Details(
@@ -171,25 +166,22 @@ def _by_length(found: Comparison) -> Iterator[Block]:
         lead="Clear differences of which half or more goes with how long the summaries are, on average, and what is left of "
         "each between summaries of equal length.",
     )
-    heads = ("difference", "mean", "of it with length", "words", "at equal length")
     for judge in found.judges:
-        mine = [each for each in found.by_length if each.measure == judge.name]
-        if mine:
-            places = places_of(found.scores, judge)
+        if mine := [each for each in found.by_length if each.measure == judge.name]:
             yield Heading(judge.name, 3)
-            yield table(f"gone with length by {judge.name}", heads, [_of_length(each, places) for each in mine])
-
-
-def _of_length(each: ByLength, places: int) -> Row:
-    before, after = each.words
-    left = each.at_equal_length
-    return row(
-        each.pair,
-        Number(each.mean, places=places, sign=True),
-        Number(each.share, unit="%", places=0),
-        f"{number(before, 1)} \u2192 {number(after, 1)}",
-        Number(left.mean, bounds(left), places, sign=True),
-    )
+            places = places_of(found.scores, judge)
+            rows = (
+                row(
+                    each.pair,
+                    Number(each.mean, places=places, sign=True),
+                    Number(each.share, unit="%", places=0),
+                    " \u2192 ".join(number(words, 1) for words in each.words),
+                    mean(each.at_equal_length, places, sign=True),
+                )
+                for each in mine
+            )
+            heads = ("difference", "mean", "of it with length", "words", "at equal length")
+            yield table(f"gone with length by {judge.name}", heads, rows)
 
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
@@ -238,9 +230,8 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
         "Intervals of Student's t with the jackknife over document sets.",
     )
-    for judge in dict.fromkeys(each.measure for each in found.rankings):
-        groups = [_ranking(each) for each in found.rankings if each.measure == judge]
-        yield Details(judge, (table(f"ranking by {judge}", ("entry", "strength", "won"), groups),))
+    for judge, mine in grouped(found.rankings, lambda each: each.measure).items():
+        yield Details(judge, (table(f"ranking by {judge}", ("entry", "strength", "won"), map(_ranking, mine)),))
 
 
 def _ranking(found: Ranking) -> Group:
@@ -262,8 +253,7 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",
         )
-        for judge in dict.fromkeys(each.measure for each in found.worst_sides):
-            mine = [each for each in found.worst_sides if each.measure == judge]
+        for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")
             chosen = "; ".join(f"{budget_name(each.k)}: {each.found.choice or 'no clear choice'}" for each in mine)
             yield Details(judge, (table(f"worst sides by {judge}", heads, map(_worst_side, mine)),), chosen)
@@ -277,7 +267,7 @@ def _worst_side(each: WorstSides) -> Group:
         (
             system.system,
             system.group or NONE,
-            Number(system.mean, bounds(system)),
+            mean(system),
             Number(system.chance_of_best, unit="%", places=1),
         )
         for system in each.found.systems
@@ -318,16 +308,11 @@ def _baselines(found: Comparison) -> Iterator[Block]:
             if (entry.label, BASELINES[0]) in whole:
                 against = [whole.get((entry.label, name)) for name in BASELINES]
                 rows.append(row(entry.label, *(change(e, judge, places) if e else Number(None) for e in against)))
-        by_pair: dict[str, list[PairedTest]] = {}
-        for test in mine:
-            by_pair.setdefault(f"{test.subject}, {budget_name(test.k)} - {test.reference}", []).append(test)
-        groups = ((name, "", tests) for name, tests in by_pair.items())
-        tested = difference_table(judge, groups, places)
         yield Heading(judge.name, 3)
         yield table(f"baselines by {judge.name}", ("entry", *(f"minus {name}" for name in BASELINES)), rows)
-        yield Details(
-            "By side, with tests and at equal length", (replace(tested, name=f"tests of baselines by {judge.name}"),)
-        )
+        pairs = grouped(mine, lambda test: f"{test.subject}, {budget_name(test.k)} - {test.reference}")
+        tested = difference_table(judge, pairs, places, "tests of baselines")
+        yield Details("By side, with tests and at equal length", (tested,))
 
 
 def _tests(found: Comparison) -> Iterator[Block]:
@@ -341,28 +326,25 @@ def _tests(found: Comparison) -> Iterator[Block]:
         f"Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
-        pairs: dict[str, list[PairedTest]] = {}
-        for test in found.tests:
-            if test.measure == judge.name:
-                name = f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
-                pairs.setdefault(name, []).append(test)
-        if pairs:
-            groups = ((name, "", rows) for name, rows in pairs.items())
-            of_all = sum(map(len, pairs.values()))
-            clear = sum(test.verdict != UNSURE for tests in pairs.values() for test in tests)
-            whole = difference_table(judge, groups, places_of(found.scores, judge))
-            yield Details(judge.name, (whole,), f"{clear} of {counted(of_all, 'difference')} clear")
+        if mine := [test for test in found.tests if test.measure == judge.name]:
+            by_pair = grouped(mine, _pair)
+            whole = difference_table(judge, by_pair, places_of(found.scores, judge))
+            clear = sum(test.verdict != UNSURE for test in mine)
+            yield Details(judge.name, (whole,), f"{clear} of {counted(len(mine), 'difference')} clear")
+
+
+def _pair(test: PairedTest) -> str:
+    return f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
 
 
 def _made(found: Comparison) -> Iterator[Block]:
-    yield Heading("How it was made")
-    yield Facts(
+    yield from how_made(
         (
-            *((entry.label, Text(entry.model, entry.folder, style="code")) for entry in found.entries),
-            *((judge.name, Text(judge.signature, style="code")) for judge in (*found.judges, *found.axis_judges)),
-            ("intervals", Text(how_intervals(found.scores[0]))),
-            ("versions", versions(found.versions)),
-        )
+            *((entry.label, code(entry.model, entry.folder)) for entry in found.entries),
+            *((judge.name, code(judge.signature)) for judge in (*found.judges, *found.axis_judges)),
+            ("intervals", how_intervals(found.scores[0])),
+        ),
+        found.versions,
     )
     yield from (recipe_details(recipe, label) for label, recipe in found.recipes.items())
 

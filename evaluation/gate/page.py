@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree
 
-from ..pages.blocks import Block, Cell, Column, Heading, Text, Tone, bounds, count, table
+from ..pages.blocks import Block, Cell, Column, Heading, Page, Text, Tone, bounds, count, table
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import Unit
 from ..pages.words import counted, with_interval
@@ -31,6 +32,12 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     )
     heads = (Column("limit", "long"), "outcome", Column("number", kind="number"), "sets", Column("of", "long"))
     yield table("gate", heads, map(_cells, gate.rows))
+
+
+def with_gate(page: Page, gate: Gate | None) -> Page:
+    """The page with the gate's section first, in the terminal last, and with its warnings."""
+    section, warnings = tuple(gate_blocks(gate)), (*gate_warnings(gate), *page.warnings)
+    return replace(page, warnings=warnings, body=(*section, *page.body), main=(*page.main, *section))
 
 
 def _cells(row: GateRow) -> tuple[Cell, ...]:

@@ -1,14 +1,14 @@
 """What people said of summaries as pages: their scores by side, how far they agree, and how fairly opinions are represented."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
+    Cell,
     Column,
     Facts,
     Heading,
-    Heads,
     Items,
     Legend,
     Mark,
@@ -18,17 +18,19 @@ from ..pages.blocks import (
     Row,
     Strip,
     Table,
-    Text,
-    bounds,
+    code,
     count,
     group,
+    items,
+    listing,
+    mean,
     row,
     table,
 )
 from ..pages.charts import Scale
-from ..pages.words import ALL, counted, joined
+from ..pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement
-from .opinions import OpinionResults
+from .opinions import OpinionResults, SummaryOpinions
 from .results import Estimate, HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
@@ -56,9 +58,13 @@ def results_page(found: HumanResults) -> Page:
             Legend(((0, "coverage"), (1, "faithfulness"))),
             _scores(found, "scores"),
             Heading("Left out"),
-            *(notes or [Prose("Nothing was left out.")]),
+            *items(notes, NOTHING_LEFT_OUT),
         ),
-        main=(_scores(found, "scores", in_short=True), Prose(f"annotators: {annotators}; {counting}", "lead"), *notes),
+        main=(
+            _scores(found, "scores", in_short=True),
+            Prose(f"annotators: {annotators}; {counting}", "lead"),
+            *items(notes),
+        ),
         footer=FOOTER,
     )
 
@@ -78,8 +84,8 @@ def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
             each.side or ALL,
             count(each.n),
             count(each.n_sets),
-            _number(each.coverage, 3),
-            _number(each.faithfulness, 3),
+            mean(each.coverage),
+            mean(each.faithfulness),
             *(_number(points, 2, in_short) for points in (each.included, each.omitted, each.hallucinated)),
             _number(each.length, 1, in_short),
             Strip(tuple(marks)),
@@ -90,25 +96,19 @@ def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
     return table(name, heads, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
 
 
-def _number(found: Estimate, places: int, in_short: bool = False) -> Number:
-    return Number(found.mean, None if in_short else bounds(found), places)
+def _number(found: Estimate, places: int, in_short: bool) -> Number:
+    return Number(found.mean, places=places) if in_short else mean(found, places)
 
 
-def _notes(found: HumanResults) -> Iterator[Block]:
-    said = [Prose(f"{each.reason}, {each.side}: {each.count}", head="left out:") for each in found.left_out]
+def _notes(found: HumanResults) -> Iterator[Prose]:
+    yield from (Prose(f"{each.reason}, {each.side}: {each.count}", head="left out:") for each in found.left_out)
     few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
     if few:
-        said.append(Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}"))
-    said += [
-        Prose(
-            f"{counted(each.n - each.faithfulness.n, 'summary', 'summaries')} without key points, so without faithfulness",
-            head=f"{each.system}:",
-        )
-        for each in found.rows
-        if each.side is None and each.faithfulness.n < each.n
-    ]
-    if said:
-        yield Items(tuple(said))
+        yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
+    for each in found.rows:
+        if each.side is None and each.faithfulness.n < each.n:
+            without = counted(each.n - each.faithfulness.n, "summary", "summaries")
+            yield Prose(f"{without} without key points, so without faithfulness", head=f"{each.system}:")
 
 
 def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: GroupAgreement | None = None) -> Page:
@@ -183,14 +183,12 @@ def opinions_page(found: OpinionResults) -> Page:
             for name, each in named.items()
             if each is not None
         ]
-    made = _opinions(found)
+    made, left_out, together = _opinions(found), tuple(items(unscored)), Items(tuple(agreements))
     signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
-    facts = tuple((name, Text(signature, style="code")) for name, signature in signatures.items() if signature)
-    left_out = [Items(tuple(unscored))] if unscored else []
     heads = ("opinion", Column("mean label", note="\u22121 to 1"))
     opinions = []
     for each in found.summaries:
-        labels = [(opinion, Number(label, places=2, sign=True)) for opinion, label in each.by_opinion.items()]
+        labels = ((opinion, Number(label, places=2, sign=True)) for opinion, label in each.by_opinion.items())
         opinions.append(table(f"opinions of {each.summary_id}", heads, labels))
     return Page(
         kind="opinions",
@@ -203,34 +201,30 @@ def opinions_page(found: OpinionResults) -> Page:
             made,
             *left_out,
             Heading("How scores go together"),
-            Items(tuple(agreements)),
+            together,
             Heading("Opinions"),
             *opinions,
             Heading("How it was made"),
-            Facts(facts),
+            Facts(tuple((name, code(signature)) for name, signature in signatures.items() if signature)),
         ),
-        main=(made, Items(tuple(agreements)), Prose(note, "lead"), *left_out),
+        main=(made, together, Prose(note, "lead"), *left_out),
         footer=FOOTER,
     )
 
 
 def _opinions(found: OpinionResults) -> Table:
-    rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
-    of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
-    names: Heads = ("people", Column("opinions", kind="number"), "bias", "very fair", "very unfair", *of_texts)
-    rows = []
-    for each in found.summaries:
-        labelled = sum(score is not None for score in each.by_opinion.values())
-        rows.append(
-            row(
-                each.summary_id,
-                count(len(each.annotators)),
-                f"{labelled} of {len(each.by_opinion)}",
-                Number(each.bias),
-                Number(each.very_fair, places=2),
-                Number(each.very_unfair, places=2),
-                *([Number(each.rouge1_f1)] if rouge else []),
-                *([Number(each.graph_bias)] if graph else []),
-            )
-        )
-    return table("summaries", ("summary", *names), rows)
+    columns: dict[Column | str, Callable[[SummaryOpinions], Cell | str]] = {
+        "summary": lambda each: each.summary_id,
+        "people": lambda each: count(len(each.annotators)),
+        Column("opinions", kind="number"): lambda each: (
+            f"{sum(score is not None for score in each.by_opinion.values())} of {len(each.by_opinion)}"
+        ),
+        "bias": lambda each: Number(each.bias),
+        "very fair": lambda each: Number(each.very_fair, places=2),
+        "very unfair": lambda each: Number(each.very_unfair, places=2),
+    }
+    if found.rouge_signature is not None:
+        columns["ROUGE-1"] = lambda each: Number(each.rouge1_f1)
+    if found.graph_signature is not None:
+        columns["graph"] = lambda each: Number(each.graph_bias)
+    return listing("summaries", found.summaries, columns)

@@ -14,7 +14,7 @@ from scipy import stats
 from ...fairness.groups.coverage import over
 from ...judges.calibration import Figure
 from ...resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, t_interval
-from ..meta.agreement import spearman
+from ..meta.agreement import leave_out, spearman_of_choice
 from ..systems.lengths import about_mean
 
 Floats = NDArray[np.float64]
@@ -97,36 +97,24 @@ def slopes(
 
 
 def within(truths: Floats, scores: Floats) -> Floats:
-    """Spearman's correlation of each article, (articles,); nan where no two known values differ.
-
-    A judge that scores all of an article's summaries alike orders none of them: that is 0, and not left out.
-    """
-    found = []
-    for truth, score in zip(truths, scores, strict=True):
-        known = ~np.isnan(truth) & ~np.isnan(score)
-        if known.sum() < 2 or np.ptp(truth[known]) == 0:
-            found.append(np.nan)
-        else:
-            found.append(spearman(truth[known], score[known]) or 0.0)
-    return np.array(found)
+    """Spearman's correlation of each article, (articles,); nan where no two known values differ, 0 where the scores do not."""
+    known = ~np.isnan(truths) & ~np.isnan(scores)
+    rows = zip(truths, scores, known, strict=True)
+    return np.array([spearman_of_choice(truth[k], score[k]) for truth, score, k in rows], dtype=float)
 
 
 def pooled(truths: Floats, scores: Floats, topics: Sequence[str], level: float) -> Tested:
-    """Spearman's correlation over all summaries, with the jackknife over topics."""
+    """The same over all summaries, with the jackknife over topics."""
     known = ~np.isnan(truths) & ~np.isnan(scores)
-    number = {name: place for place, name in enumerate(dict.fromkeys(topics))}
-    of = np.array([number[topic] for topic in topics])
-
-    def over_all(kept: NDArray[np.bool_]) -> float:
-        cells = known & kept[:, None]
-        return spearman(truths[cells], scores[cells]) or 0.0 if cells.any() else np.nan
-
-    has = np.array([known[of == place].any() for place in range(len(number))])[:, None]
+    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
     if not has.any():
         return NOTHING
-    without = np.array([[over_all(of != place)] for place in range(len(number))])
-    found = jackknife_t(np.array([over_all(np.ones(len(of), dtype=bool))]), without, has, level)
-    return _first(found, has)
+
+    def over_all(kept: NDArray[np.bool_]) -> list[float | None]:
+        cells = known & kept[:, None]
+        return [spearman_of_choice(truths[cells], scores[cells])]
+
+    return _first(jackknife_t(*leave_out(over_all, topics), has, level), has)
 
 
 def ranks(table: Floats) -> Floats:

@@ -7,9 +7,8 @@ from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
     Column,
-    Facts,
+    Fact,
     Heading,
-    Items,
     Mark,
     Number,
     Page,
@@ -18,13 +17,18 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
+    code,
     count,
     figure,
     group,
+    grouped,
+    how_made,
+    items,
+    listing,
     table,
 )
 from ..pages.charts import scale
-from ..pages.words import capital, counted, joined, versions, with_interval
+from ..pages.words import capital, counted, joined, with_interval
 from .worth import accused_of, standing
 
 MEANING = (
@@ -63,8 +67,7 @@ def page(found: Calibration) -> Page:
             _again(found),
             Heading("Left out"),
             *_left_out(found),
-            Heading("How it was made"),
-            Facts(tuple(_made(found))),
+            *_made(found),
         ),
         main=(_headline(found).without("models"), *_accusations(found), *_left_out(found)),
         footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
@@ -102,62 +105,54 @@ def _warnings(found: Calibration) -> Iterator[str]:
 
 
 def _headline(found: Calibration) -> Table:
-    rows = (
-        (
-            each.judge, each.purpose, figure(each.own.within, 2), figure(each.length.agreement.within, 2),
-            standing(each), accused_of(each),
-        )
-        for each in found.judges
-    )  # fmt: skip
     level = f"{100 * found.level:g} % interval"
-    heads = (
-        "judge",
-        "is to measure",
-        Column("\u03c1 within", note=level),
-        Column("length's", note=level),
-        "beside length",
-        "accused of",
+    return listing(
+        "judges",
+        found.judges,
+        {
+            "judge": lambda each: each.judge,
+            "is to measure": lambda each: each.purpose,
+            Column("\u03c1 within", note=level): lambda each: figure(each.own.within, 2),
+            Column("length's", note=level): lambda each: figure(each.length.agreement.within, 2),
+            "beside length": standing,
+            "accused of": accused_of,
+        },
     )
-    return table("judges", heads, rows)
 
 
 def _accusations(found: Calibration) -> Iterator[Block]:
-    said = [
+    return items(
         Prose(f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
         for each in found.judges
         for probe in each.accusations
-    ]
-    if said:
-        yield Items(tuple(said))
+    )
 
 
 def _agreements(found: Calibration) -> Iterator[Block]:
-    for purpose in dict.fromkeys(each.purpose for each in found.judges):
-        mine = [each for each in found.judges if each.purpose == purpose]
+    for purpose, mine in grouped(found.judges, lambda each: each.purpose).items():
         others = {beside.other: beside.agreement for each in mine for beside in each.beside}
         rows = [
-            group([_agreement_row(each.judge, each.own, each.other) for each in mine], ""),
-            group([_agreement_row(name, each, None) for name, each in others.items()], "without a model"),
+            group(_agreement_row(each.judge, each.own, each.other) for each in mine),
+            group((_agreement_row(name, each, None) for name, each in others.items()), "without a model"),
         ]
         values = [
             x for each in (*(e.own for e in mine), *others.values()) for x in (each.within.value, *bounds(each.within))
         ]
-        yield Heading(purpose, 3)
         heads = (
-            "judge",
-            "\u03c1 within articles",
-            "plot",
-            "\u03c1 pooled",
-            "with the other attribute, within",
-            "articles",
-        )
+            "judge", "\u03c1 within articles", "plot", "\u03c1 pooled", "with the other attribute, within", "articles",
+        )  # fmt: skip
+        yield Heading(purpose, 3)
         yield table(f"agreement with {purpose}", heads, rows, scale(values, zero=True))
-        compared = [(each, beside) for each in mine for beside in each.beside]
-        lines = (
-            (each.judge, beside.other, figure(beside.difference, 2, sign=True), beside.standing)
-            for each, beside in compared
+        yield listing(
+            f"{purpose} beside other measures",
+            ((each.judge, beside) for each in mine for beside in each.beside),
+            {
+                "judge": lambda each: each[0],
+                "less that of": lambda each: each[1].other,
+                "\u03c1 within": lambda each: figure(each[1].difference, 2, sign=True),
+                "verdict": lambda each: each[1].standing,
+            },
         )
-        yield table(f"{purpose} beside other measures", ("judge", "less that of", "\u03c1 within", "verdict"), lines)
 
 
 def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | Number | Strip, ...]:
@@ -171,18 +166,16 @@ def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[
 
 def _probes(judge: JudgeCalibration) -> Iterator[Block]:
     yield Heading(judge.judge, 3, f"is to measure {judge.purpose}")
-    rows = (
-        (
-            each.name,
-            Text(each.question, each.note, style="long"),
-            figure(each.effect, 2, sign=True),
-            Number(each.adjusted, unit="p"),
-            Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
-        )
-        for each in judge.probes
-    )
-    yield table(
-        f"probes of {judge.judge}", ("probe", Column("question", "long"), "effect", "adjusted p", "outcome"), rows
+    yield listing(
+        f"probes of {judge.judge}",
+        judge.probes,
+        {
+            "probe": lambda each: each.name,
+            Column("question", "long"): lambda each: Text(each.question, each.note, style="long"),
+            "effect": lambda each: figure(each.effect, 2, sign=True),
+            "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+            "outcome": lambda each: Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
+        },
     )
 
 
@@ -204,17 +197,14 @@ def _again(found: Calibration) -> Table:
 
 def _left_out(found: Calibration) -> Iterator[Block]:
     untried = [Prose(f"{name}, because {why}", head="not tried:") for name, why in found.not_tried.items()]
-    probes: dict[tuple[str, str], list[str]] = {}
-    for judge in found.judges:
-        for each in judge.probes:
-            if each.outcome == "not tried":
-                probes.setdefault((each.name, each.note), []).append(judge.judge)
+    alike = ((p.name, p.note, judge.judge) for judge in found.judges for p in judge.probes if p.outcome == "not tried")
+    probes = grouped(alike, lambda each: each[:2])
     untried += [
         Prose(
-            f"of {'every judge' if len(names) == len(found.judges) else joined(names)}: {why}",
+            f"of {'every judge' if len(mine) == len(found.judges) else joined([judge for *_, judge in mine])}: {why}",
             head=f"probe {name!r} not tried",
         )
-        for (name, why), names in probes.items()
+        for (name, why), mine in probes.items()
     ]
     untried += [
         Prose(
@@ -231,15 +221,13 @@ def _left_out(found: Calibration) -> Iterator[Block]:
         for each in found.judges
         if each.unscored
     ]
-    yield Items(tuple(untried)) if untried else Prose("Everything was tried, and every summary scored.")
+    yield from items(untried, "Everything was tried, and every summary scored.")
 
 
-def _made(found: Calibration) -> Iterator[tuple[str, Text]]:
-    yield "controlled summaries", Text(f"{found.file} {found.digest}", style="code")
+def _made(found: Calibration) -> Iterator[Block]:
+    facts: list[Fact] = [("controlled summaries", code(f"{found.file} {found.digest}"))]
     if found.human:
-        yield "people's scores", Text(", ".join(found.human))
-    yield "date", Text(found.date)
-    for each in found.judges:
-        yield each.judge, Text(each.signature, style="code")
-    yield "intervals", Text(f"{100 * found.level:g} %, Student's t of a jackknife over topics")
-    yield "versions", versions(found.versions)
+        facts.append(("people's scores", ", ".join(found.human)))
+    facts += [("date", found.date), *((each.judge, code(each.signature)) for each in found.judges)]
+    facts.append(("intervals", f"{100 * found.level:g} %, Student's t of a jackknife over topics"))
+    return how_made(facts, found.versions)

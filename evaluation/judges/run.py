@@ -15,13 +15,13 @@ from ...extras import installed_versions
 from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
 from ...runfolder.stages import RECORDED
-from ...storage import file_digest, listed, write_json, write_jsonl
+from ...storage import file_digest, listed, make_folder
 from ...text import did_you_mean, words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
+from ..pages.folder import Result, Say
 from ..pages.words import counted
-from ..pages.write import write_page
 from .build import LEVEL, Answers, calibrate, not_calibrated
 from .page import page
 from .preference import PeoplesScores, peoples_scores
@@ -29,11 +29,20 @@ from .probes import VARIANTS, variants
 
 # files in the output folder
 SCORES, SCORES_AGAIN = "judgements.jsonl", "again.jsonl"
-RESULT, MARKDOWN = "calibration.json", "calibration.md"
 # what was answered when asked again: kept, so that an interrupted audit goes on, and apart, so that it stands for no first answer
 AGAIN = "again.sqlite"
 # tokens of an English word, about
 TOKENS_A_WORD = 1.3
+
+AUDIT_OF_JUDGES = Result(
+    "audit of judges",
+    "calibration.json",
+    "calibration.md",
+    is_ours=lambda found: str(found.get("format")).startswith("evenhand-calibration/"),
+    named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
+    key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
+    others=(SCORES, SCORES_AGAIN),
+)
 
 
 @dataclass(frozen=True)
@@ -164,19 +173,24 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
-def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
+def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) -> Calibration:
     """Ask the judges; what they are worth, after it was written to `out`.
 
     Args:
         wanted: what was asked for.
         work: the same, prepared.
         out: folder for calibration.json, judgements.jsonl, again.jsonl and the page.
+        say: called with a line on an earlier audit that will be replaced.
 
     Raises:
-        StorageError: a file cannot be read or written.
+        DataError: the folder is refused.
+        StorageError: a file cannot be read.
         JudgeError: a judge cannot run at all.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    AUDIT_OF_JUDGES.check(out)
+    digest = file_digest(file_of(wanted.file, CONTROLLED))
+    AUDIT_OF_JUDGES.announce(out, (digest, sorted(work.options)), say)
+    make_folder(out)
     spent: list[Spent] = []
     judgements, again = [], []
     for group in work.groups:
@@ -190,7 +204,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
     answers = Answers(work.sets, work.asked, (*judgements, *plain), again, work.tellers, work.people, of_people, spent)
     found = Calibration(
         file=wanted.file.name,
-        digest=file_digest(file_of(wanted.file, CONTROLLED)),
+        digest=digest,
         human=tuple(path.name for path in _files(wanted.human)),
         human_left_out=work.people.left_out if work.people else 0,
         n_articles=len(work.sets),
@@ -207,12 +221,9 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
         ),
         not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
     )
-    is_ours = (out / RESULT).exists()
-    found = _with_costs(found, out / RESULT) if is_ours else found
-    write_jsonl(out / SCORES, [*judgements, *of_people, *plain])
-    write_jsonl(out / SCORES_AGAIN, again)
-    write_json(out / RESULT, found.model_dump(mode="json"))
-    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
+    if (before := out / AUDIT_OF_JUDGES.json).exists():
+        found = _with_costs(found, before)
+    AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: [*judgements, *of_people, *plain], SCORES_AGAIN: again})
     return found
 
 

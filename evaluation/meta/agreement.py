@@ -5,8 +5,9 @@ for a metric that cannot order two summaries of one article, and both kinds are 
 Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from statistics import fmean
 from typing import Literal
 
@@ -115,15 +116,28 @@ def without_topics(articles: Sequence[Article], topics: Sequence[str], ties: Tie
     """The statistics, (statistics,), and without each topic, (topics, statistics); nan where undefined."""
     parts = [_part(article) for article in articles]
 
-    def statistics(kept: Sequence[_Part]) -> list[float]:
-        found = _agreement(kept, ties)
-        return [np.nan if (value := getattr(found, name)) is None else value for name in STATISTICS]
+    def statistics(kept: NDArray[np.bool_]) -> list[float | None]:
+        found = _agreement([*compress(parts, kept)], ties)
+        return [getattr(found, name) for name in STATISTICS]
 
-    without = [
-        statistics([part for part, topic in zip(parts, topics, strict=True) if topic != name])
-        for name in dict.fromkeys(topics)
-    ]
-    return np.array(statistics(parts)), np.array(without)
+    return leave_out(statistics, topics)
+
+
+def leave_out(
+    statistics: Callable[[NDArray[np.bool_]], Sequence[float | None]], topics: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """What the jackknife over topics needs: statistics of all articles, (statistics,), and without each topic.
+
+    Args:
+        statistics: of the articles that are kept, (articles,); None where undefined, which becomes nan.
+        topics: of each article.
+
+    Returns:
+        Arrays of shape (statistics,) and (topics, statistics), topics in the order in which they are met.
+    """
+    names = np.array(topics)
+    without = [statistics(names != name) for name in dict.fromkeys(topics)]
+    return np.array(statistics(np.ones(len(names), dtype=bool)), dtype=float), np.array(without, dtype=float)
 
 
 def _in_range(statistic: str, bound: float) -> float | None:
@@ -137,6 +151,17 @@ def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float |
         return None
     # of ranks: scipy's own would compute a p-value, too, which takes ten times as long
     return float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])
+
+
+def spearman_of_choice(truths: NDArray[np.float64], scores: NDArray[np.float64]) -> float | None:
+    """The same of a judge that has to choose: where values differ and its scores do not, it orders none, which is 0.
+
+    The benchmark, as its paper, has no correlation there (`spearman`), so a judge that says nothing of an article loses
+    nothing by it; an audit that asks what a judge is worth must not leave it out. None when no two known values differ.
+    """
+    if len(truths) < 2 or truths.min() == truths.max():
+        return None
+    return spearman(truths, scores) or 0.0
 
 
 def _part(article: Article) -> _Part:

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from ..pages.blocks import (
     Block,
     Column,
-    Facts,
     Heading,
-    Items,
     Legend,
     Mark,
     Number,
@@ -18,15 +16,19 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
+    code,
     count,
     figure,
     group,
+    how_made,
+    items,
+    mean,
     row,
     table,
     without_zeros,
 )
 from ..pages.charts import scale
-from ..pages.words import ALL, counted, versions
+from ..pages.words import ALL, counted
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from .scoring import BASELINES, LENGTH
 
@@ -54,14 +56,13 @@ def page(found: Benchmark) -> Page:
             *_length(found),
             Heading("Left out"),
             *left_out(found),
-            Heading("How it was made"),
-            Facts(
+            *how_made(
                 (
-                    ("controlled summaries", Text(f"{found.file} {found.digest}", style="code")),
-                    *((judge, Text(signature, style="code")) for judge, signature in found.signatures.items()),
-                    ("intervals", Text(f"{100 * found.level:g} %, Student's t by the jackknife over topics")),
-                    ("versions", versions(found.versions)),
-                )
+                    ("controlled summaries", code(f"{found.file} {found.digest}")),
+                    *((judge, code(signature)) for judge, signature in found.signatures.items()),
+                    ("intervals", f"{100 * found.level:g} %, Student's t by the jackknife over topics"),
+                ),
+                found.versions,
             ),
         ),
         main=(
@@ -169,7 +170,7 @@ def _length(found: Benchmark) -> Iterator[Block]:
         "Length",
         lead="What 10 % more words go with in a judge's scores, among the summaries of one article, right or wrong.",
     )
-    rows = ((each.measure, Number(each.mean, bounds(each), 4, sign=True)) for each in found.slopes)
+    rows = ((each.measure, mean(each, 4, sign=True)) for each in found.slopes)
     yield table("length", ("judge", "10 % more words"), rows)
 
 
@@ -177,10 +178,7 @@ def left_out(found: Benchmark) -> Iterator[Block]:
     """Judges that were not tried, and summaries that judges left unscored."""
     if not (found.not_tried or found.unscored):
         yield Prose("Every judge scored every summary.")
-    if found.not_tried:
-        yield Items(
-            tuple(Prose(f"{judge}, because {reason}", head="not tried:") for judge, reason in found.not_tried.items())
-        )
+    yield from items(Prose(f"{judge}, because {why}", head="not tried:") for judge, why in found.not_tried.items())
     if found.unscored:
         rows = [(each.judge, each.reason, each.side, count(each.count)) for each in found.unscored]
         yield table("unscored", ("unscored by", Column("reason", "long"), "side", "count"), rows)

@@ -12,20 +12,32 @@ from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import ControlledSet, read_controlled
 from ...errors import RecipeError
 from ...records import Judgement
-from ...storage import file_digest, listed, write_json, write_jsonl
+from ...storage import file_digest, listed, write_json
 from ...text import did_you_mean
-from ..pages.write import write_page
+from ..pages.folder import Content, Result, Say, has
 from .apart import judge_by_model
 from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
 from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
 from .training import COMBINED, Table, Training, features, gaps, terms, train, unseen
 from .training_page import page
 
-# files in the output folder
 JUDGE = "judge.json"
-RESULT = "training.json"
 SCORES = "judgements.jsonl"
-MARKDOWN = "training.md"
+TRAINED_JUDGE = Result(
+    "trained judge",
+    "training.json",
+    "training.md",
+    is_ours=has("judge", "benchmark", "gaps", "penalties"),
+    named=lambda found: (
+        f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
+    ),
+    key=lambda found: (found["judge"]["purpose"], found["benchmark"]["digest"], _judges_of(found)),
+    others=(JUDGE, SCORES),
+)
+
+
+def _judges_of(found: Content) -> list[str]:
+    return sorted(name for name in found["benchmark"]["signatures"] if name != COMBINED)
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,14 @@ class Wanted:
     signs: Mapping[str, Sign] = field(default_factory=dict)
 
 
-def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None = None) -> Training:
+def train_judge(
+    file: Path,
+    wanted: Wanted,
+    out: Path,
+    *,
+    evidence: Path | None = None,
+    say: Say | None = None,
+) -> Training:
     """Train a judge on a controlled file; what came of it, after it was written to `out`.
 
     Args:
@@ -47,18 +66,22 @@ def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None 
         wanted: what is to be trained.
         out: folder for judge.json, training.json, judgements.jsonl and the page.
         evidence: the authors' evidence file, when `file` is theirs.
+        say: called with a line on an earlier judge that will be replaced.
 
     Raises:
-        StorageError: a file cannot be read or written.
-        DataError: the files are wrong, or have too few topics.
+        StorageError: a file cannot be read.
+        DataError: the files are wrong or have too few topics, or the folder is refused.
         RecipeError: a judge cannot be a feature, or a sign is of none.
         JudgeError: a judge cannot run at all.
     """
+    TRAINED_JUDGE.check(out)
     refuse_unfit(wanted)
     sets = read_controlled(file, evidence)
     _refuse_trained_on(wanted, sets)
     left_out = not_tried(wanted.judges)
     options = {name: each for name, each in with_baselines(wanted.judges).items() if name not in left_out}
+    digest = file_digest(file_of(file, CONTROLLED))
+    TRAINED_JUDGE.announce(out, (wanted.purpose, digest, sorted(options)), say)
     judgements = judge_by_model(options, sets)
     # its logarithm is a feature in its place
     members = [each for each in judgements if each.judge != LENGTH]
@@ -71,7 +94,6 @@ def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None 
     fitted = train(table, wanted.signs)
     signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
     both = [*unseen(table, fitted.said, sets, signature), *judgements]
-    digest = file_digest(file_of(file, CONTROLLED))
     found = benchmark(sets, both, file=file.name, digest=digest)
     rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
     others = _others(rows)
@@ -91,7 +113,9 @@ def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None 
         gaps=gaps(sets, both, wanted.purpose, others, LEVEL),
         penalties=fitted.penalties,
     )
-    _write(training, both, out)
+    TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
+    # last, so that a judge is there only with its figures
+    write_json(out / JUDGE, judge.model_dump(mode="json"))
     return training
 
 
@@ -185,12 +209,3 @@ def _figure(row: BenchmarkRow) -> Figure:
         by_article_low=own.low,
         by_article_high=own.high,
     )
-
-
-def _write(found: Training, judgements: Sequence[Judgement], out: Path) -> None:
-    is_ours = (out / RESULT).exists()
-    write_jsonl(out / SCORES, judgements)
-    write_json(out / RESULT, found.model_dump(mode="json"))
-    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
-    # last, so that a judge is there only with its figures
-    write_json(out / JUDGE, found.judge.model_dump(mode="json"))

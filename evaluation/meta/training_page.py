@@ -2,8 +2,23 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, figure, row, table
-from ..pages.words import counted, versions
+from ..pages.blocks import (
+    Block,
+    Fact,
+    Heading,
+    Number,
+    Page,
+    Prose,
+    Row,
+    Text,
+    code,
+    figure,
+    how_made,
+    listing,
+    row,
+    table,
+)
+from ..pages.words import counted
 from .benchmark import ATTRIBUTES
 from .page import agreements, articles, counting, left_out, short_agreements
 from .training import COMBINED, Gap, Training
@@ -31,8 +46,7 @@ def page(found: Training) -> Page:
             *_terms(found),
             Heading("Left out"),
             *left_out(found.benchmark),
-            Heading("How it was made"),
-            Facts(tuple(_made(found))),
+            *_made(found),
         ),
         main=(*short_agreements(found.benchmark, purpose), *_gaps(found), Prose(UNSEEN, "lead")),
         footer="Every number on this page is in training.json beside it, every judgement in judgements.jsonl.",
@@ -69,37 +83,32 @@ def _terms(found: Training) -> Iterator[Block]:
         "The line",
         lead="What a feature adds where it is one standard deviation above its mean; features that say the same share it.",
     )
-    rows = (
-        (
-            each.name,
-            Number(each.coefficient, places=4, sign=True),
-            Number(each.mean),
-            Number(each.low),
-            Number(each.high),
-            SIGNS[each.sign],
-        )
-        for each in found.judge.features
+    yield listing(
+        "line",
+        found.judge.features,
+        {
+            "feature": lambda each: each.name,
+            "adds": lambda each: Number(each.coefficient, places=4, sign=True),
+            "mean": lambda each: Number(each.mean),
+            "least": lambda each: Number(each.low),
+            "most": lambda each: Number(each.high),
+            "sign": lambda each: SIGNS[each.sign],
+        },
     )
-    yield table("line", ("feature", "adds", "mean", "least", "most", "sign"), rows)
 
 
-def _made(found: Training) -> Iterator[tuple[str, Text]]:
-    judge = found.judge
-    yield "controlled summaries", Text(f"{judge.trained_on.file} {judge.trained_on.digest}", style="code")
-    yield (
-        "trained on",
-        Text(
-            f"{counted(judge.trained_on.summaries, 'summary', 'summaries')} of "
-            f"{counted(judge.trained_on.articles, 'article')} in {counted(judge.trained_on.topics, 'topic')}; "
-            f"{judge.trained_on.left_out} left out"
-        ),
-    )
+def _made(found: Training) -> Iterator[Block]:
+    judge, data = found.judge, found.judge.trained_on
     least, most = min(found.penalties.values()), max(found.penalties.values())
-    yield (
-        "penalty",
-        Text(f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),
+    trained_on = (
+        f"{counted(data.summaries, 'summary', 'summaries')} of {counted(data.articles, 'article')} in "
+        f"{counted(data.topics, 'topic')}; {data.left_out} left out"
     )
-    for member in judge.members:
-        yield member.name, Text(member.signature, style="code")
-    yield "intervals", Text(f"{100 * found.benchmark.level:g} %, Student's t by the jackknife over topics")
-    yield "versions", versions(found.benchmark.versions)
+    facts: tuple[Fact, ...] = (
+        ("controlled summaries", code(f"{data.file} {data.digest}")),
+        ("trained on", trained_on),
+        ("penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),
+        *((member.name, code(member.signature)) for member in judge.members),
+        ("intervals", f"{100 * found.benchmark.level:g} %, Student's t by the jackknife over topics"),
+    )
+    return how_made(facts, found.benchmark.versions)

@@ -5,6 +5,7 @@ html        one self-contained file
 markdown    the same for pull requests and notes
 terminal    its headline and main table
 write       index.html, the Markdown and a CSV file for every table
+folder      the folder of a result: whose it is, and what is replaced
 numbers     how numbers are written: few digits, intervals, per cent
 words       phrases that several families use
 charts      axes and line charts; planes: two judges at once

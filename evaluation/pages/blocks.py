@@ -1,8 +1,8 @@
 """What a page is made of. A family of results turns its records into these blocks; how they look is the renderers' affair."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from ...judges.calibration import Figure
 from . import numbers
@@ -14,6 +14,10 @@ Tone = Literal["better", "worse", "neutral", "unsure"]
 MARKS: dict[Tone, str] = {"better": "\u25b2", "worse": "\u25bc", "neutral": "\u25cf", "unsure": "\u25cb"}
 
 
+R = TypeVar("R")
+K = TypeVar("K")
+
+
 class Bounded(Protocol):
     """Whatever has an interval, or none."""
 
@@ -21,6 +25,13 @@ class Bounded(Protocol):
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
+
+
+class Mean(Bounded, Protocol):
+    """Whatever has a mean and its interval."""
+
+    @property
+    def mean(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -259,6 +270,8 @@ class Page:
 
 # of a table: columns, or their names
 Heads = tuple[Column | str, ...]
+# a term and what stands for it
+Fact = tuple[str, Cell | str]
 
 
 def table(
@@ -275,6 +288,24 @@ def table(
     kinds = [each.kind or _kind(cells[place] if cells else ()) for place, each in enumerate(named)]
     columns = tuple(replace(each, kind=kind) for each, kind in zip(named, kinds, strict=True))
     return Table(name, columns, tuple(groups), scale)
+
+
+def listing(
+    name: str,
+    records: Iterable[R],
+    columns: Mapping[Column | str, Callable[[R], Cell | str]],
+    scale: Scale | None = None,
+) -> Table:
+    """A table with a row for each record; of each column its head, and what makes its cell of a record."""
+    return table(name, columns, [row(*(make(each) for make in columns.values())) for each in records], scale)
+
+
+def grouped(records: Iterable[R], key: Callable[[R], K]) -> dict[K, list[R]]:
+    """The records by what they have in common, in the order in which it is met."""
+    found: dict[K, list[R]] = {}
+    for each in records:
+        found.setdefault(key(each), []).append(each)
+    return found
 
 
 def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: str = "") -> Group:
@@ -296,6 +327,32 @@ def count(value: int | None, note: str = "") -> Number:
 def figure(found: Figure, places: int = 3, *, sign: bool = False) -> Number:
     """A cell with a number of a judge, and its interval."""
     return Number(found.value, bounds(found), places, sign=sign)
+
+
+def mean(found: Mean, places: int = 3, *, sign: bool = False) -> Number:
+    """A cell with a mean, and its interval."""
+    return Number(found.mean, bounds(found), places, sign=sign)
+
+
+def code(text: str, note: str = "") -> Text:
+    """A cell with a signature, a model or a path."""
+    return Text(text, note, style="code")
+
+
+def items(found: Iterable[Prose], otherwise: str = "") -> Iterator["Block"]:
+    """Short paragraphs; where there are none, what is said in their place, or nothing."""
+    if made := tuple(found):
+        yield Items(made)
+    elif otherwise:
+        yield Prose(otherwise)
+
+
+def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:
+    """The section on how a result was made, what was installed last; facts may be given as plain words."""
+    entries = [(term, Text(said) if isinstance(said, str) else said) for term, said in facts]
+    installed = " \u00b7 ".join(f"{name} {version}" for name, version in versions.items())
+    yield Heading("How it was made")
+    yield Facts((*entries, ("versions", Text(installed))))
 
 
 def bounds(found: Bounded) -> tuple[float | None, float | None]:

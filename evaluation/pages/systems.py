@@ -1,6 +1,6 @@
 """Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -25,6 +25,8 @@ from .blocks import (
     bounds,
     count,
     group,
+    grouped,
+    mean,
     row,
     table,
 )
@@ -68,6 +70,16 @@ def sides_strip(estimates: Sequence[Estimate]) -> Strip:
     )
 
 
+def by_system(estimates: Iterable[Estimate], n_words: Mapping[str, float | None]) -> list[Scored]:
+    """The rows of systems under one judge.
+
+    Args:
+        estimates: those by this judge.
+        n_words: system -> words of its summaries.
+    """
+    return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.subject).items()]
+
+
 def score_table(judge: JudgeNote, groups: Sequence[tuple[str, Sequence[Scored]]], places: int) -> Table:
     """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without."""
     scored = [estimates for _, rows in groups for _, estimates, _ in rows]
@@ -81,7 +93,7 @@ def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, 
     whole = estimates[-1]
     return row(
         Text(system, style="strong"),
-        *(Number(each.mean, bounds(each), places) for each in estimates),
+        *(mean(each, places) for each in estimates),
         sides_strip(estimates),
         Number(words, places=1),
         count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
@@ -90,37 +102,30 @@ def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, 
 
 def difference_table(
     judge: JudgeNote,
-    groups: Iterable[tuple[str, str, Sequence[Difference]]],
+    by_name: Mapping[str, Sequence[Difference]],
     places: int,
+    name: str = "differences",
+    questions: Mapping[str, str] | None = None,
 ) -> Table:
     """Paired differences by one judge, a group for each comparison.
 
     Args:
         judge: says what is better.
-        groups: name, question and differences of each comparison.
+        by_name: the differences of each comparison.
         places: digits after the point.
+        name: of the table.
+        questions: what each comparison asks; None where nothing is said of it.
     """
-    found = list(groups)
+    differences = [each for mine in by_name.values() for each in mine]
     heads = (
-        "side",
-        "difference",
-        "plot",
-        AT_EQUAL_LENGTH,
-        "p",
-        "adjusted p",
-        "verdict",
-        "requests",
-        "sets",
-        LEFT_OUT,
-    )
-    made = [
-        group((_difference_row(judge, each, places) for each in rows), minus(name), question)
-        for name, question, rows in found
+        "side", "difference", "plot", AT_EQUAL_LENGTH, "p", "adjusted p", "verdict", "requests", "sets", LEFT_OUT,
+    )  # fmt: skip
+    groups = [
+        group((_difference_row(judge, each, places) for each in mine), minus(pair), (questions or {}).get(pair, ""))
+        for pair, mine in by_name.items()
     ]
-    axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
-    whole = table(f"differences by {judge.name}", heads, made, axis)
-    differences = [each for _, _, rows in found for each in rows]
-    whole = with_lengths(whole, differences)
+    axis = estimates_scale(differences, zero=True)
+    whole = with_lengths(table(f"{name} by {judge.name}", heads, groups, axis), differences)
     return whole if any(each.left_out for each in differences) else whole.without(LEFT_OUT)
 
 
@@ -132,14 +137,14 @@ def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
 def at_equal_length(difference: Difference, places: int) -> Number:
     """What is left of a difference at equal length."""
     found = difference.at_equal_length
-    return Number(found.mean, bounds(found), places, sign=True) if found else Number(None)
+    return mean(found, places, sign=True) if found else Number(None)
 
 
 def _difference_row(judge: JudgeNote, each: Difference, places: int) -> Row:
     drawn = Strip(() if each.mean is None else (Mark(each.mean, each.low, each.high, tone(each, judge)),))
     return row(
         each.side or ALL,
-        Number(each.mean, bounds(each), places, sign=True),
+        mean(each, places, sign=True),
         drawn,
         at_equal_length(each, places),
         Number(each.p_value, unit="p"),
@@ -160,8 +165,7 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
         subjects: the systems.
     """
     groups = []
-    for name in dict.fromkeys(each.measure for each in traits):
-        mine = [each for each in traits if each.measure == name]
+    for name, mine in grouped(traits, lambda each: each.measure).items():
         by_place = {(each.side, each.subject): each for each in mine}
         rows = [
             row(
@@ -172,8 +176,7 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
             for side in dict.fromkeys(each.side for each in mine)
         ]
         groups.append(group(rows, name.replace("_", " "), mine[0].signature))
-    heads = ("side", *subjects)
-    return table("form and length", heads, groups)
+    return table("form and length", ("side", *subjects), groups)
 
 
 def _trait(each: Estimate | None) -> Cell:
@@ -241,8 +244,8 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
         rows = (
             (
                 f"{place} {point.name}",
-                Number(point.quality.mean, bounds(point.quality), x.places),
-                Number(point.fairness.mean, bounds(point.fairness), y.places),
+                mean(point.quality, x.places),
+                mean(point.fairness, y.places),
                 Text(standing(point), style="strong" if point.standing == "on the front" else ""),
             )
             for place, point in enumerate(plot.points, start=1)

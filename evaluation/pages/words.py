@@ -119,11 +119,14 @@ def with_interval(found: Number) -> str:
     return f"{found.shown} ({found.interval})"
 
 
-def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, ...]:
-    """Heading of what a judge says: its name, what its scores are used for, which are better, and what they depend on."""
+def judge_blocks(judge: JudgeNote, *said: str) -> tuple[Heading | Prose, ...]:
+    """Heading of what a judge says: its name, what its scores are used for, which are better, and what they depend on.
+
+    `said` are sentences on its scores that stand between; empty ones are left out.
+    """
     return (
         Heading(judge.name, 3, ROLES[judge.role]),
-        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], meaning))), "small"),
+        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], *said))), "small"),
         Prose(judge.signature, "code"),
     )
 
@@ -156,8 +159,3 @@ def joined(names: Sequence[str], most: int | None = None) -> str:
     if most is not None and len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} others"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
-
-
-def versions(found: dict[str, str]) -> Text:
-    """What was installed, in a line."""
-    return Text(" \u00b7 ".join(f"{name} {version}" for name, version in found.items()))

@@ -11,6 +11,8 @@ from .blocks import Cell, Number, Page, Strip, Table, Text, tables
 from .words import MARK_NAMES
 
 PAGE, TABLES = "index.html", "tables"
+# endings of page, Markdown and tables beside a JSON file
+BESIDE = (".report.html", ".report.md", ".tables")
 # a cell that begins so would be run by a spreadsheet
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -36,8 +38,13 @@ def write_beside(page: Page, path: Path) -> None:
     Raises:
         StorageError: a file cannot be written.
     """
-    html_path, markdown_path, folder = (path.with_suffix(end) for end in (".report.html", ".report.md", ".tables"))
-    _write(page, html_path, markdown_path, folder, is_ours=html_path.exists())
+    html_path, markdown_path, folder = (path.with_suffix(end) for end in BESIDE)
+    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path))
+
+
+def is_beside(path: Path) -> bool:
+    """Whether an earlier page lies beside a JSON file."""
+    return path.with_suffix(BESIDE[0]).exists()
 
 
 def _write(page: Page, html_path: Path, markdown_path: Path, folder: Path, *, is_ours: bool) -> None:

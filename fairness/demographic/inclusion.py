@@ -92,26 +92,10 @@ def inclusion_scores(counts: NDArray[np.float64], correction: Correction = "none
     return _largest(_odds_ratios(counts, correction)) - 1
 
 
-def log_odds_ratio(
-    present: Mapping[str, int], included: Mapping[str, int], correction: Correction = "none"
-) -> float | None:
-    """Signed natural log of the first group's odds of being kept over the second's, in [-inf, inf]; None if undefined.
-
-    Unlike the score it is centred on 0 when there is no bias. Above 0 the first group is favoured.
-
-    Raises:
-        DataError: there are not exactly two groups, or the counts do not hold together.
-    """
-    groups = tuple(present)
-    if len(groups) != 2:
-        raise DataError(f"a signed log odds ratio compares two groups, got {list(groups)}")
-    n, k = group_counts(present, groups, "present"), group_counts(included, groups, "included")
-    _check_included(n, k, groups)
-    return defined(log_odds_ratios(np.stack([n, k]), correction))
-
-
 def log_odds_ratios(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
-    """`log_odds_ratio` of each row's first two groups, shape (...), in [-inf, inf]; nan where undefined.
+    """Signed natural log of the first group's odds of being kept over the second's, shape (...), in [-inf, inf].
+
+    Unlike the score it is centred on 0 when there is no bias, and above 0 the first group is favoured; nan where undefined.
 
     Args:
         counts: as in `inclusion_scores`.

@@ -50,9 +50,7 @@ class ValueRow:
     n_samples: int
     # samples in which it was under-represented
     n_unfair: int
-    # means of the shares aimed at and found, and of what was lacking
-    mean_gold: float | None
-    mean_target: float | None
+    # mean of what was lacking
     mean_shortfall: float | None
 
 
@@ -94,8 +92,8 @@ class _Sums:
     uer: float = 0.0
     sof: float = 0.0
     curve: Floats = field(default_factory=lambda: np.zeros(len(TAU_GRID)))
-    # (kept, unfair, gold, target, shortfall) of each value, (5, values)
-    by_value: Floats = field(default_factory=lambda: np.zeros((5, 0)))
+    # (kept, unfair, shortfall) of each value, (3, values)
+    by_value: Floats = field(default_factory=lambda: np.zeros((3, 0)))
 
     def add(self, shares: Shares, tau: float, curve: ArrayLike) -> None:
         """Take in a batch of shape (samples, values) and whether its samples are unfair, shape (11, samples)."""
@@ -106,9 +104,7 @@ class _Sums:
         self.uer += float(np.nansum(unfair_error_rate(shares)))
         self.sof += float(np.nansum(second_order_fairness(shares)))
         self.curve += np.sum(curve, axis=-1)
-        columns = np.stack(
-            [np.sum(x, axis=0) for x in (shares.kept, short, shares.gold, shares.target, shares.shortfall)]
-        )
+        columns = np.stack([np.sum(x, axis=0) for x in (shares.kept, short, shares.shortfall)])
         wider = columns.shape[1] - self.by_value.shape[1]
         if wider > 0:
             self.by_value = np.pad(self.by_value, ((0, 0), (0, wider)))
@@ -154,9 +150,9 @@ def group_fairness(
         logger.warning("values at the same place have other names in other samples; their rows and SOF mix them")
     labels = {place: name for place, name in names.items() if place not in differing}
     rows = []
-    for place, (taken, short, *totals) in enumerate(sums.by_value.T.tolist()):
-        gold, target, shortfall = (total / taken if taken else None for total in totals)
-        rows.append(ValueRow(labels.get(place, str(place)), int(taken), int(short), gold, target, shortfall))
+    for place, (taken, short, lacking) in enumerate(sums.by_value.T.tolist()):
+        shortfall = lacking / taken if taken else None
+        rows.append(ValueRow(labels.get(place, str(place)), int(taken), int(short), shortfall))
     seen = np.array([row.mean_shortfall for row in rows if row.mean_shortfall is not None])
     n = sums.n
     return GroupFairness(

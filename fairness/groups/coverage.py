@@ -257,28 +257,3 @@ def parity_significance(
     sign = 1 if direction == "over" else -1
     weights = drawn_weights(values.size, Bootstrap(resamples=resamples, seed=seed))
     return 1 - sum(int((sign * (each @ values) > NOISE).sum()) for each in weights) / resamples
-
-
-def normalised_overall(scores: ArrayLike) -> NDArray[np.float64]:
-    """Mean over data sets of each system's place between the lowest (0) and the highest (1) score, shape (systems,).
-
-    Source: Li et al. 2025, sections 5.2 and 5.3 (overall scores).
-
-    A data set on which all systems are equal orders none of them and is left out; nan when no data set is left.
-
-    Args:
-        scores: of each system on each data set, shape (systems, data sets).
-
-    Raises:
-        DataError: a score is missing or no number, or there are not two axes.
-    """
-    array = np.asarray(scores, dtype=float)
-    if array.ndim != 2 or not array.size or not np.isfinite(array).all():
-        raise DataError(
-            "overall scores need one finite score for each system on each data set; leave out incomplete ones"
-        )
-    low, spread = array.min(axis=0), np.ptp(array, axis=0)
-    telling = spread > 0
-    if not telling.any():
-        return np.full(len(array), np.nan)
-    return np.asarray(((array - low)[:, telling] / spread[telling]).mean(axis=1))

@@ -108,37 +108,20 @@ def checked(entailments: Entailments, is_document: NDArray[np.bool_], first_plac
     return entailments
 
 
-def merge_units(
-    entailments: Entailments, between_units: ArrayLike, above: float = MERGE_ABOVE
-) -> tuple[Entailments, NDArray[np.intp]]:
-    """Units that entail each other taken as one, and for each unit the first unit of its cluster, shape (sets, units).
-
-    Two units are linked when both directions exceed `above`; linked ones form a cluster, also through others. A cluster takes
-    its first unit's place and the maximum over its members; the other places stop being units. Released code only.
-
-    Args:
-        entailments: of the sets.
-        between_units: probability that a unit entails another, shape (sets, units, units); which axis is the premise does
-            not matter.
-        above: what both directions have to exceed.
-
-    Raises:
-        DataError: the shapes differ.
-    """
-    mutual = np.asarray(between_units, dtype=float)
-    n_sets, n_units = entailments.units.shape
-    if mutual.shape != (n_sets, n_units, n_units):
-        raise DataError(f"entailment between units needs shape {(n_sets, n_units, n_units)}, got {mutual.shape}")
-    above_it = mutual > above
-    sets, one, other = np.nonzero(above_it & above_it.swapaxes(1, 2))
-    links = (one != other) & entailments.units[sets, one] & entailments.units[sets, other]
-    return merge_linked(entailments, sets[links], one[links], other[links])
-
-
 def merge_linked(
     entailments: Entailments, sets: NDArray[np.intp], one: NDArray[np.intp], other: NDArray[np.intp]
 ) -> tuple[Entailments, NDArray[np.intp]]:
-    """As `merge_units`, from the links: places of a set and of two of its units, each link in both directions."""
+    """Units that entail each other taken as one, and for each unit the first unit of its cluster, shape (sets, units).
+
+    Linked units form a cluster, also through others. A cluster takes its first unit's place and the maximum over its members;
+    the other places stop being units. Released code only.
+
+    Args:
+        entailments: of the sets.
+        sets: place of the set of each link, (links,).
+        one: place of a unit in it.
+        other: of the unit that it is linked with; each link stands in both directions.
+    """
     n_sets, n_units = entailments.units.shape
     first = np.broadcast_to(np.arange(n_units), (n_sets, n_units))
     if not len(sets):

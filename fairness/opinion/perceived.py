@@ -37,11 +37,6 @@ class PerceivedOpinionBias:
     negative: Negative
 
     @property
-    def unlabelled(self) -> int:
-        """Opinions that nobody labelled and that are therefore left out of the score."""
-        return self.n_labels.count(0)
-
-    @property
     def signature(self) -> str:
         """What the score depends on besides the labels."""
         return f"perceived-opinion-bias|negative:{self.negative}|v:1"

@@ -71,6 +71,12 @@ def test_what_is_no_document_is_refused(source, match):
         evenhand.load_documents(source)
 
 
+@pytest.mark.parametrize("attribute", [3, ["side", 3], {3}])
+def test_an_attribute_that_is_no_name_is_refused(rows, attribute):
+    with pytest.raises(DataError, match=r"attribute is .*give the name"):
+        evenhand.load_documents(rows, attribute)
+
+
 def test_a_name_of_the_hub_that_is_not_there_is_a_mistake_of_data(monkeypatch):
     pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

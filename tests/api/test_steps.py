@@ -146,6 +146,41 @@ def test_judges_and_rewards_are_checked(documents):
         evenhand.rerank(judged, combine="best")
 
 
+@pytest.mark.parametrize(
+    ("model", "options", "match"),
+    [
+        (3, {}, "model is int 3"),
+        ("none", {"task": "all"}, "task is str 'all'"),
+        ("none", {"recipe": 3}, "a recipe is int 3"),
+        ("none", {"n": "3"}, "n is '3'"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_refused(documents, model, options, match):
+    with pytest.raises(RecipeError, match=match):
+        evenhand.generate(documents, model, backend="scripted", **options)
+
+
+@pytest.mark.parametrize("judges", [3, None, ["recall"], {}])
+def test_judges_that_are_none_are_refused(documents, judges):
+    with pytest.raises(RecipeError, match=r"judges are .*give a dict of names"):
+        evenhand.judge(evenhand.generate(documents, "none", backend="scripted", n=1), judges)
+
+
+def test_steps_take_what_the_step_before_gives(documents):
+    made = evenhand.generate(documents, "none", backend="scripted", n=2)
+    with pytest.raises(DataError, match=r"give what `evenhand\.judge` gives"):
+        evenhand.rerank(made)
+    judged = evenhand.judge(made, JUDGES)
+    with pytest.raises(DataError, match=r"give what `evenhand\.rerank` gives"):
+        evenhand.pairs(judged)
+    with pytest.raises(RecipeError, match="weights is "):
+        evenhand.rerank(judged, weights=[1])
+    with pytest.raises(RecipeError, match="judges are int 3"):
+        evenhand.rerank(judged, 3)
+    # one name needs no list
+    assert evenhand.rerank(judged, "recall").rows() == evenhand.rerank(judged, ["recall"]).rows()
+
+
 def test_summaries_need_documents_and_fit_them(rows, documents):
     with pytest.raises(DataError, match="need their documents"):
         evenhand.judge({"town a": "Trams."}, JUDGES)

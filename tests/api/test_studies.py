@@ -40,6 +40,58 @@ def test_mistakes_of_an_audit_are_listed_together(documents, tmp_path):
         evenhand.audit(documents, {"a": ["x"] * 3}, measures="word-lists", least_groop=3)
 
 
+@pytest.mark.parametrize("summaries", ["praising", ["x"] * 3, 3, None, {}, {3: ["x"] * 3}])
+def test_summaries_that_are_no_dict_of_labels_are_refused(documents, summaries):
+    with pytest.raises(DataError, match=r"summaries (are .*give a dict of labels|need labels)"):
+        evenhand.audit(documents, summaries, **FAST)
+
+
+@pytest.mark.parametrize("system", [3, None, b"x", [1, 2, 3], {"town a": 3}])
+def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(documents, system):
+    with pytest.raises(DataError, match="summaries 'mine'"):
+        evenhand.audit(documents, {"mine": system}, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"measures": ["coverage"]}, "measures is .*write it as text"),
+        ({"target": {"ban": 1}}, "target is .*write it as text"),
+        ({"level": "high"}, "level"),
+        ({"least_group": None, "tau": []}, "tau"),
+        ({"bounds": True}, "no effect without measure 'coverage'"),
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused(documents, options, match):
+    with pytest.raises(DataError, match=match):
+        evenhand.audit(documents, {"a": ["x"] * 3}, **FAST | options)
+
+
+def test_an_audit_that_is_replaced_is_told(documents, tmp_path):
+    said = []
+    for label in ("one", "other"):
+        evenhand.audit(documents, {label: ["Trams."] * 3}, out=tmp_path / "audit", say=said.append, **FAST)
+    (line,) = said
+    assert line.endswith("holds the audit of one on documents, by side; it will be replaced.")
+
+
+@pytest.mark.parametrize("recipe", [3, None, b"quickstart", ["quickstart"]])
+def test_what_is_no_recipe_is_refused(recipe, tmp_path):
+    with pytest.raises(RecipeError, match="a recipe is "):
+        evenhand.load_recipe(recipe)
+    with pytest.raises(RecipeError, match="a recipe is "):
+        evenhand.compare([recipe], tmp_path)
+    with pytest.raises(RecipeError, match=r"changes is .*give a dict"):
+        evenhand.run("quickstart", "rounds=0")
+
+
+def test_recipes_and_budgets_of_the_wrong_kind_are_refused(tmp_path):
+    with pytest.raises(RecipeError, match="recipes are str 'quickstart'; give a dict"):
+        evenhand.compare("quickstart", tmp_path)
+    with pytest.raises(RecipeError, match="budgets are whole numbers of at least 1, got '1'"):
+        evenhand.compare([RECIPE | {"output": "unused"}], tmp_path, budgets="1,3")
+
+
 def test_summaries_of_sides_cannot_be_audited(documents):
     made = evenhand.generate(documents, "none", backend="scripted", n=1)
     with pytest.raises(DataError, match=r'one side each \(allow, ban\).*"scope": "all"'):

@@ -183,6 +183,14 @@ def test_labels_of_opinions_are_scored_from_a_table(tmp_path):
     assert [each["bias"] for each in json.loads(out.read_text())["summaries"]] == [0.5, 0.0, None]
     assert "us/3: no bias, every opinion is absent for every annotator" in done.stdout
     assert "us: r of bias and very unfair 1.00 over 2 summaries" in done.stdout
+    assert "holds an earlier result; it will be replaced." in " ".join(
+        evenhand("opinions", file, "--out", out).stdout.split()
+    )
+    notes = tmp_path / "notes.json"
+    notes.write_text("{}")
+    refused = evenhand("opinions", file, "--out", notes)
+    assert refused.returncode == 2 and "has no page of ours beside it" in " ".join(refused.stderr.split())
+    assert notes.read_text() == "{}"
 
 
 def test_texts_add_the_other_correlations(tmp_path):

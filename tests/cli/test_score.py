@@ -41,6 +41,19 @@ def test_summaries_of_a_file_are_judged_and_can_be_audited(tmp_path, sets, monke
     assert read_summaries(tmp_path / "out" / "candidates.jsonl", sets) == read_summaries(path, sets)
 
 
+def test_earlier_scores_are_named_and_a_run_is_not_overwritten(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "summaries.json"
+    path.write_text(json.dumps({each.id: "One two three." for each in sets}))
+    assert "replaced" not in score(tmp_path, "--summaries", path).output
+    said = score(tmp_path, "--summaries", path).output
+    assert f"holds scores of {len(sets)} summaries by words, recall; they will be replaced." in " ".join(said.split())
+    # a phase of a run has files of the same names, and no table of scores
+    (tmp_path / "out" / "scores.csv").unlink()
+    with pytest.raises(DataError, match=r"holds requests\.jsonl, .*, which no score wrote"):
+        score(tmp_path, "--summaries", path)
+
+
 def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     texts = {"first": "One two three.", "second": "Four five."}

@@ -67,6 +67,13 @@ def test_pooled_correlation_is_spearmans():
     assert found.figure.low < found.figure.value < found.figure.high
 
 
+def test_pooled_correlation_of_known_values_that_do_not_differ_is_undefined_as_that_of_articles_is():
+    alike, differing = np.ones((8, 5)), np.random.default_rng(1).normal(size=(8, 5))
+    assert pooled(alike, differing, TOPICS, 0.95).figure.value is None
+    # scores that do not differ order nothing, and that is known
+    assert pooled(differing, alike, TOPICS, 0.95).figure.value == 0.0
+
+
 def test_ranks_are_standardised_within_articles():
     found = ranks(np.array([[10.0, 30.0, 20.0, NAN], [5.0, 5.0, NAN, NAN]]))
     assert found[0, :3] == pytest.approx(np.array([-1, 1, 0]) * np.sqrt(1.5))

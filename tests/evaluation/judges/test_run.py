@@ -12,7 +12,7 @@ from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.human.sheet import PageKey, SystemSource
 from evenhand.evaluation.judges.page import page
-from evenhand.evaluation.judges.run import AGAIN, RESULT, Wanted, audit_judges, plan_lines, prepare
+from evenhand.evaluation.judges.run import AGAIN, AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
 from evenhand.evaluation.pages import terminal
 from evenhand.judges.calibration import known_of, read_calibration
 from evenhand.storage import write_json, write_jsonl
@@ -68,8 +68,13 @@ def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tm
     wanted = Wanted(sample, {"recall": RECALL}, limit=10)
     found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
     # the second time every score is cached, and what it cost is still known
-    assert audit_judges(wanted, prepare(wanted), tmp_path / "out") == found and found.judges[0].cost.seconds
-    assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / RESULT) == found
+    said = []
+    again = audit_judges(wanted, prepare(wanted), tmp_path / "out", said.append)
+    assert again == found and found.judges[0].cost.seconds and not said
+    assert AUDIT_OF_JUDGES.replaced(tmp_path / "out", ("other", ["recall"])).endswith(
+        "holds the audit of recall on sets.jsonl; it will be replaced."
+    )
+    assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / AUDIT_OF_JUDGES.json) == found
     signature = found.judges[0].signature
     assert known_of({"another name": signature}, [found], {}) == {"another name": found.judges[0]}
     assert known_of({"recall": signature + "|v:2"}, [found], {}) == {}

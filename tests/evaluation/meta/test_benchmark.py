@@ -120,6 +120,16 @@ def test_files_hold_what_is_returned_and_repeat_byte_by_byte(sets, tmp_path):
         assert read_text(tmp_path / "a" / name) == read_text(tmp_path / "b" / name)
 
 
+def test_a_benchmark_of_something_else_is_named_before_it_is_replaced(sets, tmp_path):
+    for name, mine in (("all", sets), ("one", sets[:1])):
+        write_jsonl(tmp_path / f"{name}.jsonl", mine)
+    said = []
+    for name in ("all", "all", "one"):
+        benchmark_judges(tmp_path / f"{name}.jsonl", {}, tmp_path / "out", say=said.append)
+    folder = tmp_path / "out"
+    assert said == [f"{folder} holds the benchmark of length and ROUGE on all.jsonl; it will be replaced."]
+
+
 def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_path):
     write_jsonl(tmp_path / "sets.jsonl", sets)
     judges = {"opens": RuleJudge(kind="contract"), "points": RougeJudge(kind="rouge", against="key_points")}

@@ -12,11 +12,11 @@ from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.judges import run as audit
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.evaluation.meta.scoring import SEEN, judge_sets
-from evenhand.evaluation.meta.train_judge import Wanted, train_judge
+from evenhand.evaluation.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
 from evenhand.evaluation.meta.training import COMBINED, features, gaps
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
-from evenhand.storage import write_jsonl
+from evenhand.storage import read_json, write_jsonl
 
 pytest.importorskip("rouge_score")
 MEAN = {"overlap": RougeJudge(kind="rouge", type="average", measure="fmeasure")}
@@ -138,6 +138,15 @@ def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
 def test_judges_that_cannot_be_features_are_refused_before_any_work(judges, message, tmp_path):
     with pytest.raises(RecipeError, match=message):
         train_judge(tmp_path / "none.jsonl", Wanted("coverage", judges), tmp_path)
+
+
+def test_a_judge_of_something_else_is_named_before_it_is_replaced(trained, sample):
+    _, folder = trained
+    key = TRAINED_JUDGE.key(read_json(folder / TRAINED_JUDGE.json))
+    assert key[0] == "coverage" and TRAINED_JUDGE.replaced(folder, key) == ""
+    said = TRAINED_JUDGE.replaced(folder, ("faithfulness", *key[1:]))
+    assert said.startswith(f"{folder} holds the judge of coverage by length, ")
+    assert said.endswith(", trained on sample; it will be replaced.")
 
 
 def test_a_sign_of_no_feature_is_refused_with_the_nearest(tmp_path, sample):

@@ -10,7 +10,6 @@ from evenhand.fairness.demographic.inclusion import (
     inclusion_bias,
     inclusion_scores,
     inclusion_table,
-    log_odds_ratio,
     log_odds_ratios,
 )
 from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
@@ -95,21 +94,11 @@ def test_unknown_correction_is_refused():
         inclusion_bias({"a": 1, "b": 2}, {"a": 1, "b": 1}, correction="laplace")
 
 
-def test_log_odds_ratios_are_those_of_each_row():
-    # odds 1 and 1/3; nobody of the first group present
-    rows = np.array([[[4, 4], [2, 1]], [[0, 4], [0, 1]]], dtype=float)
-    assert log_odds_ratios(rows) == pytest.approx([math.log(3), math.nan], nan_ok=True)
-
-
-def test_log_odds_ratio_is_signed():
-    # odds 1 and 1/3
-    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 2, "b": 1}) == pytest.approx(math.log(3))
-    assert log_odds_ratio({"b": 4, "a": 4}, {"a": 2, "b": 1}) == pytest.approx(-math.log(3))
-    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 0, "b": 1}) == -math.inf
-    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 4, "b": 1}) == math.inf
-    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 0, "b": 0}) is None
-    with pytest.raises(DataError, match="two groups"):
-        log_odds_ratio({"a": 1, "b": 1, "c": 1}, {})
+def test_log_odds_ratios_are_signed_and_those_of_each_row():
+    # odds 1 and 1/3, turned round, none and all of the first group kept; nobody kept; nobody of the first group present
+    rows = [[[4, 4], [2, 1]], [[4, 4], [1, 2]], [[4, 4], [0, 1]], [[4, 4], [4, 1]], [[4, 4], [0, 0]], [[0, 4], [0, 1]]]
+    expected = [math.log(3), -math.log(3), -math.inf, math.inf, math.nan, math.nan]
+    assert log_odds_ratios(np.array(rows, dtype=float)) == pytest.approx(expected, nan_ok=True)
 
 
 def test_person_named_twice_counts_once_and_one_without_category_not_at_all():

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from evenhand.errors import DataError
 from evenhand.fairness.demographic.topics import (
-    PAIRS,
-    find_gendered_words,
-    join_pairs,
     lead_selection,
     log_odds_z,
     random_selection,
@@ -45,17 +42,6 @@ def test_random_sentences_are_in_document_order_and_differ_by_seed():
 def test_label_without_favoured_group_is_refused():
     with pytest.raises(DataError, match="'unknown' favours no group"):
         sexist_selection(["He."], "unknown")
-
-
-def test_pairs_are_27_and_no_word_stands_in_two():
-    assert len(PAIRS) == 27
-    assert len({word for pair in PAIRS for word in pair}) == 54
-
-
-def test_both_forms_are_found_and_joined():
-    tokens = ["The", "Actress", "and", "her", "uncle"]
-    assert find_gendered_words(tokens) == (1, 4)
-    assert join_pairs(tokens) == ["the", "actress/actor", "and", "her", "aunt/uncle"]
 
 
 COUNTS = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 50), max_size=4)

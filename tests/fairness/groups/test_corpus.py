@@ -31,8 +31,6 @@ def test_worked_by_hand():
     assert [row.n_samples for row in found.by_value] == [3, 2]
     assert [row.n_unfair for row in found.by_value] == [2, 0]
     assert [row.mean_shortfall for row in found.by_value] == pytest.approx([0.4 / 3, 0])
-    # shares aimed at .5 1 .3 and .5 .7
-    assert [row.mean_gold for row in found.by_value] == pytest.approx([0.6, 0.6])
     # means .4/3 and 0 are both .2/3 from their mean; samples' own deviations .15 0 .05
     assert found.sof == pytest.approx(0.2 / 3)
     assert found.sof_sample_mean == pytest.approx(0.2 / 3)
@@ -55,7 +53,7 @@ def test_nothing_scored_is_no_number():
 
 def test_value_that_never_takes_part_has_no_mean():
     row = group_fairness([Masses((3, 0), (1, 1))]).by_value[1]
-    assert (row.n_samples, row.mean_gold, row.mean_target, row.mean_shortfall) == (0, None, None, None)
+    assert (row.n_samples, row.mean_shortfall) == (0, None)
 
 
 def test_rows_have_names_unless_these_differ(caplog):

@@ -9,7 +9,6 @@ from evenhand.fairness.groups.coverage import (
     coverage_fairness,
     deviations,
     equal_coverage,
-    normalised_overall,
     parity_significance,
 )
 from evenhand.fairness.groups.entailment import pack_entailments
@@ -170,18 +169,3 @@ def test_significance_of_nothing_is_refused(values):
 def test_direction_that_is_neither_is_refused():
     with pytest.raises(DataError, match="'over' or 'under', got 'up'"):
         parity_significance([0.1], "up")
-
-
-def test_overall_worked_by_hand():
-    # first set: 0, .5, 1; second: 1, 0, 0
-    assert normalised_overall([[1, 9], [2, 5], [3, 5]]).tolist() == pytest.approx([0.5, 0.25, 0.5])
-
-
-def test_data_set_on_which_all_are_equal_says_nothing():
-    assert normalised_overall([[1, 7], [2, 7]]).tolist() == [0, 1]
-    assert np.isnan(normalised_overall([[7], [7]])).all()
-
-
-def test_missing_score_is_refused():
-    with pytest.raises(DataError, match="one finite score"):
-        normalised_overall([[1, np.nan]])

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.entailment import document_entailment, merge_units, pack_entailments
+from evenhand.fairness.groups.entailment import document_entailment, merge_linked, pack_entailments
 
 
 def test_gate_wants_entailment_to_be_the_first_of_the_most_probable():
@@ -40,26 +40,19 @@ def test_sets_that_do_not_hold_together_are_refused_by_place(matrix, labels):
         pack_entailments([([[0.5]], [0]), (matrix, labels)])
 
 
-def test_one_direction_alone_links_nothing():
-    packed = pack_entailments([([[0.5, 0.6]], [0])])
-    merged, first = merge_units(packed, [[[1.0, 0.99], [0.95, 1.0]]])
-    assert first.tolist() == [[0, 1]]
-    assert merged.units.all()
-
-
 @settings(max_examples=50)
 @given(st.integers(1, 3), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_sets, n_units, seed):
     rng = np.random.default_rng(seed)
     p = rng.random((n_sets, 3, n_units)).round(2)
-    between = rng.choice([0.5, 0.96], (n_sets, n_units, n_units), p=[0.5, 0.5])
+    links = rng.random((n_sets, n_units, n_units)) < 0.25
+    links |= links.swapaxes(1, 2)
     packed = pack_entailments([(each, [0, 1, 0]) for each in p])
-    merged, first = merge_units(packed, between)
+    merged, first = merge_linked(packed, *np.nonzero(links))
     for s in range(n_sets):
         graph = networkx.Graph()
         graph.add_nodes_from(range(n_units))
-        mutual = np.minimum(between[s], between[s].T) > 0.95
-        graph.add_edges_from(np.argwhere(mutual).tolist())
+        graph.add_edges_from(np.argwhere(links[s]).tolist())
         clusters = {min(component): component for component in networkx.connected_components(graph)}
         assert np.flatnonzero(merged.units[s]).tolist() == sorted(clusters)
         for leader, members in clusters.items():
@@ -69,16 +62,9 @@ def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_s
         assert not merged.probability[s][:, others].any()
 
 
-def test_padding_links_no_units():
-    # the first set has two units that do not entail each other; whatever stands in its third place must not join them
+def test_nothing_is_merged_without_links():
     packed = pack_entailments([([[0.5, 0.6]], [0]), ([[0.1, 0.2, 0.3]], [0])])
-    between = np.ones((2, 3, 3))
-    between[0, 0, 1] = 0
-    merged, first = merge_units(packed, between)
-    assert first[0, :2].tolist() == [0, 1]
-    assert merged.units.tolist() == [[True, True, False], [True, False, False]]
-
-
-def test_shape_of_entailment_between_units_is_checked():
-    with pytest.raises(DataError, match=r"needs shape \(1, 1, 1\)"):
-        merge_units(pack_entailments([([[0.5]], [0])]), [[[1.0, 1.0]]])
+    none = np.array([], dtype=np.intp)
+    merged, first = merge_linked(packed, none, none, none)
+    assert merged is packed
+    assert first.tolist() == [[0, 1, 2], [0, 1, 2]]

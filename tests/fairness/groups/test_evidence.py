@@ -29,6 +29,11 @@ def test_merged_units_count_once_with_their_maximum():
     assert found.by_document == pytest.approx((0.9, 0.8, 0.7))
 
 
+def test_one_direction_alone_links_nothing():
+    found = cover_set(SetEvidence(NLI, [0, 1, 2], [0, 0, 1], [[1.0, 0.99], [0.95, 1.0]]), 2)
+    assert found.clusters == ((0,), (1,))
+
+
 def test_many_sets_are_each_set_alone():
     sets = [SetEvidence(NLI, [0, 1, 2], [0, 0, 1], np.eye(2)), SetEvidence([NLI[0]], [0, 1, 1], [1, 0])]
     entailments, _ = entailments_of(sets)

@@ -23,7 +23,7 @@ def test_worked_by_hand():
     found = perceived_opinion_bias([["complete", "somewhat"], ["complete", "inadequate"]])
     assert found.scores == (1.0, 0.0)
     assert found.score == pytest.approx(1 / 6)
-    assert (found.n_labels, found.unlabelled, found.unscored) == ((2, 2), 0, None)
+    assert (found.n_labels, found.unscored) == ((2, 2), None)
 
 
 def test_min_shift_sets_the_least_represented_opinion_to_0_where_affine_does_not():
@@ -51,7 +51,7 @@ def test_raw_scores_that_sum_to_0_but_for_rounding_are_undefined():
 
 def test_missing_labels_are_left_out_of_the_mean():
     found = perceived_opinion_bias([["complete", None, None], ["somewhat", "absent", None]])
-    assert (found.scores, found.n_labels, found.unlabelled) == ((0.75, -1.0, None), (2, 1, 0), 1)
+    assert (found.scores, found.n_labels) == ((0.75, -1.0, None), (2, 1, 0))
 
 
 def test_with_abs_more_absent_opinions_can_lower_the_score():
@@ -95,7 +95,7 @@ def test_affine_stays_in_its_range_and_either_scores_or_says_why(labels):
     assert (found.score is None) == (found.unscored is not None)
     if found.score is not None:
         assert 0 <= found.score < 1
-    assert found.unlabelled == found.scores.count(None)
+    assert found.n_labels.count(0) == found.scores.count(None)
 
 
 def test_numbers_are_labels_only_if_they_are_in_the_table():

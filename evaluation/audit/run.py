@@ -1,0 +1,126 @@
+"""An audit from what was asked to its files: the one way that the command line and Python take."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from ...config.fairness import EntailerSection, MatcherSection, WordListsSection
+from ...errors import DataError
+from ...resampling import Bootstrap
+from ...storage import explained
+from ...text import did_you_mean
+from ..pages.folder import Say
+from .build import Progress, build_audit
+from .contents import Audit
+from .families import families, open_tools
+from .input import AuditInput
+from .plan import AuditPlan, read_measures, read_sections, read_target, read_word_lists, usual_measures
+from .report import AUDIT, key_of, write_audit
+
+DRAWN = tuple(asdict(Bootstrap()))
+# what is asked for besides the fields of a plan and how it is drawn
+OPENED = ("matcher", "entailer", "models")
+OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
+# option -> the measure without which it does nothing
+EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be measured, checked as far as it can be before a document is read."""
+
+    measures: tuple[str, ...]
+    # None takes the usual ones
+    matcher: MatcherSection | None
+    entailer: EntailerSection | None
+    # what cannot be measured here, in a sentence each
+    notes: tuple[str, ...]
+    word_lists: WordListsSection | None
+    # other fields of the plan, as they were given
+    options: Mapping[str, Any]
+
+    def plan(self, given: AuditInput) -> AuditPlan:
+        """The same with the target's weights in the order of the values.
+
+        Raises:
+            DataError: an option is wrong; all mistakes are listed.
+        """
+        options = {key: value for key, value in self.options.items() if key not in (*DRAWN, "target")}
+        drawn = asdict(Bootstrap()) | {key: self.options[key] for key in DRAWN if key in self.options}
+        target = read_target(self.options.get("target", "ratio"), given.values)
+        options |= {"measures": self.measures, "word_lists": self.word_lists, "target": target, "bootstrap": drawn}
+        with explained("audit"):
+            return TypeAdapter(AuditPlan).validate_python(options)
+
+
+def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
+    """What the options ask for.
+
+    Args:
+        options: those of `evenhand audit` that say what is measured, by name; None is as one that is not given.
+        files: options that name files besides documents and summaries, "units" and "order", where they are given.
+
+    Raises:
+        DataError: an option is not known, is wrong or has no effect.
+        RecipeError: a file of keys is wrong; all mistakes are listed.
+    """
+    if unknown := [key for key in options if key not in OPTIONS]:
+        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], OPTIONS)}")
+    given = {key: value for key, value in options.items() if value is not None}
+    for name in ("measures", "matcher", "entailer", "target"):
+        if not isinstance(given.get(name, ""), str):
+            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as --{name} has it")
+    named = given.pop("measures", None)
+    measures, notes = usual_measures() if named is None else (read_measures(named), ())
+    usual = {each.name: each.default for each in fields(AuditPlan)}
+    changed = {*files, *(key for key, value in given.items() if key in usual and value != usual[key])}
+    for option, measure in EFFECTS.items():
+        if option in changed and measure not in measures:
+            raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
+    matcher, entailer, models = (given.pop(name, None) for name in OPENED)
+    sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
+    lists = given.pop("word_lists", None)
+    if isinstance(lists, str | Path):
+        lists = read_word_lists(Path(lists), measures)
+    return Asked(measures, *sections, notes, lists, given)
+
+
+def run_audit(
+    asked: Asked,
+    read: Callable[[], AuditInput],
+    out: Path | None,
+    *,
+    say: Say | None = None,
+    judged: Callable[[Audit], Audit] = lambda found: found,
+    progress: Progress | None = None,
+) -> tuple[Audit, tuple[str, ...]]:
+    """The audit, after it was written; and those of its warnings that say what would have to be installed to measure more.
+
+    Args:
+        asked: what is measured.
+        read: documents and summaries, which are read once it is known that the folder can be written.
+        out: folder for audit.json, audit.md and index.html; None writes nothing.
+        say: called with a line on the earlier audit that will be replaced.
+        judged: puts a gate's verdicts on the audit.
+        progress: called after every batch.
+
+    Raises:
+        DataError: the folder is refused, what is read is wrong, or nothing can be measured.
+        MissingExtra: a library that a named matcher or entailer needs is not installed.
+    """
+    if out is not None:
+        AUDIT.check(out)
+    given = read()
+    if out is not None:
+        AUDIT.announce(out, key_of(given), say)
+    plan = asked.plan(given)
+    with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
+        hints = (*asked.notes, *tools.notes)
+        found = judged(build_audit(given, plan, families(given, plan, tools), hints, progress))
+    if out is not None:
+        write_audit(found, out)
+    return found, hints
