@@ -15,6 +15,7 @@ from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
 from .contents import (
+    SCHEMA,
     Audit,
     Effect,
     Example,
@@ -32,7 +33,6 @@ from .plan import AuditPlan
 from .votes import chance_levels, votes
 from .warnings import warnings
 
-SCHEMA = "evenhand-audit/5"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")

@@ -10,6 +10,9 @@ from ...records import Record, is_none
 from ...resampling import Verdict
 from ..gate.contents import BySet, Gate
 
+# what audit.json calls itself
+SCHEMA = "evenhand-audit/5"
+
 
 @dataclass(frozen=True)
 class Kind:

@@ -6,8 +6,7 @@ from pathlib import Path
 from ...errors import DataError, StorageError
 from ...storage import read_json, write_text
 from ..pages.write import PAGE, TABLES, write_page
-from .build import SCHEMA
-from .contents import Audit
+from .contents import SCHEMA, Audit
 from .input import AuditInput
 from .page import page
 
