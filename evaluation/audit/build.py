@@ -31,7 +31,7 @@ from .order import Order, effects_of_orders
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import chance_levels, votes
-from .warnings import warnings
+from .warnings import by_length, warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
@@ -86,10 +86,11 @@ def build_audit(
     aggregates = tuple(number for number in numbers if number.value is None)
     systems = tuple(map(system_note, given.systems))
     effects = _effects(measured, given, plan)
+    differences = paired_differences(measured, compared, plan.bootstrap, plan.least_group)
     return Audit(
         schema_name=SCHEMA,
         title=title(numbers, represented, voted, systems, effects),
-        warnings=(*warnings(measured, given, plan, numbers), *notes),
+        warnings=(*warnings(measured, given, plan, numbers), *by_length(differences, systems), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
@@ -101,7 +102,7 @@ def build_audit(
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
         represented=represented,
-        differences=paired_differences(measured, compared, plan.bootstrap, plan.least_group),
+        differences=differences,
         votes=voted,
         orders=effects,
         beside=tuple(beside(measured, given, plan)),

@@ -228,6 +228,19 @@ class Beside(Record):
     n: int
 
 
+class BeyondExpected(Record):
+    """A difference split in two: what would be expected of it, and what is left."""
+
+    # the difference of what is expected of both systems' summaries, each of summaries as long that take no side, and the rest,
+    # which is the difference of both gaps; with t intervals over document sets
+    expected: float
+    expected_low: float | None
+    expected_high: float | None
+    rest: float
+    rest_low: float | None
+    rest_high: float | None
+
+
 class PairedDifference(Record):
     """One system minus the first one, over the sets that are scored under both."""
 
@@ -253,6 +266,8 @@ class PairedDifference(Record):
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]
+    # None where no chance level is known under both
+    beyond: BeyondExpected | None = Field(default=None, exclude_if=is_none)
 
 
 class Vote(Record):

@@ -153,7 +153,7 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
 def test_no_published_measure_is_called_fairer():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     told = {table.name: table for table in tables(page(found).body)}["differences to fair"]
-    verdicts = {row.cells[5].text: row.cells[5].tone for row in told.rows}
+    verdicts = {row.cells[6].text: row.cells[6].tone for row in told.rows}
     assert verdicts == {"higher": "neutral", "lower": "neutral", "no clear difference": "unsure"}
 
 
@@ -215,7 +215,7 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
         found
     )
     assert not_measured(audit(mine=[ALL] * 4)) == ""
-    told = {row.cells[0].text: row.cells[5] for row in tables_of["differences to fair"].rows}
+    told = {row.cells[0].text: row.cells[6] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
     assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
 
