@@ -120,11 +120,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     tone: Annotated[
-        Literal["vader", "encoder"],
+        str | None,
         typer.Option(
-            help="What tells tone. vader: a lexicon, needs NLTK's data, English; encoder: the embedded sentence encoder."
+            metavar="NAME|FILE.yaml",
+            help="What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
+            "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
+            "and sentences of praise and blame.",
         ),
-    ] = "vader",
+    ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
@@ -217,6 +220,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         read_measures,
         read_sections,
         read_target,
+        read_tone,
         read_word_lists,
         usual_measures,
     )
@@ -234,8 +238,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
     if units and "coverage" not in asked:
         raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
-    if tone != "vader" and "tone" not in asked:
-        raise DataError(f"--tone {tone} has no effect without measure 'tone'; add it to --measures")
+    told_by = read_tone(tone, asked)
     if order and "order" not in asked:
         raise DataError("--order has no effect without measure 'order'; add it to --measures")
     if bounds and "coverage" not in asked:
@@ -264,7 +267,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         mode=mode,
         tau=tau,
         target=read_target(target, given.values),
-        tone=tone,
+        tone=told_by,
         opinion_units=opinion_units,
         word_lists=read_word_lists(word_lists, asked),
         least_group=least_group,
