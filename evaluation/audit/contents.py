@@ -181,8 +181,8 @@ class Number(Record):
     sentence: str = ""
     # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
     is_small: bool = False
-    # Student's t with the jackknife over sets, or that of Clopper and Pearson, of a rate
-    interval: Literal["t", "exact"] = "t"
+    # over what each set says, or that of Clopper and Pearson, of a rate; "t" in files of earlier versions
+    interval: Literal["bootstrap-t", "t", "exact"] = "bootstrap-t"
     # None where no null is known that holds
     chance: Chance | None = None
     # why, where a null is known, but nothing is concluded by it from these summaries

@@ -317,8 +317,8 @@ def beside_table(audit: Audit) -> Table:
 def _made(audit: Audit) -> Facts:
     bootstrap = audit.options["bootstrap"]
     drawn = (
-        f"{level_of(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} exchanges, "
-        f"seed {bootstrap['seed']}"
+        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
+        f"Student's t with the jackknife; tests of {bootstrap['resamples']:,} exchanges; seed {bootstrap['seed']}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):

@@ -81,18 +81,18 @@ def test_differences_are_points_and_shares_per_cent():
 
 
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
-    found = audit(n=5, mine=[LEFT] * 5)
+    found = audit(n=6, mine=[LEFT] * 6)
     by_name = {(str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
-    # 5 of 5 unfair: the exact 95 % interval begins at 0.025 ** (1/5) = 0.478
+    # 6 of 6 unfair: the exact 95 % interval begins at 0.025 ** (1/6) = 0.541
     bur = by_name["BUR (words)", None]
-    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.4782, abs=1e-4), 1.0)
-    # 0 of 5: it ends at 1 - 0.478
+    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.5407, abs=1e-4), 1.0)
+    # 0 of 6: it ends at 1 - 0.541
     left = by_name["under-represented (words)", "left"]
-    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.5218, abs=1e-4))
+    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.4593, abs=1e-4))
     assert shown(by_name["UER (words)", None]).interval == "no variation"
     assert "Clopper and Pearson" in notes(found)
     assert "their spread says nothing" in notes(found)
-    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"t"}
+    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"bootstrap-t"}
 
 
 def cells(table, name, of="right"):
