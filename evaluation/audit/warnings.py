@@ -127,9 +127,9 @@ def by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemN
             said.setdefault((each.system, each.reference), []).append(str(each.measure))
     for (system, reference), measures in said.items():
         yield (
-            f"{system}, {joined(measures)}: half of the clear difference to {reference} or more would be expected of summaries "
-            f"that take no side and are as long ({words[system]:.1f} and {words[reference]:.1f} words on average); what is left "
-            "stands beside it."
+            f"{system}, {joined(measures)}: half or more of the difference from {reference} would be expected of summaries that "
+            f"take no side and are as long ({words[system]:.1f} and {words[reference]:.1f} words on average); the table of "
+            "differences has what is left."
         )
 
 
