@@ -65,9 +65,9 @@ def warnings(
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
     if not family.entailer.reads_pairs:
         yield (
-            f"{measured.system}, coverage: {100 * found_share(measured.found):.0f} % of the summaries' units are in any document "
-            f"by {family.by}; under {100 * LEAST_FOUND:.0f} % no {family.attribute} is named by coverage, and it has "
-            "no vote (--entailer)."
+            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of what its summaries say is in any "
+            f"document by {family.by}; under {100 * LEAST_FOUND:.0f} % coverage names no {family.attribute} and does not say "
+            "which system is fairer (another --entailer may)."
         )
 
 
