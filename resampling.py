@@ -28,6 +28,8 @@ ROUNDING = 1e-12
 LEAST_SETS = 5
 # bounds of a mean are at most so often as far from it as those of Student's t; docs/run-folder.md#intervals
 MOST_REACH = 1.75
+# and of differences of values of 0 and 1 not less often than once, as few of their draws differ
+WHOLE_REACH = 1.0, 1.4
 # least share of draws that define a number, below which its interval is doubtful
 LEAST_DEFINED = 0.95
 
@@ -151,7 +153,8 @@ def cluster_interval(
 
     The distance of each draw's mean is divided by the draw's own standard error (Efron 1981; Hall 1988): percentiles of the means
     themselves are far too narrow over few clusters. No bound is further off than `MOST_REACH` times that of Student's t, which
-    draws of few clusters, many alike, would otherwise have. Of `MANY_SETS` or more the bounds are those that ever more draws come
+    draws of few clusters, many alike, would otherwise have, and of differences of 0 and 1 neither nearer nor further than
+    `WHOLE_REACH` says. Of `MANY_SETS` or more the bounds are those that ever more draws come
     to (Hall 1988), without drawing. Fewer than `LEAST_SETS` clusters with a value have no interval, nor have five that agree.
     How often it holds was simulated: docs/run-folder.md#intervals.
 
@@ -173,23 +176,25 @@ def cluster_interval(
     # what each cluster adds to the distance from the mean and to the number of values, (clusters, 2)
     table = cluster_sums([[value - mean, 1.0] for value, _ in known], [cluster for _, cluster in known])
     bounds, is_drawn = None, not is_rate and effective_sets(table[:, 0]) < MANY_SETS
+    reach = WHOLE_REACH if all(value in (-1, 0, 1) for value, _ in known) else (-MOST_REACH, MOST_REACH)
     if len(table) >= LEAST_SETS:
         if is_rate:
             most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
             bounds = rate_bounds(mean, table, most, plan.level)
         else:
-            bounds = _bootstrap_t(table, plan) if is_drawn else _bounds_of_many(table, plan.level)
+            bounds = _bootstrap_t(table, plan, reach) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
     n_draws = 0 if bounds is None or not is_drawn else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 
-def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float, float] | None:
+def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:
     """Bounds about a mean of 0; None where too few clusters agree.
 
     Args:
         table: sums and numbers of values of each cluster, (clusters, 2).
         plan: of the draws.
+        reach: how far each bound is at least and at most, in units of those of Student's t.
     """
     from scipy.stats import t
 
@@ -202,9 +207,9 @@ def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float, float] | None:
         means, errors = _mean_and_error(table, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.append(np.where(np.abs(means) <= NOISE, 0.0, means / np.where(errors > NOISE, errors, 0.0)))
-    most = MOST_REACH * float(t.ppf((1 + plan.level) / 2, n - 1))
-    low, high = (float(np.clip(bound, -most, most)) for bound in percentiles(np.concatenate(found), plan.level))
-    return -high * error, -low * error
+    least, most = (float(t.ppf((1 + plan.level) / 2, n - 1)) * each for each in reach)
+    low, high = (float(bound) for bound in percentiles(np.concatenate(found), plan.level))
+    return -float(np.clip(high, least, most)) * error, -float(np.clip(low, -most, -least)) * error
 
 
 def _bounds_of_many(table: Floats, level: float) -> tuple[float, float]:
@@ -248,8 +253,9 @@ def _mean_and_error(table: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tuple[float, float]:
     """Exact interval of a rate over clusters, in [0, 1]: that of Clopper and Pearson of as many independent values.
 
-    Independent are as many as give the rate its standard error over clusters, corrected for the few degrees of freedom of that
-    and never more than there are values; where all agree, as many as there are clusters. Source: Korn and Graubard 1998.
+    Independent are as many as give the rate its standard error over clusters, corrected for the few degrees of freedom of it
+    and never more than there are values; where all agree, as many as there are clusters. Source: Korn and Graubard 1998. Of
+    shares nearly all may be 1, so that one or two clusters make the standard error: its degrees of freedom are Satterthwaite's.
 
     Args:
         rate: mean of all values.
@@ -265,7 +271,11 @@ def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tu
     error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
     if error <= NOISE:
         return exact_bounds(rate, min(n_values, n), level)
-    ratio = t.ppf((1 + level) / 2, n_values - 1) / t.ppf((1 + level) / 2, n - 1)
+    freedom = n - 1.0
+    if math.isinf(n_values):
+        # of distances that are normal 3 * effective_sets is the number of sets
+        freedom = min(freedom, max(1.0, 3 * effective_sets(table[:, 0]) - 1))
+    ratio = t.ppf((1 + level) / 2, n_values - 1) / t.ppf((1 + level) / 2, freedom)
     independent = rate * (1 - rate) / error**2 * float(ratio) ** 2
     return exact_bounds(rate, min(independent, n_values), level)
 
@@ -400,6 +410,24 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
     """
     whole, n = columns.sum(axis=0), rests_on.sum(axis=0)
     return np.where(rests_on, n * quantities(whole) - (n - 1) * quantities(whole - columns), np.nan)
+
+
+def interval_by_sets(
+    estimate: float | None, said: Sequence[float | None], plan: Bootstrap
+) -> tuple[float | None, float | None]:
+    """Bootstrap-t bounds of a number by what each set says of it, see `pseudo_values`, about the number itself; None where
+    `cluster_interval` has none.
+
+    Args:
+        estimate: the number; of others than means it is not quite the mean of what sets say.
+        said: by each set; None for one that says nothing.
+        plan: of the draws.
+    """
+    found = cluster_interval(said, [str(place) for place in range(len(said))], plan)
+    if estimate is None or found.estimate is None or found.low is None or found.high is None:
+        return None, None
+    shift = estimate - found.estimate
+    return found.low + shift, found.high + shift
 
 
 def exact_bounds(rate: float, n: float, level: float) -> tuple[float, float]:

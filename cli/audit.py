@@ -113,11 +113,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     tone: Annotated[
-        Literal["vader", "encoder"],
+        str | None,
         typer.Option(
-            help="What tells tone. vader: a lexicon, needs NLTK's data, English; encoder: the embedded sentence encoder."
+            metavar="NAME|FILE.yaml",
+            help="What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
+            "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
+            "and sentences of praise and blame.",
         ),
-    ] = "vader",
+    ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(

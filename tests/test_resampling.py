@@ -57,10 +57,25 @@ def test_five_clusters_that_agree_are_no_evidence_at_the_level_and_six_are():
 
 
 def test_no_bound_is_much_further_off_than_that_of_students_t():
-    # four zeros and a one: a third of the draws are all alike, so that bootstrap-t alone knows no bound
-    found = interval([0.0, 0.0, 0.0, 0.0, 1.0], list("abcde"))
-    reach = MOST_REACH * stats.t.ppf(0.975, 4) * 0.2
-    assert -reach < found.low - 0.2 < 0 < found.high - 0.2 == pytest.approx(reach)
+    # four zeros and a half: a third of the draws are all alike, so that bootstrap-t alone knows no bound
+    found = interval([0.0, 0.0, 0.0, 0.0, 0.5], list("abcde"))
+    reach = MOST_REACH * stats.t.ppf(0.975, 4) * 0.1
+    assert -reach < found.low - 0.1 < 0 < found.high - 0.1 == pytest.approx(reach)
+
+
+def test_bounds_of_whole_differences_are_no_nearer_than_those_of_students_t():
+    # three of ten sets: bootstrap-t alone would exclude zero, though three signs are alike in a quarter of the cases
+    found = interval([1, 1, 1, *[0] * 7], list("abcdefghij"))
+    reach = stats.t.ppf(0.975, 9) * 0.3**0.5 * 0.7**0.5 / 3
+    assert found.low - 0.3 == pytest.approx(-reach)
+    assert found.low < 0
+    assert reach <= found.high - 0.3 <= 1.4 * reach + 1e-9
+
+
+def test_shares_of_which_one_is_not_whole_are_no_surer_than_one_set_makes_them():
+    # nineteen sets of 9 of 9 and one of 8 of 9: a standard error that rests on one set has few degrees of freedom
+    shares = cluster_interval([1.0] * 19 + [8 / 9], [*map(str, range(20))], Bootstrap(), is_rate=True)
+    assert shares.low < 0.95 < shares.high
 
 
 @pytest.mark.parametrize("sizes", [[1] * 12, [2] * 8, [1, 2, 3] * 5])

@@ -92,11 +92,11 @@ def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap
         n = len(mine.columns)
         if not n:
             continue
-        found, estimates = mine.intervals(bootstrap.level), mine.all_sets()
+        said, estimates = mine.said(), mine.all_sets()
         expected = np.full_like(estimates, np.nan) if mine.expect is None else mine.expect(mine.columns.sum(axis=0))
         for place in places:
             estimate, measure = defined(estimates[place]), figures.quantities[place].measure
-            low, high, _ = bounds_of(found, place, measure.kind, n, bootstrap.level)
+            low, high, _ = bounds_of(estimate, said[:, place], measure.kind, bootstrap)
             row = _made(each, measure, "where it has most documents", estimate, n)
             known = {
                 "value": value,

@@ -10,11 +10,12 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import Bootstrap, TInterval, pseudo_values
+from ...resampling import Bootstrap, defined
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
 from .contents import (
+    SCHEMA,
     Audit,
     Effect,
     Example,
@@ -23,16 +24,15 @@ from .contents import (
     Number,
     ValueNote,
 )
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of
 from .findings import representation, system_note, title
 from .input import AuditInput
 from .order import Order, effects_of_orders
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import chance_levels, votes
-from .warnings import warnings
+from .warnings import by_length, warnings
 
-SCHEMA = "evenhand-audit/5"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
@@ -86,10 +86,11 @@ def build_audit(
     aggregates = tuple(number for number in numbers if number.value is None)
     systems = tuple(map(system_note, given.systems))
     effects = _effects(measured, given, plan)
+    differences = paired_differences(measured, compared, plan.bootstrap, plan.least_group)
     return Audit(
         schema_name=SCHEMA,
         title=title(numbers, represented, voted, systems, effects),
-        warnings=(*warnings(measured, given, plan, numbers), *notes),
+        warnings=(*warnings(measured, given, plan, numbers), *by_length(differences, systems), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
@@ -101,7 +102,7 @@ def build_audit(
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
         represented=represented,
-        differences=paired_differences(measured, compared, plan.bootstrap, plan.least_group),
+        differences=differences,
         votes=voted,
         orders=effects,
         beside=tuple(beside(measured, given, plan)),
@@ -141,11 +142,10 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
     chances = chance_levels(measured, plan.bootstrap.level, plan.least_group)
     for each in measured:
-        found = each.figures.intervals(plan.bootstrap.level)
-        said = pseudo_values(each.figures.reduce, each.figures.columns, each.figures.rests_on)
+        estimates, said = each.figures.all_sets(), each.figures.said()
         n_sets = each.figures.parts.sum(axis=0)
         numbers += [
-            _number(each, place, found, plan.bootstrap, sets_with).model_copy(
+            _number(each, place, defined(estimates[place]), said[:, place], plan.bootstrap, sets_with).model_copy(
                 update={
                     "is_small": quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances.get((each.family.name, each.system, quantity)),
@@ -159,12 +159,16 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
 
 
 def _number(
-    each: Measured, place: int, found: TInterval, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]
+    each: Measured,
+    place: int,
+    estimate: float | None,
+    said: Floats,
+    bootstrap: Bootstrap,
+    sets_with: Mapping[str, Bools],
 ) -> Number:
     figures, quantity = each.figures, each.figures.quantities[place]
-    estimate, *_ = found.at(place)
     n = int(figures.rests_on[:, place].sum())
-    low, high, interval = bounds_of(found, place, quantity.kind, n, bootstrap.level)
+    low, high, interval = bounds_of(estimate, said, quantity.kind, bootstrap)
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
     without = figures.scored & ~figures.rests_on[:, place]
     present = sets_with.get(quantity.value or "", np.zeros_like(without))

@@ -1,12 +1,15 @@
 """Numbers of an audit as cells of its tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..pages.blocks import Cell, bounds
+from ..pages.blocks import Cell, Column, bounds
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import NOISE, Unit, number, signed
+from ..pages.words import joined
 from .contents import Audit, Chance, Effect, Number, PairedDifference
+
+GAP = "gap to expected"
 
 
 def level_of(audit: Audit) -> str:
@@ -33,12 +36,19 @@ def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     if chance is None or chance.gap is None:
         return NumberCell(None)
     is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
+    # without an interval there is no verdict either, and p of a few sets would be taken for one
     return NumberCell(
         chance.gap, None if is_between else (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "",
         sign=True,
         tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
-        adjusted_p=chance.adjusted,
+        adjusted_p=None if chance.low is None else chance.adjusted,
     )  # fmt: skip
+
+
+def gap_column(numbers: Iterable[Number], of: str = "") -> Column:
+    """The head of a column of gaps, with the null by which these numbers are expected."""
+    nulls = dict.fromkeys(each.chance.null for each in numbers if each.chance and each.measure.kind.names)
+    return Column(f"{of} {GAP}".strip(), note=f"(by {joined(list(nulls))})" if nulls else "")
 
 
 def gap_of(found: Number) -> Iterator[Cell]:

@@ -10,6 +10,9 @@ from ...records import Record, is_none
 from ...resampling import Verdict
 from ..gate.contents import BySet, Gate
 
+# what audit.json calls itself
+SCHEMA = "evenhand-audit/5"
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -178,8 +181,8 @@ class Number(Record):
     sentence: str = ""
     # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
     is_small: bool = False
-    # Student's t with the jackknife over sets, or that of Clopper and Pearson, of a rate
-    interval: Literal["t", "exact"] = "t"
+    # over what each set says, or that of Clopper and Pearson, of a rate; "t" in files of earlier versions
+    interval: Literal["bootstrap-t", "t", "exact"] = "bootstrap-t"
     # None where no null is known that holds
     chance: Chance | None = None
     # why, where a null is known, but nothing is concluded by it from these summaries
@@ -225,6 +228,19 @@ class Beside(Record):
     n: int
 
 
+class BeyondExpected(Record):
+    """A difference split in two: what would be expected of it, and what is left."""
+
+    # the difference of what is expected of both systems' summaries, each of summaries as long that take no side, and the rest,
+    # which is the difference of both gaps; with t intervals over document sets
+    expected: float
+    expected_low: float | None
+    expected_high: float | None
+    rest: float
+    rest_low: float | None
+    rest_high: float | None
+
+
 class PairedDifference(Record):
     """One system minus the first one, over the sets that are scored under both."""
 
@@ -250,6 +266,8 @@ class PairedDifference(Record):
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]
+    # None where no chance level is known under both
+    beyond: BeyondExpected | None = Field(default=None, exclude_if=is_none)
 
 
 class Vote(Record):

@@ -1,13 +1,31 @@
 """Which system is fairer, and how their published measures differ."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ..pages.blocks import Block, Column, Heading, Legend, Mark, Row, Strip, Table, Text, Tone, count, group, row, table
+from ..pages.blocks import (
+    Block,
+    Column,
+    Heading,
+    Heads,
+    Legend,
+    Mark,
+    Row,
+    Strip,
+    Table,
+    Text,
+    Tone,
+    count,
+    group,
+    row,
+    table,
+)
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
 from ..pages.numbers import MINUS
+from ..pages.words import joined
 from .cells import hundredfold, shown
-from .contents import Audit, Vote
+from .contents import Audit, PairedDifference, Vote
 
 TONES: dict[str, Tone] = {
     "too few sets": "unsure",
@@ -46,9 +64,20 @@ def differences(audit: Audit) -> Iterator[Block]:
         lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
         "two-sided, of exchanging the systems within sets, adjusted after Benjamini and Hochberg over all "
         f"{len(tests)} tests. There is a clear difference where the adjusted p is small and the interval does not include "
-        "zero. The picture shows those in points.",
+        f"zero. The picture shows those in points. {_lengths(audit)}",
     )
     yield difference_table(audit)
+
+
+def _lengths(audit: Audit) -> str:
+    """How long the systems' summaries are, and what that has to do with differences."""
+    said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
+    return (
+        f"Summaries have so many words on average: {said}. Beside a difference stands what is left of it beyond what would be "
+        "expected of summaries as long, in words as common, that take no side; a warning says where that is less than half. With "
+        "one summary of a set no more is known of length: evenhand compare holds systems at equal length, by several "
+        "candidates of a request."
+    )
 
 
 def vote_table(audit: Audit) -> Table:
@@ -81,7 +110,8 @@ def _points(vote: Vote, value: float | None, between: tuple[float | None, float 
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
+    beyond = Column("beyond expected", note="of summaries as long")
+    heads: Heads = ("measure", "plot", "difference", beyond, "p", "adjusted p", "verdict", "sets", "under one only")
     by_system: dict[str, list[Row]] = {}
     for each in audit.differences:
         its: Tone = "neutral" if each.verdict in ("higher", "lower") else "unsure"
@@ -90,6 +120,7 @@ def difference_table(audit: Audit) -> Table:
             f"{each.measure}: {each.value}" if each.value else str(each.measure),
             Strip(tuple(Mark(100 * mean, *hundredfold(each), its) for mean in drawn)),
             shown(each),
+            _beyond(each),
             NumberCell(each.p_value, unit="p"),
             NumberCell(each.adjusted, unit="p"),
             Text(each.verdict, tone=None if each.verdict == "not measured" else its),
@@ -101,3 +132,11 @@ def difference_table(audit: Audit) -> Table:
     groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
     axis = scale([None if x is None else 100 * x for x in ends], zero=True)
     return table(f"differences to {reference}", heads, groups, axis)
+
+
+def _beyond(difference: PairedDifference) -> NumberCell:
+    """What is left of a difference less what would be expected of it."""
+    found = difference.beyond
+    if found is None:
+        return NumberCell(None)
+    return replace(shown(difference), value=found.rest, bounds=(found.rest_low, found.rest_high))

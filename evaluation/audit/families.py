@@ -7,7 +7,7 @@ from ...errors import DataError, MissingExtra
 from ...extras import need
 from ...fairness.groups.coverage import CoverageMode
 from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
-from ...judges.measures.tone import SCORERS, ToneScorer
+from ...judges.measures.tone import ToneScorer, open_tone
 from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
 from .coverage import UnitCoverage
@@ -80,7 +80,7 @@ def open_tools(
                     f"published numbers, which need 'ngram': {error}"
                 )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
-    tone = SCORERS[plan.tone](models) if "tone" in plan.measures else None
+    tone = open_tone(plan.tone, models) if "tone" in plan.measures else None
     return Tools(opened, asked, words, tone, tuple(notes))
 
 

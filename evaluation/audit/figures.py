@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import LEAST_SETS, NOISE, TInterval, exact_bounds, t_interval
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, exact_bounds, interval_by_sets, pseudo_values
 from .contents import Example, Kind, Quantity
 
 K = TypeVar("K", bound=Hashable)
@@ -99,9 +99,9 @@ class Figures:
         assert self.expect is not None, "only families with a null are held against it"
         return self.reduce(sums) - self.expect(sums)
 
-    def intervals(self, level: float) -> TInterval:
-        """The quantities of the whole corpus with intervals over the sets that have an answer."""
-        return t_interval(self.reduce, self.columns[self.scored], self.rests_on[self.scored], level)
+    def said(self) -> Floats:
+        """What each set says of each quantity, (sets, quantities); nan of those on which it does not rest."""
+        return pseudo_values(self.reduce, self.columns, self.rests_on)
 
 
 class Family(Protocol):
@@ -156,16 +156,27 @@ class Measured:
 
 
 def bounds_of(
-    found: TInterval, place: int, kind: Kind, n: int, level: float
-) -> tuple[float | None, float | None, Literal["t", "exact"]]:
-    """Bounds of one quantity over `n` sets, and what they are: of rates exact, of others t, which knows nothing of the scale."""
-    estimate, low, high, _ = found.at(place)
-    if kind.is_rate and n >= LEAST_SETS and estimate is not None:
-        return *exact_bounds(estimate, n, level), "exact"
+    estimate: float | None, said: Floats, kind: Kind, bootstrap: Bootstrap
+) -> tuple[float | None, float | None, Literal["bootstrap-t", "exact"]]:
+    """Bounds of one quantity, and what they are: of rates exact, of others by bootstrap-t, which knows nothing of the scale.
+
+    Student's t with the jackknife holds far less than it says where most sets have 0, as of a shortfall:
+    docs/run-folder.md#audit-intervals.
+
+    Args:
+        estimate: the quantity; None where undefined.
+        said: what each set says of it, `pseudo_values`; nan of those on which it does not rest.
+        kind: of the quantity.
+        bootstrap: draws, and the level.
+    """
+    known = said[~np.isnan(said)]
+    if kind.is_rate and len(known) >= LEAST_SETS and estimate is not None:
+        return *exact_bounds(estimate, len(known), bootstrap.level), "exact"
+    low, high = interval_by_sets(estimate, known.tolist(), bootstrap)
     # every measure is at least 0, and shares at most 1, save for differences
     if low is not None and high is not None and not kind.is_difference:
         low, high = max(0.0, low), min(1.0, high) if kind.is_share else high
-    return low, high, "t"
+    return low, high, "bootstrap-t"
 
 
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:

@@ -1,5 +1,7 @@
 """What an audit finds, in words: its headline, and who is represented less or more than by summaries that take no side.
 
+The headline of one system says what happened: what a value has of the documents and of the summaries, and what would be expected.
+How sure that is, and where to look, stands below it. The headline of several says which is fairer, and by how much.
 Both go by gaps to the chance level alone (see `votes`). Where coverage says the opposite of shares, the headline says so.
 """
 
@@ -7,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...text import sentences, words
-from ..pages.numbers import NOISE, interval, percent, signed
+from ..pages.numbers import NOISE, interval, percent, said_p, signed
 from ..pages.words import counted, joined
 from .contents import (
     PLACE_IN_SOURCES,
@@ -45,8 +47,8 @@ class Wording:
 
 
 SHARES = (
-    "{value} has {there} of the words of a set's documents on average and {here} of the summaries' words; {expected} would be "
-    "expected of summaries that "
+    "{value} has {there} of the documents' words and {here} of the summaries' words; {expected} would be expected of summaries "
+    "that "
 )
 WORDINGS = {
     "value-shares": Wording(
@@ -149,19 +151,45 @@ def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribut
 
 def _detail(found: Number, chance: Chance, source: float | None) -> str:
     """The numbers behind a claim, for one value."""
+    return f"{_stated(found, chance, source)}: {how_sure(chance)}."
+
+
+def how_sure(chance: Chance) -> str:
+    """ "a gap of -5.9 points (-9.3 to -2.6; p = 0.001) by equal commonness"."""
     bounds = chance.low, chance.high
-    between = "" if None in bounds else f" ({interval(*bounds, 1, 'points', sign=True)})"
+    said = [] if None in bounds else [interval(*bounds, 1, "points", sign=True)]
+    said += [] if None in bounds or chance.adjusted is None else [said_p(chance.adjusted)]
+    brackets = f" ({'; '.join(said)})" if said else ""
+    return f"a gap of {_points(chance.gap)} points{brackets} by {chance.null}"
+
+
+def _stated(found: Number, chance: Chance, source: float | None) -> str:
+    """What a value has of the documents and of the summaries, and what would be expected."""
     estimate = found.estimate or 0.0
     size = round(100 * abs(estimate), 1)
     expected = chance.between or (chance.expected,)
-    said = WORDINGS[found.family].detail.format(
+    return WORDINGS[found.family].detail.format(
         value=found.value, there=percent(source), here=percent(found.estimate),
         # ends that are written alike are said once
         expected=" to ".join(dict.fromkeys(map(percent, expected))),
         expected_points=" to ".join(dict.fromkeys(map(_points, expected))),
         against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
-    return f"{said}: a gap of {_points(chance.gap)} points{between}."
+
+
+def headed(represented: Sequence[Representation]) -> tuple[Representation, str] | None:
+    """The family and the value of which the headline of one system tells; None where nobody is clearly off."""
+    found = next((each for each in represented if each.under or each.over), None)
+    return None if found is None else (found, (found.under or found.over)[0])
+
+
+def number_of(numbers: Sequence[Number], found: Representation, value: str) -> tuple[Number, Chance]:
+    """By which a value is named."""
+    return next(
+        (each, each.chance)
+        for each in numbers
+        if (each.system, each.measure, each.value) == (found.system, found.measure, value) and each.chance
+    )
 
 
 def order_sentence(effects: Sequence[Effect], follows: str) -> str:
@@ -195,7 +223,7 @@ def title(
     systems: Sequence[SystemNote],
     effects: Sequence[Effect] = (),
 ) -> str:
-    """With one system who is represented less or more; with several by which families each is fairer or less fair.
+    """With one system what happened to whom; with several by which families each is fairer or less fair.
 
     Args:
         numbers: of all systems; what the first aggregate says stands where no chance level is known.
@@ -210,11 +238,7 @@ def title(
         shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
         if shares and all(each.estimate is None for each in shares):
             return "Nothing of the documents was found in the summaries"
-        said = [each.sentence for each in represented if each.under or each.over] or [
-            each.sentence for each in represented
-        ]
-        sentence = next(iter(said or [each.sentence for each in numbers if each.sentence]), "Nothing could be measured")
-        return f"{sentence.removesuffix('.')}{_otherwise(represented)}"
+        return _of_one(numbers, represented)
     reference = systems[0].label
     others = [each.label for each in systems[1:]]
     shown = [
@@ -222,6 +246,18 @@ def title(
     ]
     more = len(others) - MOST_COMPARED
     return "; ".join(shown) + (f"; and {more} other systems" if more > 0 else "")
+
+
+def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) -> str:
+    """The value that is farthest below what is expected, or above it where none is below, with its numbers."""
+    told = headed(represented)
+    if told is None:
+        said = [each.sentence for each in (*represented, *numbers) if each.sentence]
+        return next(iter(said), "Nothing could be measured").removesuffix(".")
+    found, value = told
+    mine = (each for each in numbers if (each.system, each.family, each.value) == (found.system, found.family, value))
+    source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
+    return f"{_stated(*number_of(numbers, found, value), source)}{_otherwise(represented)}"
 
 
 def _otherwise(represented: Sequence[Representation]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ...fairness.groups.chance import EQUAL_COMMONNESS
 from ..gate.page import with_gate
 from ..pages.blocks import (
     Block,
@@ -34,7 +35,7 @@ from ..pages.blocks import (
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
 from ..pages.words import counted, joined
-from .cells import gap, gap_of, hundredfold, level_of, rests_on, shown
+from .cells import gap, gap_column, gap_of, hundredfold, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
@@ -47,18 +48,29 @@ from .contents import (
     SystemNote,
     ValueNote,
 )
+from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
+from .findings import WORDINGS, how_sure, number_of
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes
 
+# what is expected of summaries that take no side, by the names of nulls
+NULLS = {
+    EQUAL_COMMONNESS: "each of a summary's words could as well have been any word that as many documents of the set have",
+    EITHER: "as a sentence of the documents that as many of them have, or as if documents had each other's labels, whichever is "
+    "nearer",
+}
+P_IN_WORDS = (
+    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps; the smaller, "
+    "the surer."
+)
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
 # published measures of a value, which say nothing without their chance level
 PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
-GAP = "gap to expected"
 # summaries that a reader is sent to first
 MOST_TO_LOOK_AT = 3
 # families whose numbers are not by attribute value, but by groups of their own
@@ -122,11 +134,19 @@ def _values(audit: Audit) -> Iterator[Block]:
         ]
         blocks = tuple(block for each in folded for block in (Heading(each.name, 3), each))
         yield Details(f"Published measures of each {audit.attribute}", blocks)
+    yield _reading(audit)
+
+
+def _reading(audit: Audit) -> Prose:
+    """How the numbers by value are read, and by which null they are expected."""
+    nulls = dict.fromkeys(n.chance.null for n in audit.by_value if n.chance and n.family not in ELSEWHERE)
+    said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
+    how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
-    yield Prose(
+    return Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
         "not. Coverage: of the summary's units that any document has, the share that a document has, on average; its "
-        f"difference is to all documents of the set.{few}",
+        f"difference is to all documents of the set.{how}{few}",
         "lead",
     )
 
@@ -145,7 +165,7 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            columns = _columns(measures, calibrated)
+            columns = _columns(measures, calibrated, audit)
             heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated, bool(drawn))
@@ -160,13 +180,14 @@ def _calibrated(audit: Audit) -> set[Measure]:
 
 
 def _columns(
-    measures: Iterable[Measure], calibrated: Collection[Measure], *, is_first: bool = False
+    measures: Iterable[Measure], calibrated: Collection[Measure], audit: Audit, *, is_first: bool = False
 ) -> Iterator[Column]:
-    """Of each measure its own, and of those by which groups are named the gap to what is expected.
+    """Of each measure its own, and of those by which groups are named the gap to what is expected, with the null's name.
 
     Args:
         measures: in their order.
         calibrated: those by which groups are named.
+        audit: its numbers.
         is_first: of a difference the gap stands alone.
     """
     for each in measures:
@@ -174,7 +195,8 @@ def _columns(
         if not (is_first and each in calibrated and each.kind.is_difference):
             yield Column(each.kind.name, note=note)
         if each in calibrated:
-            yield Column(f"coverage {GAP}" if each.kind == COVERAGE_DIFFERENCE else GAP)
+            mine = (n for n in audit.by_value if n.measure == each)
+            yield gap_column(mine, "coverage" if each.kind == COVERAGE_DIFFERENCE else "")
 
 
 def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_first: bool = False) -> Iterator[Cell]:
@@ -295,6 +317,10 @@ def beside_table(audit: Audit) -> Table:
 
 def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
+    drawn = (
+        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
+        f"Student's t with the jackknife; tests of {bootstrap['resamples']:,} exchanges; seed {bootstrap['seed']}"
+    )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):
         if n.chance:
@@ -308,11 +334,7 @@ def _made(audit: Audit) -> Iterator[Block]:
         ),
         *((measure.family, code(measure.signature)) for measure in audit.measures),
         *([("expected", expected)] if expected else []),
-        (
-            "intervals",
-            f"{level_of(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} "
-            f"exchanges, seed {bootstrap['seed']}",
-        ),
+        ("intervals", drawn),
     )
     return how_made(facts, audit.versions)
 
@@ -332,11 +354,14 @@ def _named(audit: Audit) -> Iterator[Block]:
             if (each.system, each.family) == (system.label, found.family) and set(each.left_out) & set(found.under)
         ]
         look = [f"Look first at the summaries of {', '.join(examples[:MOST_TO_LOOK_AT])}."] if examples else []
-        # the headline says who of one system, and the table the numbers of several
+        # the headline has the first numbers of one system, and the table those of several
         if several:
             said.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
         else:
-            said += map(Prose, (*found.details, *look))
+            first = (found.under or found.over)[0]
+            _, chance = number_of(audit.by_value, found, first)
+            sure = f"Of {WORDINGS[found.family].subject.format(value=first)} that is {how_sure(chance)}."
+            said += map(Prose, (f"{found.sentence} {sure}", *found.details[1:], *look))
     yield from items(said)
 
 
@@ -353,7 +378,7 @@ def _main(audit: Audit) -> Iterator[Block]:
             if (its := [mine.get((each, note.value)) for each in measures])
         )
         groups.append(group(rows, system.label if several else ""))
-    columns = _columns(measures, calibrated, is_first=True)
+    columns = _columns(measures, calibrated, audit, is_first=True)
     yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
     yield from _named(audit)
     yield from orders(audit)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
-from .contents import PairedDifference
+from .contents import BeyondExpected, PairedDifference
 from .figures import Figures, Floats, Measured
 
 
@@ -48,6 +48,7 @@ def _differences(one: Measured, other: Measured, bootstrap: Bootstrap, least_gro
     both = one.figures.scored & other.figures.scored
     mine, theirs = one.figures.only(both), other.figures.only(both)
     found, p_values = _tests(mine, theirs, bootstrap)
+    parts = _parts(mine, theirs, bootstrap.level)
     n_sets = (mine.rests_on & theirs.rests_on).sum(axis=0).tolist()
     n_of_either = (one.figures.rests_on | other.figures.rests_on).sum(axis=0).tolist()
     for place, quantity in enumerate(mine.quantities):
@@ -72,7 +73,38 @@ def _differences(one: Measured, other: Measured, bootstrap: Bootstrap, least_gro
             p_value=defined(p_values[place]) if n > 1 else None,
             adjusted=None,
             verdict="no clear difference",
+            beyond=_beyond(parts, place, len(mine.quantities)) if parts else None,
         )
+
+
+def _parts(mine: Figures, theirs: Figures, level: float) -> TInterval | None:
+    """Of each difference what would be expected of it, and then of each the rest; None of a family without chance levels.
+
+    What is expected is of summaries as long as each system's, so that the rest is no difference of lengths alone.
+    """
+    expect, other = mine.expect, theirs.expect
+    if expect is None or other is None:
+        return None
+    known = np.array([bool(a and b) for a, b in zip(mine.nulls, theirs.nulls, strict=True)])
+    width = mine.columns.shape[1]
+
+    def parts(sums: Floats) -> Floats:
+        ours, others = sums[..., :width], sums[..., width:]
+        expected = np.where(known, expect(ours) - other(others), np.nan)
+        return np.concatenate([expected, mine.reduce(ours) - mine.reduce(others) - expected], axis=-1)
+
+    rests_on = np.tile(mine.rests_on | theirs.rests_on, 2)
+    return t_interval(parts, np.hstack([mine.columns, theirs.columns]), rests_on, level)
+
+
+def _beyond(parts: TInterval, place: int, n_quantities: int) -> BeyondExpected | None:
+    """The parts of one difference; None where no chance level of it is known."""
+    (expected, low, high, _), (rest, rest_low, rest_high, _) = parts.at(place), parts.at(place + n_quantities)
+    if expected is None or rest is None:
+        return None
+    return BeyondExpected(
+        expected=expected, expected_low=low, expected_high=high, rest=rest, rest_low=rest_low, rest_high=rest_high
+    )
 
 
 def _tests(mine: Figures, theirs: Figures, bootstrap: Bootstrap) -> tuple[TInterval, Floats]:

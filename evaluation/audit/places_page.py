@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..pages.blocks import Block, Column, Group, Heading, Heads, Prose, group, row, table
-from .cells import gap, gap_of, rests_on, shown
+from .cells import gap, gap_column, gap_of, rests_on, shown
 from .contents import Audit
 from .findings import order_sentence
 
@@ -18,7 +18,7 @@ def places(audit: Audit) -> Iterator[Block]:
             f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
             "documents in other orders, and --order holds their summaries against each other.",
         )
-        yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
+        yield table("by place", ("place", "in documents", "in summaries", _gaps(audit, "order")), groups)
 
 
 def orders(audit: Audit) -> Iterator[Block]:
@@ -60,7 +60,7 @@ def tones(audit: Audit) -> Iterator[Block]:
             "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
             "words. What tells tone is often wrong of a single sentence: read some before you conclude.",
         )
-        yield table("tone", (audit.attribute, "in documents", "in summaries", "gap to expected"), groups)
+        yield table("tone", (audit.attribute, "in documents", "in summaries", _gaps(audit, "tone")), groups)
 
 
 def word_lists(audit: Audit) -> Iterator[Block]:
@@ -73,8 +73,12 @@ def word_lists(audit: Audit) -> Iterator[Block]:
             lead="The share of each list in the listed words. Words of the summaries can be compared where as many documents "
             "have words of another list; the gap is over these alone. n counts sets.",
         )
-        heads = ("words", "in documents", "in summaries", "in those compared", "gap to expected")
+        heads: Heads = ("words", "in documents", "in summaries", "in those compared", _gaps(audit, "word-lists"))
         yield table("word lists", heads, groups)
+
+
+def _gaps(audit: Audit, family: str) -> Column:
+    return gap_column(n for n in audit.by_value if n.family == family)
 
 
 def _groups(audit: Audit, family: str, *, is_whole: bool = False) -> list[Group]:

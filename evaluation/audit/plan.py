@@ -11,12 +11,11 @@ from typing import TypeVar, get_args
 import regex
 from pydantic import ValidationError
 
-from ...config.fairness import ENTAILER_MODELS, EntailerSection, MatcherSection, WordListsSection
+from ...config.fairness import ENTAILER_MODELS, EntailerSection, MatcherSection, ToneSection, WordListsSection
 from ...config.recipe_file import load_section
 from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
-from ...judges.measures.tone import ToneName
 from ...models import file_at_hand
 from ...resampling import LEAST_SETS, Bootstrap
 from ...text import did_you_mean
@@ -50,7 +49,7 @@ class AuditPlan:
     # "ratio", "equal", or one weight for each value of the audit
     target: Target = "ratio"
     # what tells the tone of a sentence
-    tone: ToneName = "vader"
+    tone: ToneSection = field(default_factory=ToneSection)
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
     # words of groups; None: those of the genders
@@ -155,10 +154,21 @@ def _is_weight(text: str) -> bool:
         return False
 
 
+def read_tone(text: str) -> ToneSection:
+    """What tells tone, by its name or from a YAML file with the keys of its section.
+
+    Raises:
+        DataError: the name is not known.
+        RecipeError: the file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    return _section("tone", text, ToneSection, None)
+
+
 # of an option and of --model: the names that it may have, and the measures that it tells
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "matcher": (get_args(MatcherSection.model_fields["kind"].annotation), BY_MATCHER),
     "entailer": (get_args(EntailerSection.model_fields["kind"].annotation), ("coverage",)),
+    "tone": (get_args(ToneSection.model_fields["kind"].annotation), ("tone",)),
 }
 # words of documents up to which the encoder is the usual entailer: it reads some 500 of them a second on one core
 MOST_ENCODED = 20_000
@@ -166,7 +176,7 @@ LETTER, LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 # those that have no model are not asked for one
 WITHOUT_MODEL = ("ngram", "words")
 
-S = TypeVar("S", MatcherSection, EntailerSection)
+S = TypeVar("S", MatcherSection, EntailerSection, ToneSection)
 
 
 def read_word_lists(path: Path | None, measures: Sequence[str]) -> WordListsSection | None:

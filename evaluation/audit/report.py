@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..pages.folder import Content, Result
-from .build import SCHEMA
-from .contents import Audit
+from .contents import SCHEMA, Audit
 from .input import AuditInput
 from .page import page
 

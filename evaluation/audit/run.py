@@ -18,7 +18,7 @@ from .build import Progress, build_audit
 from .contents import Audit
 from .families import families, open_tools
 from .input import AuditInput
-from .plan import AuditPlan, read_measures, read_sections, read_target, read_word_lists, usual_measures
+from .plan import AuditPlan, read_measures, read_sections, read_target, read_tone, read_word_lists, usual_measures
 from .report import AUDIT, key_of, write_audit
 
 DRAWN = tuple(asdict(Bootstrap()))
@@ -83,6 +83,8 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (given.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
+    if isinstance(tone := given.get("tone"), str | Path):
+        given["tone"] = read_tone(str(tone))
     lists = given.pop("word_lists", None)
     if isinstance(lists, str | Path):
         lists = read_word_lists(Path(lists), measures)

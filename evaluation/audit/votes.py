@@ -16,6 +16,7 @@ from ...resampling import (
     TInterval,
     adjusted,
     defined,
+    exact_bounds,
     least_p_value,
     pseudo_values,
     t_interval,
@@ -23,7 +24,7 @@ from ...resampling import (
 )
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
-from .figures import Floats, Measured
+from .figures import Bools, Floats, Measured
 
 # family, system, quantity
 Key = tuple[str, str, Quantity]
@@ -55,6 +56,9 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             if between and abs(gap) <= NOISE:
                 # a gap of 0 by definition, whose spread says nothing
                 low = high = None
+            rate = gap + float(expected[place])
+            if quantity.kind.is_rate and low is not None and not NOISE < rate < 1 - NOISE:
+                low, high = _bounds_at_edge(rate, float(expected[place]), figures.rests_on[:, place], level)
             key = each.family.name, each.system, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
@@ -70,6 +74,12 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             what = verdict(bounds, p_value, level=level, n_sets=n_sets[key], least_sets=least_sets)
             found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": what})
     return found
+
+
+def _bounds_at_edge(rate: float, expected: float, rests_on: Bools, level: float) -> tuple[float, float]:
+    """Of the gap of a rate that is 0 or 1 in every set, whose spread says nothing: the exact ones of the rate."""
+    low, high = exact_bounds(round(rate), int(rests_on.sum()), level)
+    return low - expected, high - expected
 
 
 @dataclass(frozen=True)

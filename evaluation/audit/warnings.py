@@ -10,7 +10,8 @@ from ...fairness.opinion.tokens import share_borderless
 from ...resampling import LEAST_SETS
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
-from ..pages.words import counted
+from ..pages.words import counted, joined
+from ..systems.lengths import MOST_OF_IT
 from .contents import (
     AUC,
     BUR,
@@ -64,9 +65,9 @@ def warnings(
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
     if not family.entailer.reads_pairs:
         yield (
-            f"{measured.system}, coverage: {100 * found_share(measured.found):.0f} % of the summaries' units are in any document "
-            f"by {family.by}; under {100 * LEAST_FOUND:.0f} % no {family.attribute} is named by coverage, and it has "
-            "no vote (--entailer)."
+            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of what its summaries say is in any "
+            f"document by {family.by}; under {100 * LEAST_FOUND:.0f} % coverage names no {family.attribute} and does not say "
+            "which system is fairer (another --entailer may)."
         )
 
 
@@ -115,6 +116,32 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
             f"{one_valued:,} scored sets have words of one value only; by definition of BUR, UER, AUC and SOF their summaries "
             "count as fair."
         )
+
+
+def by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> Iterator[str]:
+    """Of each pair of systems the clear differences of which half or more would be expected of summaries as long."""
+    words = {each.label: each.n_words for each in systems}
+    said: dict[tuple[str, str], list[str]] = {}
+    for each in differences:
+        if each.value is None and is_by_length(each):
+            said.setdefault((each.system, each.reference), []).append(str(each.measure))
+    for (system, reference), measures in said.items():
+        yield (
+            f"{system}, {joined(measures)}: half or more of the difference from {reference} would be expected of summaries that "
+            f"take no side and are as long ({words[system]:.1f} and {words[reference]:.1f} words on average); the table of "
+            "differences has what is left."
+        )
+
+
+def is_by_length(difference: PairedDifference) -> bool:
+    """Whether half of a clear difference or more would be expected, and that part is clear itself."""
+    part = difference.beyond
+    if part is None or not difference.estimate or difference.verdict not in ("higher", "lower"):
+        return False
+    if part.expected_low is None or part.expected_high is None:
+        return False
+    is_clear = part.expected_low > NOISE or part.expected_high < -NOISE
+    return is_clear and part.expected / difference.estimate >= MOST_OF_IT
 
 
 def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:

@@ -52,7 +52,9 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: i
         better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
         parts = [f"of {len(verdicts)} entries {better} better and {worse} worse by some judge"]
     whom = (
-        f"Only one entry, against its one draw {_at(last.k)}" if is_alone else f"Against {last.reference} {_at(last.k)}"
+        f"Only one entry, its best of {last.k} against one draw of it"
+        if is_alone
+        else f"Against {last.reference} {_at(last.k)}"
     )
     return f"{whom}: {', '.join(parts)}"
 

@@ -9,10 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import DataError, StorageError
-from ...storage import listed, parse_line, read_text
+from ...storage import NotJsonError, listed, parse_json, parse_line, read_text
 from ...text import some_of
+from ..audit.contents import SCHEMA, Audit
+from ..comparison.contents import Comparison
+from ..systems.contents import Report
 from .names import MissingNumber
 from .numbers import Named, Page, alike, minus, numbers_of
+
+# what a message calls each kind of page
+CALLED: dict[type[Page], str] = {Audit: "an audit", Report: "a report", Comparison: "a comparison"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,10 @@ def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
     """
     file = path / file_name if path.is_dir() else path
     try:
-        page = parse_line(read_text(file), kind)
+        text = read_text(file)
+        if why := _refusal(text, kind):
+            raise DataError(f"--baseline {file}: {why}; name an earlier {file_name} of this version, or its folder")
+        page = parse_line(text, kind)
     except StorageError as error:
         raise DataError(f"--baseline {error}; name an earlier {file_name} or its folder") from error
     except DataError as error:
@@ -80,6 +89,29 @@ def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
     if not page.sets:
         raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it anew by this version")
     return Baseline(file, page)
+
+
+def _refusal(text: str, kind: type[Page]) -> str:
+    """Why a file is told to be of another kind or version by what it calls itself and its keys; "" where it is not told."""
+    try:
+        found = parse_json(text)
+    except NotJsonError:
+        return ""
+    if not isinstance(found, dict):
+        return ""
+    schema, needed = found.get("schema_name"), {each: _required(each) for each in CALLED}
+    if str(schema).partition("/")[0] == SCHEMA.partition("/")[0]:
+        if kind is not Audit:
+            return f"is {CALLED[Audit]}, not {CALLED[kind]}"
+        return "" if schema == SCHEMA else f"is an audit of another version ({schema}, and this one writes {SCHEMA})"
+    its = [each for each, names in needed.items() if names <= found.keys() and each is not Audit]
+    if its and kind not in its:
+        return f"is {CALLED[its[0]]}, not {CALLED[kind]}"
+    return f"calls itself {schema!r}, not {SCHEMA!r}" if kind is Audit and "schema_name" in found else ""
+
+
+def _required(kind: type[Page]) -> set[str]:
+    return {name for name, key in kind.model_fields.items() if key.is_required()}
 
 
 def _unlike(then: Page, now: Page) -> Iterator[str]:

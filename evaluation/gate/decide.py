@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...resampling import NOISE, Bootstrap, cluster_interval, exact_bounds
+from ...resampling import NOISE, Bootstrap, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -127,11 +127,7 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     if number.is_rate and number.is_difference and np.ptp(np.round(values, 9)) == 0:
         reach = exact_bounds(0.0, len(values), plan.level)[1] * (1 + abs(number.estimate))
         return max(-1.0, number.estimate - reach), min(1.0, number.estimate + reach)
-    found = cluster_interval(values, list(number.by_set), plan)
-    if found.low is None or found.high is None or found.estimate is None:
-        return None, None
-    shift = number.estimate - found.estimate
-    return found.low + shift, found.high + shift
+    return interval_by_sets(number.estimate, values, plan)
 
 
 def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, n_limits: int) -> GateRow:

@@ -60,7 +60,7 @@ class Number:
     sign: bool = False
     tone: Tone | None = None
     note: str = ""
-    # of its test, after the correction of its page; CSV has it
+    # of its test, after the correction of its page
     adjusted_p: float | None = None
 
     @property
@@ -75,6 +75,12 @@ class Number:
             return ""
         low, high = self.bounds
         return numbers.interval(low, high, self.places, self.unit, sign=self.sign)
+
+    @property
+    def below(self) -> list[str]:
+        """What stands smaller below the number or beside it: its interval, p of its test, and its note."""
+        p = "" if self.adjusted_p is None else numbers.said_p(self.adjusted_p)
+        return [each for each in (self.interval, p, self.note) if each]
 
 
 @dataclass(frozen=True)

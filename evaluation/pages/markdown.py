@@ -120,8 +120,7 @@ def _cell(cell: Cell) -> str:
     mark = f"{MARKS[cell.tone]} " if cell.tone else ""
     notes: Sequence[str] = [plain(cell.note)] if cell.note else []
     if isinstance(cell, Number):
-        notes = [cell.interval, *notes] if cell.interval else notes
-        text = cell.shown
+        notes, text = [plain(each) for each in cell.below], cell.shown
     else:
         text = _code(cell.text) if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)
     said = f" ({'; '.join(notes)})" if notes else ""

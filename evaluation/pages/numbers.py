@@ -48,6 +48,12 @@ def p_value(value: float | None) -> str:
     return "< 0.001" if value is not None and 0 < value < 0.0005 else number(value)
 
 
+def said_p(value: float) -> str:
+    """ "p = 0.012" or "p < 0.001"."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def with_unit(value: float | None, places: int, unit: Unit, *, sign: bool = False) -> str:
     """The number; of a share its percentage, or its difference in points; a whole number with its thousands apart; a p-value."""
     write = signed if sign else number

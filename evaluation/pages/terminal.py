@@ -157,6 +157,6 @@ def _cell(cell: Cell, joint: str) -> RichText:
     if isinstance(cell, Text):
         style = style or {"strong": "bold", "faint": "dim"}.get(cell.style, "")
         return RichText.assemble((f"{mark}{cell.text}", style), (f" ({cell.note})" if cell.note else "", "dim"))
-    notes = [each for each in (cell.interval, cell.note) if each]
+    notes = cell.below
     said = f" ({'; '.join(notes)})" if notes and joint == " " else "".join(f"{joint}{each}" for each in notes)
     return RichText.assemble((f"{mark}{cell.shown}", style), (said, "dim"))

@@ -2,19 +2,19 @@
 docs/fairness.md#tone.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
+from ...config.fairness import ToneSection
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
 from ...models import signature
 from ...storage import digest
+from ...text import words
 from ..encoder import EncoderAligner
 from ..shared import NoModel, OneModel, SharedModels
 
-ToneName = Literal["vader", "encoder"]
 FEATURE = "tone by 'vader'"
-ENCODER = "embedded:all-minilm-l6-v2"
 # sentences between which the encoder places others
 POSITIVE = (
     "This is good.", "I am happy with it.", "It is wonderful and I recommend it.", "They are right and should be praised.",
@@ -32,7 +32,7 @@ Amounts = tuple[float, float]
 class ToneScorer(Protocol):
     """Tells how positive and how negative texts are."""
 
-    # "vader", "encoder"
+    # kind of its section
     name: str
     signature: str
 
@@ -67,24 +67,56 @@ class Vader(NoModel):
         return [(float(each["pos"]), float(each["neg"])) for each in found]
 
 
+class Lexicon(NoModel):
+    """Shares of positive and negative words by lists of one's own."""
+
+    name = "lexicon"
+
+    def __init__(self, positive: Sequence[str], negative: Sequence[str]) -> None:
+        self._signs = [{word for each in signed for word in words(each)} for signed in (positive, negative)]
+        self.signature = f"lexicon|{digest([sorted(each) for each in self._signs], 6)}"
+
+    def amounts(self, texts: Sequence[str]) -> list[Amounts]:
+        """Shares of a text's words that are positive and negative."""
+        return [self._of(words(text)) for text in texts]
+
+    def _of(self, said: Sequence[str]) -> Amounts:
+        positive, negative = (sum(word in signed for word in said) / max(1, len(said)) for signed in self._signs)
+        return positive, negative
+
+
 class EncoderTone(OneModel[EncoderAligner]):
     """Nearness to positive sentences less nearness to negative ones, by a sentence encoder that learned neither."""
 
     name = "encoder"
 
-    def __init__(self, models: SharedModels) -> None:
-        super().__init__(models.of(EncoderAligner, ENCODER, 32, None))
-        self.signature = f"encoder|{signature(ENCODER)}|between:{digest([POSITIVE, NEGATIVE], 6)}"
+    def __init__(self, models: SharedModels, section: ToneSection) -> None:
+        super().__init__(models.of(EncoderAligner, section.model_name, 32, None))
+        self._positive, self._negative = section.positive or POSITIVE, section.negative or NEGATIVE
+        self.signature = (
+            f"encoder|{signature(section.model_name)}|between:{digest([self._positive, self._negative], 6)}"
+        )
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """What a text is nearer to the positive ones, or to the negative ones."""
         if not texts:
             return []
-        rows = self._model.get().encode([*POSITIVE, *NEGATIVE, *texts]).astype(float)
-        n = len(POSITIVE)
-        ends = rows[:n].mean(axis=0), rows[n : 2 * n].mean(axis=0)
-        along = (rows[2 * n :] - (ends[0] + ends[1]) / 2) @ (ends[0] - ends[1])
+        rows = self._model.get().encode([*self._positive, *self._negative, *texts]).astype(float)
+        n, m = len(self._positive), len(self._positive) + len(self._negative)
+        ends = rows[:n].mean(axis=0), rows[n:m].mean(axis=0)
+        along = (rows[m:] - (ends[0] + ends[1]) / 2) @ (ends[0] - ends[1])
         return [(max(0.0, x), max(0.0, -x)) for x in along.tolist()]
 
 
-SCORERS: dict[ToneName, Callable[[SharedModels], ToneScorer]] = {"vader": lambda _: Vader(), "encoder": EncoderTone}
+def open_tone(section: ToneSection, models: SharedModels) -> ToneScorer:
+    """The scorer of a section; a model is loaded when it is first asked.
+
+    Raises:
+        MissingExtra: its library is not installed.
+        DataError: VADER's lexicon is absent.
+    """
+    if section.kind == "vader":
+        return Vader()
+    if section.kind == "lexicon":
+        return Lexicon(section.positive, section.negative)
+    return EncoderTone(models, section)

@@ -17,6 +17,8 @@ TRIALS = 300
         ("uniform", 5, 0.94),
         ("exponential", 10, 0.92),
         ("half zeros, else exponential", 10, 0.92),
+        ("differences of rates", 6, 0.94),
+        ("differences of rates", 10, 0.94),
     ],
 )
 def test_means_are_held(name, n_sets, least):
@@ -28,8 +30,8 @@ def test_no_interval_is_much_wider_than_students_t_of_normal_scores():
     assert count_held(SCORES["normal"], 5, TRIALS).width < 1.25
 
 
-@pytest.mark.parametrize("name", ["95%", "80%, two alike a set", "shares of nine, 95%"])
-@pytest.mark.parametrize("n_sets", [5, 12])
+@pytest.mark.parametrize("name", ["95%", "80%, two alike a set", "shares of nine, 80%", "shares of nine, 95%"])
+@pytest.mark.parametrize("n_sets", [5, 12, 20])
 def test_rates_are_held_and_have_always_an_interval(name, n_sets):
     found = count_held(RATES[name], n_sets, TRIALS)
     assert found.held >= TRIALS * 0.95 - 2 * sqrt(TRIALS * 0.95 * 0.05)

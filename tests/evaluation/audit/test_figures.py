@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.contents import OPINION_GRAPH, Measure, Quantity
-from evenhand.evaluation.audit.figures import Figures, mean_deviation
+from evenhand.evaluation.audit.contents import COVERAGE_DIFFERENCE, OPINION_GRAPH, UER, Measure, Quantity
+from evenhand.evaluation.audit.figures import Figures, bounds_of, mean_deviation
 from evenhand.fairness.groups.coverage import over
+from evenhand.resampling import Bootstrap, cluster_interval, defined
 
 
 def mean_figures(values):
@@ -22,13 +23,29 @@ def mean_figures(values):
     )
 
 
+def bounds(values, kind=OPINION_GRAPH, level=0.95):
+    figures = mean_figures(values)
+    estimate = defined(figures.all_sets()[0])
+    return bounds_of(estimate, figures.said()[:, 0], kind, Bootstrap(level))
+
+
 def test_intervals_are_those_of_scored_sets_and_few_have_none():
     values = [0.0, 1.0, 3.0, 2.0, 5.0]
-    with_hole, without = (mean_figures(each).intervals(0.9) for each in ([np.nan, *values], values))
-    assert (with_hole.low, with_hole.high) == (without.low, without.high)
-    assert with_hole.estimate == pytest.approx([2.2])
-    assert np.isnan(mean_figures(values[1:]).intervals(0.9).low).all()
-    assert np.isnan(mean_figures([]).intervals(0.9).low).all()
+    assert bounds([np.nan, *values]) == bounds(values)
+    # of a mean they are those of a report: bootstrap-t of the values themselves, cut where the measure ends
+    report = cluster_interval(values, [*map(str, range(5))], Bootstrap())
+    assert bounds(values, COVERAGE_DIFFERENCE) == (pytest.approx(report.low), pytest.approx(report.high), "bootstrap-t")
+    assert bounds(values)[0] == max(0.0, report.low)
+    assert bounds(values[1:])[:2] == bounds([])[:2] == (None, None)
+
+
+def test_where_most_sets_have_none_the_interval_reaches_further_up_than_that_of_t():
+    # five of twelve sets: t is as far from the mean on both sides, though a set more would pull it up alone
+    values = [0.0] * 7 + [0.1, 0.1, 0.2, 0.3, 0.6]
+    low, high, _ = bounds(values, UER)
+    mean, reach = np.mean(values), 2.201 * np.std(values, ddof=1) / np.sqrt(12)
+    assert high - mean > 1.2 * reach
+    assert 0 <= low < mean
 
 
 def test_quantities_stand_beside_what_is_expected_of_them():

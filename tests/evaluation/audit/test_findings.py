@@ -91,11 +91,17 @@ def test_without_a_chance_level_nothing_is_said_of_anybody():
     assert representation([number(None, 0.9, BUR, gap=0.5, verdict="higher")], "stance") is None
 
 
-def test_one_system_is_headed_by_who_is_represented_less_or_more():
-    clear = representation(sides(number("left", 0.2, gap=-0.2, verdict="lower")), "stance")
+def test_one_system_is_headed_by_what_happened_to_whom():
+    numbers = sides(number("left", 0.2, gap=-0.2, verdict="lower"), number("right", 0.5, gap=0.3, verdict="higher"))
+    clear = representation(numbers, "stance")
     nobody = representation(sides(number("left", 0.2, gap=-0.2)), "stance")
     aggregates = [number(None, 0.9, BUR)]
-    assert f"{title(aggregates, [nobody, clear], (), SYSTEMS[:1])}." == clear.sentence
+    said = "left has 30.0 % of the documents' words and 20.0 % of the summaries' words; 40.0 % would be expected of summaries"
+    assert title([*aggregates, *numbers], [nobody, clear], (), SYSTEMS[:1]) == f"{said} that take no side"
+    # where nobody has less, who has most beyond what is expected
+    more = sides(number("left", 0.2, gap=-0.2), number("right", 0.5, gap=0.3, verdict="higher"))
+    said = "right has 30.0 % of the documents' words and 50.0 % of the summaries' words; 20.0 % would"
+    assert title(more, [representation(more, "stance")], (), SYSTEMS[:1]).startswith(said)
     assert f"{title(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
     assert title(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
     assert title((), (), (), SYSTEMS[:1])
@@ -177,10 +183,11 @@ def test_coverage_names_groups_in_words_of_its_own():
 
 @pytest.mark.parametrize(("verdict", "is_told"), [("higher", True), ("lower", False)])
 def test_a_family_that_says_the_opposite_is_told_in_the_headline(verdict, is_told):
-    shares = representation(sides(number("left", 0.2, gap=-0.1, verdict="lower")), "stance")
+    numbers = sides(number("left", 0.2, gap=-0.1, verdict="lower"))
+    shares = representation(numbers, "stance")
     coverage = covered(number("left", 0.1, gap=0.1, verdict=verdict))
-    said = title([], [shares, coverage], [], SYSTEMS[:1])
-    assert said.startswith("left is represented less")
+    said = title(numbers, [shares, coverage], [], SYSTEMS[:1])
+    assert said.startswith("left has 30.0 % of the documents' words and 20.0 %")
     assert ("by coverage, however, left is more present" in said) == is_told
 
 
@@ -212,22 +219,23 @@ def test_room_is_the_only_thing_that_a_value_has_more_or_less_of_in_a_headline()
         return of(family, *made, *(number(value, 0.4, gap=0.1, verdict="higher") for value in over))
 
     shares = clear("value-shares", ("left", "third"), ("right",))
-    assert title([], [shares, clear("coverage", ("right",), ("left", "third"))], [], SYSTEMS[:1]).endswith(
+    numbers = [number(value, 0.2, gap=-0.1) for value in ("left", "right", "third")]
+    assert title(numbers, [shares, clear("coverage", ("right",), ("left", "third"))], [], SYSTEMS[:1]).endswith(
         "; by coverage, however, left and third are more present and right less"
     )
-    assert title([], [shares, clear("coverage", ("right",), ())], [], SYSTEMS[:1]).endswith(
+    assert title(numbers, [shares, clear("coverage", ("right",), ())], [], SYSTEMS[:1]).endswith(
         "; by coverage, however, right is less present"
     )
     for family in ("tone", "order", "word-lists"):
-        assert "however" not in title([], [shares, clear(family, ("right",), ("left",))], [], SYSTEMS[:1])
-        assert "however" not in title([], [clear(family, ("right",), ("left",)), shares], [], SYSTEMS[:1])
+        assert "however" not in title(numbers, [shares, clear(family, ("right",), ("left",))], [], SYSTEMS[:1])
+        assert "however" not in title(numbers, [clear(family, ("right",), ("left",)), shares], [], SYSTEMS[:1])
 
 
 def test_a_gap_that_is_the_same_in_all_sets_has_no_interval_in_its_detail():
     (flat,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0)).details
-    assert flat.endswith("a gap of \u221250.0 points (no variation).")
+    assert flat.endswith("a gap of \u221250.0 points (no variation) by a null.")
     (wide,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0.1)).details
-    assert wide.endswith("a gap of \u221250.0 points (\u221260.0 to \u221240.0).")
+    assert wide.endswith("a gap of \u221250.0 points (\u221260.0 to \u221240.0) by a null.")
 
 
 @pytest.mark.parametrize("name", ["t", "th", "women"])

@@ -18,8 +18,9 @@ from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
 from evenhand.evaluation.gate.page import gate_blocks
-from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
+from evenhand.evaluation.pages.numbers import said_p
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.resampling import Bootstrap
@@ -80,18 +81,18 @@ def test_differences_are_points_and_shares_per_cent():
 
 
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
-    found = audit(n=5, mine=[LEFT] * 5)
+    found = audit(n=6, mine=[LEFT] * 6)
     by_name = {(str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
-    # 5 of 5 unfair: the exact 95 % interval begins at 0.025 ** (1/5) = 0.478
+    # 6 of 6 unfair: the exact 95 % interval begins at 0.025 ** (1/6) = 0.541
     bur = by_name["BUR (words)", None]
-    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.4782, abs=1e-4), 1.0)
-    # 0 of 5: it ends at 1 - 0.478
+    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.5407, abs=1e-4), 1.0)
+    # 0 of 6: it ends at 1 - 0.541
     left = by_name["under-represented (words)", "left"]
-    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.5218, abs=1e-4))
+    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.4593, abs=1e-4))
     assert shown(by_name["UER (words)", None]).interval == "no variation"
     assert "Clopper and Pearson" in notes(found)
     assert "their spread says nothing" in notes(found)
-    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"t"}
+    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"bootstrap-t"}
 
 
 def cells(table, name, of="right"):
@@ -121,6 +122,9 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
     )
     names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
     assert names[0] - names[1] == {"gap to expected", "coverage gap to expected"}
+    notes = {column.name: column.note for column in next(value_tables(found)).columns}
+    assert notes["gap to expected"] == "(by equal commonness)"
+    assert notes["coverage gap to expected"] == "(by equal commonness or exchanged labels)"
     strips = [
         [mark.style for mark in cell.marks]
         for each in (found, bare)
@@ -149,7 +153,7 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
 def test_no_published_measure_is_called_fairer():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     told = {table.name: table for table in tables(page(found).body)}["differences to fair"]
-    verdicts = {row.cells[5].text: row.cells[5].tone for row in told.rows}
+    verdicts = {row.cells[6].text: row.cells[6].tone for row in told.rows}
     assert verdicts == {"higher": "neutral", "lower": "neutral", "no clear difference": "unsure"}
 
 
@@ -164,6 +168,22 @@ def test_page_draws_the_shares_of_each_value():
     assert list(found)[:2] == [f"fair by {ATTRIBUTE}", f"mine by {ATTRIBUTE}"]
     strip = next(cell for cell in found[f"mine by {ATTRIBUTE}"].rows[0].cells if isinstance(cell, Strip))
     assert sorted(mark.style for mark in strip.marks) == [0, 1]
+
+
+def test_p_of_a_gap_and_its_null_stand_on_every_page():
+    # eleven sets of twelve agree, so that there is something to vary
+    found = audit(n=12, mine=[LEFT] * 11 + [EVEN])
+    (number,) = (n for n in found.by_value if (n.value, n.measure.kind) == ("right", SHARE_IN_SUMMARIES))
+    p = said_p(number.chance.adjusted)
+    assert p == "p < 0.001"
+    shown = page(found)
+    pages = [" ".join(printed(found, 80)), html.render(shown), markdown.render(shown)]
+    for each in pages:
+        assert p.replace("<", "&lt;") in each or p in each
+        assert "by equal commonness" in " ".join(each.split())
+    # with fewer than five sets there is a number, and neither an interval nor p
+    (few,) = cells(next(value_tables(audit(n=4, mine=[LEFT] * 4))), "gap to expected")
+    assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -195,7 +215,7 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
         found
     )
     assert not_measured(audit(mine=[ALL] * 4)) == ""
-    told = {row.cells[0].text: row.cells[5] for row in tables_of["differences to fair"].rows}
+    told = {row.cells[0].text: row.cells[6] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
     assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
 
@@ -212,9 +232,16 @@ def by_words(n, summary, least_group=5, **keys):
 
 def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     found = by_words(12, MALE)
-    assert found.title.startswith("The list female is used less and the list male more")
+    assert found.title.startswith(
+        "The words of the list female are 40.0 % of the listed words of the documents and 0.0 %"
+    )
     shown = page(found)
-    assert [prose.text for prose in shown.findings[0].items] == list(found.represented[0].details)
+    first, second = [prose.text for prose in shown.findings[0].items]
+    assert first.startswith("The list female is used less and the list male more than by summaries that take no side.")
+    assert (
+        "Of the list female that is a gap of \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
+    )
+    assert second == found.represented[0].details[1]
     (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")
     assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")
@@ -268,5 +295,6 @@ def test_how_it_was_made_says_which_measures_are_expected_by_what():
             name: tuple(n.model_copy(update={"chance": None}) for n in getattr(found, name))
             for name in ("by_value", "aggregates")
         }
+        | {"represented": ()}
     )
     assert "expected" not in made(bare)

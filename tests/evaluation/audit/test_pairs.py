@@ -4,12 +4,16 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.contents import UER, Measure, Quantity, SystemNote
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
-from evenhand.evaluation.audit.figures import Measured
+from evenhand.evaluation.audit.figures import Figures, Measured
+from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.warnings import by_length
 from evenhand.evaluation.audit.word_lists import ListedWords
+from evenhand.evaluation.pages.blocks import Heading
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.evidence import SetCoverage
 from evenhand.fairness.groups.masses import Masses
@@ -40,6 +44,59 @@ def test_every_set_worse_is_as_sure_as_sign_flips_allow():
     # of what the right has in the sources, 1/3, it lacks all
     assert found["shortfall (words)", "right"].estimate == pytest.approx(1 / 3)
     assert found["shortfall (words)", "left"].verdict == "no clear difference"
+
+
+def split(mine, theirs, n=12):
+    """The difference of two systems of (score, what is expected), with a little noise of both."""
+    noise = 0.001 * np.random.default_rng(0).normal(size=(2, n, 2))
+
+    def measured(system, means, its):
+        figures = Figures(
+            quantities=(Quantity(Measure(UER, "words")),),
+            columns=np.hstack([np.ones((n, 1)), means + its]),
+            reduce=lambda sums: sums[..., 1:2] / sums[..., :1],
+            expect=lambda sums: sums[..., 2:] / sums[..., :1],
+            nulls=("a null",), rests_on=np.ones((n, 1), dtype=bool), unfairness=np.zeros(n), left_out=(None,) * n,
+        )  # fmt: skip
+        return Measured(SHARES, system, (), figures)
+
+    both = [measured("base", theirs, noise[0]), measured("mine", mine, noise[1])]
+    (found,) = paired_differences(both, ["base", "mine"], PLAN.bootstrap, 3)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "is_warned"),
+    [
+        # 0.17 of 0.20 would be expected
+        ((0.30, 0.25), (0.10, 0.08), True),
+        # 0.05 of 0.20
+        ((0.30, 0.13), (0.10, 0.08), False),
+        # the other way round would be expected
+        ((0.30, 0.01), (0.10, 0.08), False),
+        # more than all of it
+        ((0.30, 0.40), (0.10, 0.08), True),
+        ((0.30, 0.25), (0.30, 0.08), False),
+    ],
+)
+def test_what_lengths_alone_would_make_of_a_difference_stands_beside_it(mine, theirs, is_warned):
+    found = split(mine, theirs)
+    expected = mine[1] - theirs[1]
+    assert found.beyond.expected == pytest.approx(expected, abs=0.002)
+    assert found.beyond.rest == pytest.approx(found.estimate - found.beyond.expected)
+    assert found.beyond.rest_low < found.beyond.rest < found.beyond.rest_high
+    systems = [SystemNote(label=name, source="", digest="", n_summaries=12, n_words=words, n_sentences=2)
+               for name, words in (("base", 33.0), ("mine", 25.0))]  # fmt: skip
+    said = list(by_length([found], systems))
+    assert len(said) == is_warned
+    assert not said or ("mine, UER (words): half" in said[0] and "(25.0 and 33.0 words" in said[0])
+
+
+def test_a_page_says_what_is_known_of_length_and_what_is_not():
+    found = audit(12, fair=[FAIR] * 12, mine=[LEFT] * 12)
+    (heading,) = (each for each in page(found).body if isinstance(each, Heading) and "Published" in each.text)
+    assert "6.0 of fair and 2.0 of mine" in heading.lead
+    assert "evenhand compare holds systems at equal length" in heading.lead
 
 
 def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():

@@ -3,7 +3,7 @@ import pytest
 from audit_inputs import ATTRIBUTE
 
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.contents import OPINION_GRAPH, SHARE_IN_SUMMARIES, UER, Measure, Quantity
+from evenhand.evaluation.audit.contents import BUR, OPINION_GRAPH, SHARE_IN_SUMMARIES, UER, Measure, Quantity
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.shares import ValueShares
@@ -218,3 +218,18 @@ def test_levels_are_corrected_over_all_gaps_of_the_system_that_name_somebody():
     assert both[key].adjusted == alone[key].adjusted
     beside = both["opinions", OPINION_GRAPH, None]
     assert (beside.gap, beside.p_value, beside.adjusted, beside.verdict) == (pytest.approx(0), None, None, None)
+
+
+@pytest.mark.parametrize(("share", "between"), [(0.5, (0.7354, 1.0)), (-0.5, (0.0, 0.2646))])
+def test_the_gap_of_a_rate_that_all_sets_have_or_none_has_an_exact_interval(share, between):
+    # all of 12 sets: 0.025 ** (1 / 12) = 0.7354, which the spread of twelve equal sets knows nothing of
+    table = np.full((12, 1), share)
+    found = levels(planted("mine", table, kind=BUR, names=(None,)))["value-shares", BUR, None]
+    assert (found.gap, found.verdict) == (pytest.approx(share), None)
+    assert (found.low, found.high) == pytest.approx([end - EXPECTED for end in between], abs=1e-4)
+    # but of a rate that some sets have, and of what is no rate, the spread says it
+    table[0] = 0.0
+    mixed = levels(planted("mine", table, kind=BUR, names=(None,)))["value-shares", BUR, None]
+    assert (mixed.low + mixed.high) / 2 == pytest.approx(mixed.gap)
+    flat = levels(planted("mine", np.full((12, 1), share), kind=UER, names=(None,)))["value-shares", UER, None]
+    assert flat.low == flat.high == pytest.approx(share)

@@ -1,5 +1,6 @@
 """What a gate finds on an audit, and what it writes."""
 
+import json
 from xml.etree import ElementTree
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.errors import DataError
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import Audit
+from evenhand.evaluation.audit.contents import SCHEMA, Audit
 from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.comparison.contents import Comparison
 from evenhand.evaluation.gate.baseline import read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
@@ -19,6 +21,7 @@ from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.pages import markdown
 from evenhand.evaluation.pages.blocks import Table
+from evenhand.evaluation.systems.contents import Report
 from evenhand.resampling import Bootstrap
 from tests.audit_inputs import make_input, two_sided
 
@@ -151,6 +154,26 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
             read_baseline(path, Audit, "audit.json")
     with pytest.raises(DataError, match="cannot be read"):
         read_baseline(tmp_path / "absent.json", Audit, "audit.json")
+
+
+@pytest.mark.parametrize("schema", ["evenhand-audit/4", "evenhand-annotated-document/1", ""])
+def test_a_baseline_that_calls_itself_otherwise_is_refused_though_its_keys_fit(audit, tmp_path, schema):
+    path = tmp_path / "audit.json"
+    path.write_text(audit.model_copy(update={"schema_name": schema}).model_dump_json())
+    with pytest.raises(DataError, match=f"{schema}.*{SCHEMA}"):
+        read_baseline(path, Audit, "audit.json")
+
+
+def test_a_baseline_of_another_kind_is_called_what_it_is(audit, tmp_path):
+    path = tmp_path / "page.json"
+    path.write_text(audit.model_dump_json())
+    for kind, called in ((Report, "a report"), (Comparison, "a comparison")):
+        with pytest.raises(DataError, match=f"is an audit, not {called}; name an earlier page.json of this version"):
+            read_baseline(path, kind, "page.json")
+        # by its keys, as neither calls itself anything
+        (tmp_path / "other.json").write_text(json.dumps(dict.fromkeys(kind.model_fields)))
+        with pytest.raises(DataError, match=f"is {called}, not an audit"):
+            read_baseline(tmp_path / "other.json", Audit, "audit.json")
 
 
 def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
