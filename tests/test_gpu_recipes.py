@@ -31,12 +31,12 @@ pytest.importorskip("trl")
 pytest.importorskip("mistral_common")
 
 GPU_RECIPES = [name for name in recipe_names() if "GPU" in read_head(RECIPES / f"{name}.yaml").needs]
-# the loops that train twice, the ablations that ask hundreds of times, and all sweeps but one
+# the loops that train, but for two, the ablations that ask hundreds of times, and all sweeps but one
 LONG = frozenset(
     name
     for name in GPU_RECIPES
     if any(part in name for part in ("dpo", "ablation", "fairpo", "multi", "prompts", "temperature"))
-    and "as-published" not in name
+    and name not in ("polisum/llama-3.1-8b/dpo", "polisum/llama-3.1-8b/dpo-as-published")
 )
 PREPARED = (
     "torch", "transformers:AutoModelForCausalLM", "transformers:LlamaForCausalLM", "transformers:Qwen2ForCausalLM",
