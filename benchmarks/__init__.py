@@ -3,6 +3,8 @@
 Each is a program of its own and shows its options with --help:
 
     python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL, other ways to its loss, and the plain passes
+    python -m evenhand.benchmarks.exactness    log-probabilities and gradients of packed sequences, by kernel and family
+    python -m evenhand.benchmarks.side         what is asked, last or first: tokens that are shared, and quality
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
     python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
     python -m evenhand.benchmarks.serving      seconds until the best of k is served, and requests a second

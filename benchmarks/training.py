@@ -46,6 +46,8 @@ from .report import Report, bench_options, count, run_bench
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 ALONE, PAIRED, COMPACT = "each candidate", "each pair", "TRL, compact"
+# of one table, in its order
+CONTENDERS = (OURS, LIMIT, ALONE, PAIRED, STOCK, COMPACT)
 TOGETHER, APART = "both sides", "each side"
 # tokens that the shipped template has after the documents: of the sample corpus on average
 OF_A_SIDE = 43
@@ -97,19 +99,30 @@ def main(argv: Sequence[str] | None = None) -> None:
         },
         checkpointing={"action": "store_true", "help": "gradient checkpointing in all trainers"},
         sets={"action": "store_true", "help": "time both sides of a document set instead"},
+        only={"nargs": "+", "choices": CONTENDERS, "help": "run no other contenders than these (all)"},
     )
     report = Report("training", vars(options))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
-        table = bench.sides if options.sets else bench.table
+        table = bench.sides if options.sets else partial(bench.table, only=options.only or ())
         for n_prompt in options.prompts:
             for n in options.candidates:
                 report.add(table(n_prompt, n))
         if options.sets:
             report.finish()
             return
-        notes = growth(report.tables, options.prompts, options.candidates)
-        report.finish([*notes, *map(shares, report.tables), *bench.rates(report.tables)])
+        report.finish(list(notes_of(bench, report.tables)))
+
+
+def notes_of(bench: "Bench", tables: Sequence[Table]) -> Iterator[str]:
+    """What can be said of the contenders that were run."""
+    ran = {row.name for table in tables for row in table.rows}
+    if OURS in ran:
+        yield from growth(tables, bench.options.prompts, bench.options.candidates)
+    if ran >= {OURS, STOCK}:
+        yield from map(shares, tables)
+    if OURS in ran:
+        yield from bench.rates(tables)
 
 
 def growth(tables: Sequence[Table], prompts: Sequence[int], candidates: Sequence[int]) -> list[str]:
@@ -167,11 +180,12 @@ class Bench:
         ]
         if not self._is_compact:
             contenders.append(Contender(COMPACT, partial(self._stock, timed, is_compact=True), extrapolated=part))
+        run = [each for each in contenders if not only or each.name in only]
         return compare(
             f"n = {n}, {len(rows)} pairs, prompt of {n_prompt} tokens",
-            [each for each in contenders if not only or each.name in only],
+            run,
             self.options.repeats,
-            (STOCK, LIMIT),
+            [name for name in (STOCK, LIMIT) if name in {each.name for each in run}],
             warm_up=not self.options.quick,
         )
 

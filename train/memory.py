@@ -10,6 +10,7 @@ Sources: ZeRO, Rajbhandari et al. 2020 (arXiv:1910.02054), section 5; NF4 with d
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Literal
@@ -197,15 +198,17 @@ def activation_bytes(make: Callable[[], Any], one: Pass, *, checkpointing: bool)
     """Bytes that the layers take at most on the way forward and back, weights and logits apart.
 
     Args:
-        make: the model with its adapter on the meta device, a new one each time.
+        make: the model with its adapter on the meta device.
         one: what runs side by side.
         checkpointing: whether layers are run again on the way back.
     """
-    whole = make()
-    n_layers = len(whole.get_submodule(layers_name(whole)))
+    model = make()
+    layers = model.get_submodule(layers_name(model))
+    n_layers = len(layers)
     if n_layers <= RUN[-1]:
-        return _pass_bytes(whole, n_layers, one, checkpointing)
-    few, more = (_pass_bytes(make(), n, one, checkpointing) for n in RUN)
+        return _pass_bytes(model, n_layers, one, checkpointing)
+    del layers[RUN[-1] :]
+    few, more = (_pass_bytes(deepcopy(model), n, one, checkpointing) for n in RUN)
     return few + (n_layers - RUN[0]) * (more - few)
 
 

@@ -28,12 +28,21 @@ SIZES = {
     "vocab_size": 300, "hidden_size": 128, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 1024,
 }  # fmt: skip
-# what there is in attention: shared heads, a window, bounded scores
+WINDOW = {"sliding_window": 100, "layer_types": ["sliding_attention", "full_attention"]}
+# every family that knows packed sequences, and with windows those that may have them
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("LlamaConfig", {}),
     "mistral": ("MistralConfig", {"sliding_window": 100}),
+    "qwen2": ("Qwen2Config", {}),
+    "qwen2, window": ("Qwen2Config", WINDOW | {"use_sliding_window": True}),
+    "qwen3": ("Qwen3Config", {}),
+    "qwen3, window": ("Qwen3Config", WINDOW | {"use_sliding_window": True}),
+    "gemma": ("GemmaConfig", {}),
     "gemma2": ("Gemma2Config", {"sliding_window": 100, "attn_logit_softcapping": 2.0}),
+    "gemma3": ("Gemma3TextConfig", WINDOW),
 }
+# what there is in attention: shared heads, a window, bounded scores
+ON_GPU = ("llama", "mistral", "gemma2")
 # tokens of each prompt, how many of them two sides have in common, and tokens of their candidates; one has a single token
 N_PROMPT, N_SHARED, N_CANDIDATES = 300, 260, ((70, 1, 48), (90, 33))
 # of a norm, beside twice the plain path's error: TF32 keeps ten bits
@@ -53,7 +62,7 @@ def measure(rows: Rows, *, is_tiny: bool) -> None:
     """Add a row for each kernel, family and data type."""
     device = torch.device("cuda" if torch.cuda.is_available() and not is_tiny else "cpu")
     for attention in KERNELS:
-        for family in FAMILIES:
+        for family in ON_GPU:
             for dtype in DTYPES:
                 name = f"{family}, {attention}, {str(dtype).removeprefix('torch.')}"
                 rows.check(name, partial(errors, family, attention, dtype, device))

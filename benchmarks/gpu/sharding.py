@@ -1,6 +1,7 @@
 """A training by evenhand's own command on one card, killed in its fifth step and started again, against an undisturbed one.
 
 By DeepSpeed ZeRO-2, ZeRO-3, FSDP2, and of a model in four bits (NF4). The model is a Llama of two layers that knows a few words.
+With --tiny FSDP2 has two processes: of one alone accelerate makes no FSDP on the CPU.
 """
 
 import importlib.util
@@ -21,12 +22,13 @@ from ...runfolder.phases import ADAPTER, CHECKPOINTS, RESOLVED, TRAINING, Phase,
 from ...storage import file_digest, read_json, write_jsonl, write_text
 from ...train.launch import SHIPPED, refuse_stale_locks
 from ...train.trial import made_up, write_toy
+from .fsdp2_on_cpu import KILLED
 from .killed import KILLED_IN
 from .part import NotHere, Rows
 
 # kind -> accelerate configuration that is shipped
 CONFIGS = {"zero2": "zero2", "zero3": "zero3", "fsdp2": "fsdp2", "nf4": "cpu"}
-# two requests, one a step; a checkpoint every other step
+# two steps an epoch, of a request for each process; a checkpoint every other step
 EPOCHS, SAVE_STEPS = 4, 2
 # of losses of one training in two runs: atomic sums of a GPU come in any order
 TOLERANCE = 1e-3
@@ -45,14 +47,17 @@ def killed_and_continued(kind: str, *, is_tiny: bool) -> dict[str, Any]:
         AssertionError: a training failed, did not learn, or the continued one went another way.
     """
     refuse_where_absent(kind, is_tiny=is_tiny)
+    n_processes = 2 if is_tiny and kind == "fsdp2" else 1
     if kind.startswith("zero"):
         # DeepSpeed would wait for them until the limit
         refuse_stale_locks()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizer = write_toy(folder / "toy", n_layers=2, width=64)
-        write_jsonl(folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=False) for number in range(2)])
-        config = write_config(kind, folder, is_tiny=is_tiny)
+        write_jsonl(
+            folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=False) for number in range(2 * n_processes)]
+        )
+        config = write_config(kind, folder, n_processes, is_tiny=is_tiny)
         whole, torn = (write_recipe(kind, folder, name) for name in ("whole", "torn"))
         launch(config, whole)
         code = launch(config, torn, is_killed=True)
@@ -78,16 +83,14 @@ def refuse_where_absent(kind: str, *, is_tiny: bool) -> None:
     for each in filter(None, (library, "trl", "peft", "datasets")):
         if importlib.util.find_spec(each) is None:
             raise NotHere(f"{each} is not installed")
-    if is_tiny and kind == "fsdp2":
-        raise NotHere("accelerate has no FSDP on the CPU; tests/train/test_fsdp2.py tries its wrapping there")
     if library == "deepspeed" and is_tiny and shutil.which("c++") is None:
         raise NotHere("DeepSpeed compiles its CPU communication, and there is no C++ compiler")
 
 
-def write_config(kind: str, folder: Path, *, is_tiny: bool) -> Path:
-    """The configuration for one process; on the CPU with --tiny."""
+def write_config(kind: str, folder: Path, n_processes: int, *, is_tiny: bool) -> Path:
+    """The configuration for so many processes; on the CPU with --tiny."""
     values = yaml.safe_load((SHIPPED / f"{CONFIGS[kind]}.yaml").read_text(encoding="utf-8"))
-    write_text(folder / "accelerate.yaml", yaml.safe_dump(values | {"use_cpu": is_tiny, "num_processes": 1}))
+    write_text(folder / "accelerate.yaml", yaml.safe_dump(values | {"use_cpu": is_tiny, "num_processes": n_processes}))
     return folder / "accelerate.yaml"
 
 
@@ -122,11 +125,14 @@ def launch(config: Path, phase: Phase, *, is_killed: bool = False) -> int:
     Raises:
         AssertionError: it ended badly, and was not to be killed.
     """
-    module = "evenhand.benchmarks.gpu.killed" if is_killed else "evenhand.train.dpo"
+    values = yaml.safe_load(config.read_text(encoding="utf-8"))
+    module = ["evenhand.benchmarks.gpu.killed" if is_killed else "evenhand.train.dpo"]
+    if values["use_cpu"] and values["distributed_type"] == "FSDP":
+        module = ["evenhand.benchmarks.gpu.fsdp2_on_cpu", *([KILLED] if is_killed else [])]
     command = [
-        sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config), "--num_processes", "1",
-        "--main_process_port", "0", "--quiet", "-m", module, "--config", str(phase.recipe.output / RESOLVED),
-        "--phase", phase.name,
+        sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config), "--num_processes",
+        str(values["num_processes"]), "--main_process_port", "0", "--quiet", "-m", *module, "--config",
+        str(phase.recipe.output / RESOLVED), "--phase", phase.name,
     ]  # fmt: skip
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -125,3 +125,20 @@ def test_random_weights_need_neither_model_nor_tokenizer(tmp_path, monkeypatch):
     rows = {row["name"]: row for row in three["rows"]}
     assert rows[OURS]["runs"][0]["counts"]["tokens"] == 2 * (60 + 47 + 59 + 71)
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_contenders_may_be_named(tmp_path):
+    pytest.importorskip("trl")
+    output = tmp_path / "training.json"
+    options = ["--quick", "--random", "tiny", "--dtype", "float32", "--output", str(output)]
+    main([*options, "--only", ALONE, OURS])
+    found = json.loads(output.read_text(encoding="utf-8"))
+    three, _ = found["tables"]
+    assert ([row["name"] for row in three["rows"]], three["baselines"]) == ([OURS, ALONE], [])
+    tokens = [row["runs"][0]["counts"]["tokens"] for row in three["rows"]]
+    # a prompt of 60 once or with each of three candidates; policy and reference
+    assert tokens == [2 * (60 + 177), 2 * (3 * 60 + 177)]
+    assert not [note for note in found["notes"] if "TRL" in note]
+    main([*options, "--only", LIMIT])
+    assert json.loads(output.read_text(encoding="utf-8"))["notes"] == []

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 
 import pytest
+from published_models import settings_of
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
@@ -14,11 +15,6 @@ from evenhand.errors import EvenhandError
 
 pytest.importorskip("trl")
 
-LLAMA = {
-    "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
-    "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": False,
-    "max_position_embeddings": 131072,
-}  # fmt: skip
 RECIPE = "fairness/perspectivesumm/multi-reward"
 ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
 
@@ -58,7 +54,7 @@ def llama(tmp_path_factory):
     """A folder with the published configuration of Llama 3.1 8B alone."""
     folder = tmp_path_factory.mktemp("models") / "Llama-3.1-8B-Instruct"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(LLAMA))
+    (folder / "config.json").write_text(json.dumps(settings_of("meta-llama/Llama-3.1-8B-Instruct")))
     return folder
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from published_models import PUBLISHED, settings_of
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -19,31 +20,6 @@ from evenhand.models.opening import open_model  # noqa: E402
 from evenhand.models.sizes import meta_model, parameters, sizes_of  # noqa: E402
 
 SMALL = "embedded:smollm2-135m-instruct"
-# config.json as published at huggingface.co, and the number of parameters that the model's page has of its safetensors
-PUBLISHED = {
-    "meta-llama/Llama-3.1-8B-Instruct": (
-        {
-            "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
-            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": False,
-        },
-        8_030_261_248,
-    ),
-    "Qwen/Qwen2.5-14B-Instruct": (
-        {
-            "model_type": "qwen2", "hidden_size": 5120, "intermediate_size": 13824, "num_hidden_layers": 48,
-            "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 152064, "tie_word_embeddings": False,
-        },
-        14_770_033_664,
-    ),
-    "mistralai/Mistral-7B-Instruct-v0.3": (
-        {
-            "model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
-            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32768, "tie_word_embeddings": False,
-            "sliding_window": None,
-        },
-        7_248_023_552,
-    ),
-}  # fmt: skip
 
 
 def settings(folder, values):
@@ -54,7 +30,7 @@ def settings(folder, values):
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_configuration_alone_has_the_published_parameters(name, tmp_path):
-    values, published = PUBLISHED[name]
+    values, published = settings_of(name), PUBLISHED[name][1]
     sizes = sizes_of(meta_model(settings(tmp_path, values), None, "a test"))
     assert sizes.parameters == published
     # embeddings and head of their own, and the last norm
@@ -64,11 +40,7 @@ def test_a_configuration_alone_has_the_published_parameters(name, tmp_path):
 
 
 def test_of_experts_all_take_memory_and_a_token_meets_those_it_is_sent_to(tmp_path):
-    values = {
-        "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
-        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000, "num_local_experts": 8,
-        "num_experts_per_tok": 2,
-    }  # fmt: skip
+    values = settings_of("mistralai/Mixtral-8x7B-Instruct-v0.1")
     sizes = sizes_of(meta_model(settings(tmp_path, values), None, "a test"))
     # mistral.ai/news/mixtral-of-experts: "46.7B total parameters but only uses 12.9B parameters per token", embeddings included
     assert round(sizes.parameters / 1e9, 1) == 46.7

@@ -151,6 +151,23 @@ def test_flex_attention_sees_the_same(name: str) -> None:
         assert torch.allclose(found[:, :, at], wanted, atol=1e-5)
 
 
+def test_candidates_sorted_by_length_leave_no_fewer_blocks() -> None:
+    """Why candidates keep their order: nine of 24 to 88 tokens, as summaries of one to three sentences have."""
+    import random
+
+    from evenhand.train.attention import block_mask
+
+    def blocks(n_prompt: int, own: list[int]) -> int:
+        layout = Layout((Span(0, n_prompt, tuple(own)), Span(n_prompt + sum(own), -(n_prompt + sum(own)) % 128)))
+        mask = block_mask(layout, None, torch.device("cpu"))
+        return int(mask.kv_num_blocks.sum() + mask.full_kv_num_blocks.sum())
+
+    drawn = random.Random(0)  # noqa: S311 - no secret
+    cases = [(drawn.randint(300, 900), [drawn.randint(24, 88) for _ in range(9)]) for _ in range(20)]
+    plain, ordered = (sum(blocks(n, order(own)) for n, own in cases) for order in (list, sorted))
+    assert abs(ordered - plain) <= 0.01 * plain
+
+
 def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forward only, in torch's eager backend: what is counted are the graphs that a GPU would compile."""
     from torch._dynamo.testing import CompileCounterWithBackend

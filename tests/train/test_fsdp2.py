@@ -1,15 +1,18 @@
-"""FSDP2 on two processes of the CPU, by accelerate's own wrapping: what one process trains, kills included."""
+"""FSDP2 on two processes of the CPU, by accelerate's own wrapping: what one process trains.
+
+A training that is killed and continued, bit for bit, is a part of `benchmarks/gpu/run.sh --tiny`; see tests/benchmarks/gpu.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from launched import distance, forget_after, launch_by_hand, logged, record, two_processes
+from launched import distance, launch_by_hand, logged, record, two_processes
 from preference_groups import make_ranked_pairs
 
 from evenhand.runfolder.phases import Phase
-from evenhand.storage import file_digest, write_jsonl
+from evenhand.storage import write_jsonl
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -58,17 +61,3 @@ def test_four_bit_weights_are_spread_and_train_what_one_process_trains(
     assert "Excluding from FSDP2 sharding" not in launch_by_hand(many, two_processes("fsdp2", tmp_path))
     run_training(one, training_stage(one, processes=1))
     assert logged(many) == pytest.approx(logged(one), abs=1e-5)
-
-
-def test_interrupted_training_ends_as_an_undisturbed_one_bit_for_bit(
-    open_round: OpenRound, tokenizer: Any, tmp_path: Path
-) -> None:
-    phase = open_round(trainer={"num_train_epochs": 2, "save_steps": 1, "save_total_limit": 9})
-    write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
-    launch_by_hand(phase, two_processes("fsdp2", tmp_path))
-    undisturbed, adapter = logged(phase), file_digest(phase.folder / "adapter")
-    assert len(undisturbed) == 4  # 8 requests, 4 a step, 2 epochs
-    forget_after(phase, step=3)
-    launch_by_hand(phase, two_processes("fsdp2", tmp_path))
-    assert logged(phase) == undisturbed
-    assert file_digest(phase.folder / "adapter") == adapter
