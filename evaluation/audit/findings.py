@@ -252,8 +252,8 @@ def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) ->
     """The value that is farthest below what is expected, or above it where none is below, with its numbers."""
     told = headed(represented)
     if told is None:
-        said = [each.sentence for each in (*represented, *numbers) if each.sentence]
-        return next(iter(said), "Nothing could be measured").removesuffix(".")
+        said = (*(each.sentence for each in represented), *(each.sentence for each in numbers))
+        return next(filter(None, said), "Nothing could be measured").removesuffix(".")
     found, value = told
     mine = (each for each in numbers if (each.system, each.family, each.value) == (found.system, found.family, value))
     source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
