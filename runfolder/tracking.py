@@ -1,10 +1,11 @@
 """Weights & Biases: one small run for each stage, grouped by the recipe's name. Off unless the recipe has a `wandb` section.
 
-TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/, and the
-report's numbers under eval/. Every run has the recipe for its configuration, and an id that follows from its folder and its
-inputs, so that a stage which is resumed goes on in its run. wandb's own variables win over the recipe's section. A stage that is
-logged leaves a mark beside its receipt. Logging never stops a study: a stage that could not be logged is logged the next time it
-is met, run or reused; only a training that could not be logged is not logged later.
+TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/, and
+the report's numbers under eval/. Every run has the recipe for its configuration, and an id that follows from its folder and
+its inputs, so that a stage which is resumed goes on in its run. WANDB_MODE, WANDB_PROJECT, WANDB_ENTITY, WANDB_RUN_GROUP and
+WANDB_DIR win over the recipe. A stage that is logged leaves a mark beside its receipt. Logging never stops a study: a stage
+that could not be logged is logged the next time it is met, run or reused; only a training that could not be logged is not
+logged later.
 """
 
 import logging
@@ -26,6 +27,15 @@ from .stages import Receipt
 
 log = logging.getLogger(__name__)
 
+# what WANDB_MODE may say, by its older words too -> wandb's mode
+MODES = {
+    "online": "online",
+    "offline": "offline",
+    "disabled": "disabled",
+    "shared": "shared",
+    "run": "online",
+    "dryrun": "offline",
+}
 # stage -> prefix of its logged names
 PREFIXES = {"generate": "gen", "judge": "judge", "rerank": "pairs", "report": "eval"}
 # stage -> type of its job, where it is not the stage's name
@@ -37,7 +47,7 @@ def check(recipe: Recipe) -> None:
 
     Raises:
         MissingExtra: wandb is not installed.
-        RecipeError: the mode is online, and nobody is logged in.
+        RecipeError: the mode is online, and nobody is logged in; or WANDB_MODE is none of wandb's modes.
     """
     if recipe.wandb is None:
         return
@@ -85,7 +95,8 @@ def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mappin
     try:
         if mark.exists() and read_text(mark) == content:
             return
-        with _open(recipe, recipe.wandb, place, receipt.stage, receipt.inputs) as run:
+        # a run that the caller has open stays that, and open
+        with _open(recipe, recipe.wandb, place, receipt.stage, receipt.inputs, reinit="create_new") as run:
             values = {**numbers, "seconds": receipt.seconds}
             run.log({f"{PREFIXES[receipt.stage]}/{name}": value for name, value in values.items()})
         write_text(mark, content)
@@ -119,11 +130,19 @@ def training_run(recipe: Recipe, place: str, inputs: str, *, is_main: bool) -> I
         log.warning("%s: not logged with wandb: %s", place, error)
         yield False
         return
-    with run:
+    failed = True
+    try:
         yield True
+        failed = False
+    finally:
+        # not as a context, which would print a traceback before the message of a failed training
+        try:
+            run.finish(exit_code=int(failed))
+        except (wandb.errors.Error, OSError) as error:
+            log.warning("%s: not all of it may be logged with wandb: %s", place, error)
 
 
-def _open(recipe: Recipe, section: WandbSection, place: str, stage: str, inputs: str) -> Any:
+def _open(recipe: Recipe, section: WandbSection, place: str, stage: str, inputs: str, **options: Any) -> Any:
     """A run with all that says where it belongs. Nothing is left to wandb's variables, which it reads once in a process."""
     mode = _mode(section)
     return _wandb().init(
@@ -138,11 +157,17 @@ def _open(recipe: Recipe, section: WandbSection, place: str, stage: str, inputs:
         resume="allow" if mode == "online" else None,
         dir=os.environ.get("WANDB_DIR") or str(recipe.output),
         config={"place": place, "inputs": inputs, "recipe": recipe.model_dump(mode="json")},
+        **options,
     )
 
 
 def _mode(section: WandbSection) -> str:
-    return os.environ.get("WANDB_MODE") or section.mode
+    asked = os.environ.get("WANDB_MODE") or section.mode
+    if asked not in MODES:
+        raise RecipeError(
+            f"WANDB_MODE is {asked!r}, which is none of wandb's modes: {', '.join(dict.fromkeys(MODES.values()))}"
+        )
+    return MODES[asked]
 
 
 def _wandb() -> ModuleType:

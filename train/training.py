@@ -101,14 +101,16 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
             "beta": arguments.beta,
         }
         save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
-    record = (
-        facts | _record(trainer, examples, material, checkpointing) | {"seconds": round(time.monotonic() - start, 3)}
-    )
-    record["counts"]["cautions"] = guard(record)
-    for warning in record["counts"]["cautions"]:
-        log.warning("%s: %s", phase.name, warning)
-    if is_main:
-        write_json(phase.folder / TRAINING, record)
+        record = (
+            facts
+            | _record(trainer, examples, material, checkpointing)
+            | {"seconds": round(time.monotonic() - start, 3)}
+        )
+        record["counts"]["cautions"] = guard(record)
+        for warning in record["counts"]["cautions"]:
+            log.warning("%s: %s", phase.name, warning)
+        if is_main:
+            write_json(phase.folder / TRAINING, record)
     trainer.accelerator.end_training()
     return TrainCounts.model_validate(record["counts"])
 

@@ -171,6 +171,46 @@ def test_users_variables_win_over_the_section(tmp_path, monkeypatch):
     assert wandb.run is None
 
 
+def test_wandbs_older_words_for_modes_are_known_and_others_refused_before_any_work(tmp_path, monkeypatch):
+    made = recipe(tmp_path, mode="online")
+    monkeypatch.setenv("WANDB_MODE", "dryrun")
+    check(made)
+    monkeypatch.setenv("WANDB_MODE", "foo")
+    with pytest.raises(RecipeError, match=r"WANDB_MODE is 'foo'.*online, offline"):
+        check(made)
+
+
+def test_a_run_that_the_caller_has_open_stays_open(tmp_path):
+    with wandb.init(mode="offline", dir=str(tmp_path)) as mine:
+        track_report(recipe(tmp_path, mode="offline"), tmp_path / "run" / "report", receipt("report"), {"a": 1.0})
+        assert wandb.run is mine
+    assert len(offline_runs(tmp_path)) == 1
+
+
+def test_failed_training_ends_its_run_and_prints_no_traceback(tmp_path, capsys):
+    made = recipe(tmp_path, mode="offline")
+    with (
+        pytest.raises(RecipeError, match="no such key"),
+        training_run(made, "round-00 train", "0" * 16, is_main=True),
+    ):
+        raise RecipeError("no such key")
+    assert wandb.run is None
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
+def test_a_run_that_cannot_be_ended_fails_no_training(tmp_path, monkeypatch, caplog):
+    with training_run(recipe(tmp_path, mode="offline"), "round-00 train", "0" * 16, is_main=True):
+        run = wandb.run
+        finish = run.finish
+
+        def broken(exit_code):
+            finish(exit_code=exit_code)
+            raise wandb.errors.CommError("the network is gone")
+
+        monkeypatch.setattr(run, "finish", broken)
+    assert "not all of it may be logged" in caplog.text
+
+
 @pytest.mark.parametrize(("section", "is_main"), [({}, True), ({"mode": "offline"}, False)])
 def test_training_without_the_section_or_beside_the_main_process_has_no_run(tmp_path, section, is_main):
     with training_run(recipe(tmp_path, **section), "round-00 train", "0" * 16, is_main=is_main) as is_logged:
