@@ -255,7 +255,8 @@ def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tu
 
     Independent are as many as give the rate its standard error over clusters, corrected for the few degrees of freedom of it
     and never more than there are values; where all agree, as many as there are clusters. Source: Korn and Graubard 1998. Of
-    shares nearly all may be 1, so that one or two clusters make the standard error: its degrees of freedom are Satterthwaite's.
+    shares nearly all may be 1, so that one or two clusters make the standard error: its degrees of freedom are after
+    Satterthwaite (1946), by the kurtosis of the distances, so that normal ones have all of them.
 
     Args:
         rate: mean of all values.
@@ -274,7 +275,7 @@ def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tu
     freedom = n - 1.0
     if math.isinf(n_values):
         # of distances that are normal 3 * effective_sets is the number of sets
-        freedom = min(freedom, max(1.0, 3 * effective_sets(table[:, 0]) - 1))
+        freedom = min(freedom, 3 * effective_sets(table[:, 0]) - 1)
     ratio = t.ppf((1 + level) / 2, n_values - 1) / t.ppf((1 + level) / 2, freedom)
     independent = rate * (1 - rate) / error**2 * float(ratio) ** 2
     return exact_bounds(rate, min(independent, n_values), level)
@@ -406,10 +407,13 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
     Args:
         quantities: of sums of columns; (..., columns) to (..., quantities), nan where undefined.
         columns: what each set adds, (sets, columns).
-        rests_on: which sets each quantity rests on, (sets, quantities); the others are nan.
+        rests_on: which sets each quantity rests on, (sets, quantities); the others are nan, and all are where the quantity is
+            undefined without one of them: it rests on that set alone, whatever the others say.
     """
     whole, n = columns.sum(axis=0), rests_on.sum(axis=0)
-    return np.where(rests_on, n * quantities(whole) - (n - 1) * quantities(whole - columns), np.nan)
+    said = n * quantities(whole) - (n - 1) * quantities(whole - columns)
+    alone = (rests_on & np.isnan(said)).any(axis=0)
+    return np.where(rests_on & ~alone, said, np.nan)
 
 
 def interval_by_sets(

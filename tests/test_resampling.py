@@ -461,6 +461,15 @@ def test_of_a_ratio_sets_say_the_jackknifes_values():
     assert found[:, 0] == pytest.approx([3 * 1.5 - 2 * 2, 3 * 1.5 - 2 * 5 / 3, 3 * 1.5 - 2 * 5 / 4])
 
 
+def test_a_quantity_that_rests_on_one_set_is_said_by_none():
+    # what the second sum needs is in the first set alone
+    columns = np.array([[3.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    found = pseudo_values(
+        lambda sums: np.where(sums[..., 1:] > 0, sums[..., :1], np.nan), columns, np.ones((3, 1), dtype=bool)
+    )
+    assert np.isnan(found).all()
+
+
 def _skewed(n: int) -> tuple[list[float], list[str]]:
     """Two exponential values a set, one in ten sets without the second."""
     generator = np.random.default_rng(n)

@@ -74,9 +74,9 @@ def _lengths(audit: Audit) -> str:
     said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     return (
         f"Summaries have so many words on average: {said}. Beside a difference stands what is left of it beyond what would be "
-        "expected of summaries as long, in words as common, that take no side; a warning says where that is less than half. With "
-        "one summary of a set no more is known of length: evenhand compare holds systems at equal length, by several "
-        "candidates of a request."
+        "expected of summaries as long, in words as common, that take no side; a warning says of which clear differences of "
+        "whole measures half or more would clearly be expected. With one summary of a set no more is known of length: evenhand "
+        "compare holds systems at equal length, by several candidates of a request."
     )
 
 
@@ -110,7 +110,7 @@ def _points(vote: Vote, value: float | None, between: tuple[float | None, float 
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    beyond = Column("beyond expected", note="of summaries as long")
+    beyond = Column("beyond expected", note="of length and words")
     heads: Heads = ("measure", "plot", "difference", beyond, "p", "adjusted p", "verdict", "sets", "under one only")
     by_system: dict[str, list[Row]] = {}
     for each in audit.differences:

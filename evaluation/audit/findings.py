@@ -47,8 +47,8 @@ class Wording:
 
 
 SHARES = (
-    "{value} has {there} of the documents' words and {here} of the summaries' words; {expected} would be expected of summaries "
-    "that "
+    "{value} has {there} of the documents' words in an average set and {here} of the summaries' words; {expected} would be "
+    "expected of summaries that "
 )
 WORDINGS = {
     "value-shares": Wording(

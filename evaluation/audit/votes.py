@@ -5,6 +5,7 @@ ways, and their chance level depends on the manner of writing. A system is faire
 reference's and the mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly where (a - b)(a + b) < 0.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from ...resampling import (
 )
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
-from .figures import Bools, Floats, Measured
+from .figures import Floats, Measured
 
 # family, system, quantity
 Key = tuple[str, str, Quantity]
@@ -57,8 +58,8 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
                 # a gap of 0 by definition, whose spread says nothing
                 low = high = None
             rate = gap + float(expected[place])
-            if quantity.kind.is_rate and low is not None and not NOISE < rate < 1 - NOISE:
-                low, high = _bounds_at_edge(rate, float(expected[place]), figures.rests_on[:, place], level)
+            if quantity.kind.is_rate and low is not None and high is not None and not NOISE < rate < 1 - NOISE:
+                low, high = _at_edge(gap, rate, (low, high), int(figures.rests_on[:, place].sum()), level)
             key = each.family.name, each.system, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
@@ -76,10 +77,16 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
     return found
 
 
-def _bounds_at_edge(rate: float, expected: float, rests_on: Bools, level: float) -> tuple[float, float]:
-    """Of the gap of a rate that is 0 or 1 in every set, whose spread says nothing: the exact ones of the rate."""
-    low, high = exact_bounds(round(rate), int(rests_on.sum()), level)
-    return low - expected, high - expected
+def _at_edge(
+    gap: float, rate: float, of_expected: tuple[float, float], n_sets: int, level: float
+) -> tuple[float, float]:
+    """Bounds of the gap of a rate that is 0 or 1 in every set, of which its spread says nothing.
+
+    The rate's are exact. The t interval of the gap is that of what is expected alone. Each end is as far from the gap as both
+    together: the method of variance estimates recovery, Zou and Donner 2008.
+    """
+    low, high = exact_bounds(round(rate), n_sets, level)
+    return gap - math.hypot(rate - low, gap - of_expected[0]), gap + math.hypot(high - rate, of_expected[1] - gap)
 
 
 @dataclass(frozen=True)

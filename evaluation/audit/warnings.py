@@ -119,7 +119,7 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> Iterator[str]:
-    """Of each pair of systems the clear differences of which half or more would be expected of summaries as long."""
+    """Of each pair of systems the clear differences of which half or more would be expected: of their length and words."""
     words = {each.label: each.n_words for each in systems}
     said: dict[tuple[str, str], list[str]] = {}
     for each in differences:
@@ -128,8 +128,8 @@ def by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemN
     for (system, reference), measures in said.items():
         yield (
             f"{system}, {joined(measures)}: half or more of the difference from {reference} would be expected of summaries that "
-            f"take no side and are as long ({words[system]:.1f} and {words[reference]:.1f} words on average); the table of "
-            "differences has what is left."
+            f"take no side, as long ({words[system]:.1f} and {words[reference]:.1f} words on average) and in words as common; "
+            "the table of differences has what is left."
         )
 
 

@@ -96,11 +96,14 @@ def test_one_system_is_headed_by_what_happened_to_whom():
     clear = representation(numbers, "stance")
     nobody = representation(sides(number("left", 0.2, gap=-0.2)), "stance")
     aggregates = [number(None, 0.9, BUR)]
-    said = "left has 30.0 % of the documents' words and 20.0 % of the summaries' words; 40.0 % would be expected of summaries"
+    said = (
+        "left has 30.0 % of the documents' words in an average set and 20.0 % of the summaries' words; 40.0 % would be expected "
+        "of summaries"
+    )
     assert title([*aggregates, *numbers], [nobody, clear], (), SYSTEMS[:1]) == f"{said} that take no side"
     # where nobody has less, who has most beyond what is expected
     more = sides(number("left", 0.2, gap=-0.2), number("right", 0.5, gap=0.3, verdict="higher"))
-    said = "right has 30.0 % of the documents' words and 50.0 % of the summaries' words; 20.0 % would"
+    said = "right has 30.0 % of the documents' words in an average set and 50.0 % of the summaries' words; 20.0 % would"
     assert title(more, [representation(more, "stance")], (), SYSTEMS[:1]).startswith(said)
     assert f"{title(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
     assert title(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
@@ -187,7 +190,7 @@ def test_a_family_that_says_the_opposite_is_told_in_the_headline(verdict, is_tol
     shares = representation(numbers, "stance")
     coverage = covered(number("left", 0.1, gap=0.1, verdict=verdict))
     said = title(numbers, [shares, coverage], [], SYSTEMS[:1])
-    assert said.startswith("left has 30.0 % of the documents' words and 20.0 %")
+    assert said.startswith("left has 30.0 % of the documents' words in an average set and 20.0 %")
     assert ("by coverage, however, left is more present" in said) == is_told
 
 

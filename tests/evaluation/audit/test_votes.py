@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE
@@ -218,6 +220,25 @@ def test_levels_are_corrected_over_all_gaps_of_the_system_that_name_somebody():
     assert both[key].adjusted == alone[key].adjusted
     beside = both["opinions", OPINION_GRAPH, None]
     assert (beside.gap, beside.p_value, beside.adjusted, beside.verdict) == (pytest.approx(0), None, None, None)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_what_is_expected_is_uncertain_also_where_the_rate_is_the_same_in_all_sets(rate):
+    # expected of 48 sets with a mean of 0.8: the truth lies in 19 of 20 intervals, not in half of them
+    generator, n_trials, hits = np.random.default_rng(0), 400, 0
+    for _ in range(n_trials):
+        expected = generator.beta(8, 2, 48)
+        made = planted("mine", np.full((48, 1), rate) - EXPECTED, kind=BUR, names=(None,))
+        columns = np.hstack([made.figures.columns, expected[:, None]])
+        figures = replace(
+            made.figures,
+            columns=columns,
+            reduce=lambda sums: EXPECTED + over(sums[..., 1:2], sums[..., :1]),
+            expect=lambda sums: over(sums[..., 2:], sums[..., :1]),
+        )
+        (found,) = levels(replace(made, figures=figures)).values()
+        hits += found.low <= rate - 0.8 <= found.high
+    assert hits >= 0.93 * n_trials
 
 
 @pytest.mark.parametrize(("share", "between"), [(0.5, (0.7354, 1.0)), (-0.5, (0.0, 0.2646))])
