@@ -92,6 +92,8 @@ class ServerBackend:
             with booked("models"):
                 work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
+        elif self._server.batches:
+            Batched(self._client, self._exchange).settle()
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted

@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ...errors import ModelError, WaitingError
@@ -162,6 +163,12 @@ class Batched:
             raise WaitingError(f"{self.exchange.server.base_url}: {said}; the same command continues when it is done")
         kept.forget_failures(asks)
 
+    def settle(self) -> None:
+        """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
+        account = current()
+        if account is not None and any(each.startswith(self._address("")) for each in account.promised):
+            self._open()
+
     async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
         place, kept, account, n_left = self.exchange.server.base_url, self.exchange.kept, current(), len(calls)
@@ -198,15 +205,9 @@ class Batched:
         """Put the answers of batches that have ended into `found`; the others, as far as they answer these asks."""
         under_way = UnderWay()
         place, kept = self.exchange.server.base_url, self.exchange.kept
-        submitted = kept.submitted(place)
-        self._keep_promises(submitted)
-        for batch, names in submitted.items():
+        for batch, names in self._open().items():
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
-                # a process that was killed took it in, and could not say so
-                keys = {key for its in names.values() for key in its}
-                if len(kept.find([*keys])) == len(keys):
-                    kept.finish(batch, place, {}, {})
                 continue
             progress = await look(self.client, batch)
             if not progress.has_ended:
@@ -217,8 +218,9 @@ class Batched:
                 self._promise(batch, max(self._promised(batch), self._most_of(known, asks)))
                 continue
             refused, without = self._take(known, asks, progress, found)
-            # what was answered and nobody asks for now stays noted
-            left = {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
+            # what was answered and nobody asks for now stays noted, unless a process that was killed took it in
+            others = progress.responses.keys() & names.keys() - known.keys()
+            left = {each: names[each] for each in others if not kept.has_all(names[each])}
             kept.finish(batch, place, left, without)
             self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
             if refused or not progress.responses:
@@ -230,6 +232,23 @@ class Batched:
             if said := [each.reply.error for n, each in without.values() if n == 1]:
                 log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
         return under_way
+
+    def _open(self) -> dict[str, dict[str, list[str]]]:
+        """The batches whose answers were not all taken in; what the others can cost is taken back."""
+        place, kept = self.exchange.server.base_url, self.exchange.kept
+        submitted = kept.submitted(place)
+        for batch, names in [*submitted.items()]:
+            if kept.has_all(chain.from_iterable(names.values())):
+                # a process that was killed took it in, and could not say so
+                kept.finish(batch, place, {}, {})
+                del submitted[batch]
+        if (account := current()) is not None:
+            # another run took them in, or they were forgotten
+            addresses = {self._address(batch) for batch in submitted}
+            for each in [*account.promised]:
+                if each.startswith(self._address("")) and each not in addresses:
+                    account.promise(each, 0.0)
+        return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
         return self.exchange.most_cost(self.exchange.body(asks))
@@ -244,15 +263,6 @@ class Batched:
     def _promise(self, batch: str, most: float) -> None:
         if (account := current()) is not None:
             account.promise(self._address(batch), most)
-
-    def _keep_promises(self, submitted: Collection[str]) -> None:
-        """Take back what other batches of this server can cost: their answers were taken in by another run, or forgotten."""
-        if (account := current()) is not None:
-            kept = {self._address(batch) for batch in submitted}
-            for address in [
-                each for each in account.promised if each.startswith(self._address("")) and each not in kept
-            ]:
-                account.promise(address, 0.0)
 
     def _address(self, batch: str) -> str:
         return f"{self.exchange.server.base_url}/batches/{batch}"

@@ -78,6 +78,12 @@ class KeptAnswers:
                     found[key] = _answer(row[0])
         return found
 
+    def has_all(self, keys: Iterable[str]) -> bool:
+        """Whether every one of these has its answer; it looks no further than the first that has none."""
+        query = "SELECT 1 FROM answers WHERE key = ?"
+        with ANSWERS.usable():
+            return all(self._database.execute(query, (key,)).fetchone() is not None for key in keys)
+
     def keep(self, answers: Mapping[str, Answer]) -> None:
         """Store answers, all or none; one that is there already stays."""
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]

@@ -284,9 +284,6 @@ def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
 
 
 def test_what_a_batch_can_cost_is_taken_back_as_its_answers_come(tmp_path):
-    def promised(folder):
-        return [*Spending(folder).promised.values()]
-
     with Server() as server:
         for run in ("one", "two"):
             with spending(tmp_path / run), pytest.raises(WaitingError):
@@ -302,6 +299,93 @@ def test_what_a_batch_can_cost_is_taken_back_as_its_answers_come(tmp_path):
             complete(server, asks(4), batches=True, price=PRICE)
         # the answers that it waited for were taken in by the other run
         assert promised(tmp_path / "two") == pytest.approx([MOST])
+
+
+def promised(folder):
+    return [*Spending(folder).promised.values()]
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def submitted(server, *folders):
+    """Runs that wait for one batch of four requests, which then ends."""
+    for folder in folders:
+        with spending(folder), pytest.raises(WaitingError):
+            complete(server, asks(4), batches=True, price=PRICE)
+    server.work_off()
+
+
+def test_promise_is_taken_back_after_a_kill_between_answers_of_a_batch(tmp_path, monkeypatch):
+    keep, calls = KeptAnswers.keep, []
+
+    def keep_two(kept, answers):
+        keep(kept, answers)
+        calls.append(answers)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "keep", keep_two)
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        with spending(tmp_path):
+            complete(server, asks(4), batches=True, price=PRICE)
+    assert promised(tmp_path) == []
+    assert len(Journal(tmp_path / COSTS, Cost)) == 4
+
+
+def test_promise_is_taken_back_after_a_kill_behind_the_last_answer_of_a_batch(tmp_path, monkeypatch):
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "finish", interrupted)
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        with spending(tmp_path):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == []
+        # nothing of it is left to look at
+        assert closing(KeptAnswers()).thing.submitted(server.base_url) == {}
+
+
+def test_promise_of_such_a_batch_is_taken_back_where_others_are_asked_next(tmp_path, monkeypatch):
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "finish", interrupted)
+            complete(server, asks(4), batches=True, price=PRICE)
+        with spending(tmp_path), pytest.raises(WaitingError):
+            complete(server, asks(5), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([MOST])
+
+
+def test_promise_is_taken_back_when_another_run_has_taken_the_answers_in(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    with Server() as server:
+        submitted(server, one, two)
+        with spending(one):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(two) == pytest.approx([4 * MOST])
+        with spending(two):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(two) == []
+        # so that there is room for what is asked without a file
+        with spending(two, 1.5 * MOST):
+            assert len(complete(server, asks(5)[-2:], price=PRICE)) == 2
+
+
+def test_promise_stays_while_a_batch_is_under_way_and_others_are_answered_from_the_file(tmp_path):
+    with Server() as server:
+        with spending(tmp_path):
+            complete(server, asks(1), price=PRICE)
+            with pytest.raises(WaitingError):
+                complete(server, asks(3), batches=True, price=PRICE)
+            complete(server, asks(1), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([2 * MOST])
 
 
 def test_damaged_note_of_what_batches_can_cost_is_told(tmp_path):
