@@ -36,6 +36,7 @@ class Server:
         reason: why answers end.
         tells: whether it tells how many tokens there were.
         has_batches: whether it takes requests as files.
+        has_adapters: whether it loads adapters.
         certificate: file of its certificate and key; None: it speaks plain HTTP.
     """
 
@@ -52,14 +53,18 @@ class Server:
         reason: str = "stop",
         tells: bool = True,
         has_batches: bool = True,
+        has_adapters: bool = True,
         certificate: Path | None = None,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
         )  # fmt: skip
-        self.reason, self.tells, self.owner, self.has_batches = reason, tells, owner, has_batches
+        self.reason, self.tells, self.owner = reason, tells, owner
+        self.has_batches, self.has_adapters = has_batches, has_adapters
         # why requests of batches are refused
         self.refusal = "content_filter"
+        # what it says of what it does not have
+        self.lacks = "not found"
         self.adapters: list[dict[str, Any]] = []
         # requests for answers, in the order in which they came; and those whose answer was sent whole
         self.asked: list[dict[str, Any]] = []
@@ -155,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
             self._send(200, {"object": "list", "data": models})
         else:
-            self._send(404, {"error": {"message": "not found"}})
+            self._send(404, {"error": {"message": server.lacks}})
 
     def do_POST(self) -> None:
         server = self.server_of_test
@@ -172,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             return
         body = json.loads(sent)
-        if self.path.endswith("/load_lora_adapter"):
+        if self.path.endswith("/load_lora_adapter") and server.has_adapters:
             # as vLLM says it
             server.adapters.append(body)
             self._send(200, "Success: LoRA adapter added successfully.")
@@ -183,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, server.batches[name])
             return
         if self.path not in {"/v1/chat/completions", "/v1/completions"}:
-            self._send(404, {"error": {"message": "not found"}})
+            self._send(404, {"error": {"message": server.lacks}})
             return
         if not body:
             # no request, so that nobody is asked
@@ -199,7 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
         key = self.server_of_test.key
         if key is None or self.headers.get("Authorization") == f"Bearer {key}":
             return True
-        self._send(401, {"error": {"message": "Incorrect API key provided: sk-***", "code": "invalid_api_key"}})
+        # as some servers do, it repeats what it was sent
+        said = f"Incorrect API key provided: {self.headers.get('Authorization')}"
+        self._send(401, {"error": {"message": said, "code": "invalid_api_key"}})
         return False
 
     def _answer(self, server: Server, number: int, body: dict[str, Any]) -> None:

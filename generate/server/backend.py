@@ -25,7 +25,7 @@ from ...runfolder.spending import Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
-from .client import FEATURE, open_client, refusal, takes_choices
+from .client import FEATURE, open_client, refusal, takes_choices, words
 from .exchange import Call, Exchange, calls_of, most_tokens
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
@@ -67,10 +67,12 @@ class ServerBackend:
             body = {"lora_name": name, "lora_path": str(adapter.absolute())}
             await self._client.post("/load_lora_adapter", body=body, cast_to=str)
         except self._errors.OpenAIError as error:
+            if isinstance(error, self._errors.AuthenticationError | self._errors.PermissionDeniedError):
+                raise refusal(error, self._server, self._model.name) from error
             if "already" not in str(error):
                 raise UnfitModelError(
-                    f"{self._server.base_url} does not load the adapter {adapter}: {error}; start it with --enable-lora, "
-                    f"--max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read that folder"
+                    f"{self._server.base_url} does not load the adapter {adapter}: {words(error, self._server)}; start it with "
+                    "--enable-lora, --max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read that folder"
                 ) from error
         self._exchange.name = name
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ...config.server import ServerSection
 from ...errors import ModelError, WaitingError
 from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, MOST_SAID, are_choices, redacted
+from .client import FEATURE, MOST_SAID, are_choices, redacted, words
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
 
@@ -50,7 +51,7 @@ class Progress:
     total: int
     # request -> HTTP status and body, once the batch has ended; requests that were not answered are absent
     responses: dict[str, tuple[int, dict[str, Any]]]
-    # why it failed as a whole; "" when it did not
+    # why it failed as a whole, without the server's key; "" when it did not
     error: str = ""
 
     @property
@@ -87,7 +88,7 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
     return next((str(each.id) for each in alive), None)
 
 
-async def look(client: Any, batch: str) -> Progress:
+async def look(client: Any, batch: str, section: ServerSection) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     responses: dict[str, tuple[int, dict[str, Any]]] = {}
     try:
@@ -96,7 +97,7 @@ async def look(client: Any, batch: str) -> Progress:
         for content in await asyncio.gather(*(client.files.content(each) for each in files)):
             responses |= _read(content.text.splitlines())
     except need("openai", FEATURE).NotFoundError as error:
-        return Progress(GONE, 0, 0, {}, str(error))
+        return Progress(GONE, 0, 0, {}, words(error, section))
     counts = found.request_counts
     faults = (found.errors.data if found.errors else None) or ()
     return Progress(
@@ -104,7 +105,7 @@ async def look(client: Any, batch: str) -> Progress:
         counts.completed if counts else 0,
         counts.total if counts else 0,
         responses,
-        "; ".join(dict.fromkeys(str(each.message) for each in faults)),
+        redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), section),
     )
 
 
@@ -209,7 +210,7 @@ class Batched:
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
                 continue
-            progress = await look(self.client, batch)
+            progress = await look(self.client, batch, self.exchange.server)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
                 under_way.said.append(f"batch {batch} is {progress.status}, {done}")

@@ -161,7 +161,7 @@ def _models(client: Any, section: ServerSection) -> list[str]:
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
-        said = _said(error, section)
+        said = words(error, section)
         # a path that is there may miss the model, which is not named
         if error.status_code in NO_PATH and "model" not in said.lower():
             raise UnfitModelError(
@@ -188,7 +188,7 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     except openai.APIStatusError as error:
         if error.status_code in NO_PATH:
             raise UnfitModelError(
-                f"{section.base_url} has no /batches below it: {_said(error, section)}; leave server.batches out, and requests "
+                f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
                 "are sent one by one"
             ) from error
 
@@ -216,7 +216,7 @@ def refusal(
         waited: seconds for an answer; None for those of the section.
     """
     openai, place = need("openai", FEATURE), section.base_url
-    said = _said(error, section)
+    said = words(error, section)
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
         mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"
@@ -239,7 +239,7 @@ def refusal(
     return ModelError(f"{place} {what}; {remedy}")
 
 
-def _said(error: Exception, section: ServerSection) -> str:
+def words(error: Exception, section: ServerSection) -> str:
     """The first line of what was said, or of what caused it, without the server's key."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):

@@ -109,12 +109,13 @@ class Exchange:
         found: list[Answer] = []
         for ask, choice in zip(asks, choices, strict=False):
             if (reason := choice.get("finish_reason")) not in ENDS:
-                reply = failed(self.sending.prompt(ask), REFUSED, f"it ended the answer for another reason: {reason}")
+                said = redacted(f"it ended the answer for another reason: {reason}", self.server)
+                reply = failed(self.sending.prompt(ask), REFUSED, said)
             else:
                 try:
                     reply = self.sending.reply(ask, choice, given)
                 except UnreadableError as error:
-                    reply = failed(self.sending.prompt(ask), UNREADABLE, str(error))
+                    reply = failed(self.sending.prompt(ask), UNREADABLE, redacted(str(error), self.server))
             # a prompt that is asked n times in one request is run once
             found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
         return found

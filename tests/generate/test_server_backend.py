@@ -251,6 +251,37 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result()
         assert ANSWERS.count() == 0
 
 
+def test_key_that_a_server_repeats_is_not_shown_when_it_refuses_to_load_an_adapter(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    monkeypatch.setattr("evenhand.generate.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
+    for key, lacks, said in (
+        ("another", "", r"refuses the key in MY_KEY: .*\*\*\*; mend it"),
+        (
+            None,
+            "no adapters for sk-very-secret",
+            r"does not load the adapter .*: no adapters for \*\*\*; start it with",
+        ),
+    ):
+        with Server(key=key, has_adapters=False) as server:
+            server.lacks = lacks
+            section = {"base_url": server.base_url, "retries": 0, "api_key_env": "MY_KEY"}
+            section = BackendSection(backend="openai", server=section)
+            with pytest.raises(UnfitModelError, match=said) as error:
+                ServerBackend(section, ModelSection(name="tiny"), tmp_path, "a signature")
+        assert "very-secret" not in str(error.value)
+
+
+def test_key_that_a_server_repeats_in_an_answer_is_not_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    server = Server(lambda number, body: [[{"type": "for sk-very-secret"}]], reason="stop")
+    filtering = Server(reason="filtered for sk-very-secret")
+    for each in (server, filtering):
+        with each, opened(each, api_key_env="MY_KEY") as backend:
+            (reply,) = backend.complete([ask("a ferry")])
+        assert "for ***" in reply.error
+        assert "very-secret" not in reply.error
+
+
 def test_key_that_a_server_repeats_is_not_shown(monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     for status, code in ((401, ""), (500, ""), (400, ""), (400, "content_filter")):

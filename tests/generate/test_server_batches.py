@@ -241,6 +241,26 @@ def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
             complete(server, asks(), batches=True)
 
 
+def test_key_that_a_server_repeats_of_a_batch_is_not_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+
+    def fail(server):
+        server.work_off(status="failed")
+        server.batches["batch-0"]["errors"] = {"data": [{"message": "bad key sk-very-secret"}]}
+
+    def forget(server):
+        server.batches.clear()
+        server.lacks = "bad key sk-very-secret"
+
+    for end in (fail, forget):
+        with Server() as server:
+            with pytest.raises(WaitingError):
+                complete(server, asks(1), batches=True, api_key_env="MY_KEY")
+            end(server)
+            with pytest.raises(ModelError, match=r"without answers: bad key \*\*\*;"):
+                complete(server, asks(1), batches=True, api_key_env="MY_KEY")
+
+
 def test_server_without_batches_is_told_before_any_work():
     with Server(has_batches=False) as server:
         for batches in (False, True):
