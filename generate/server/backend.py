@@ -9,7 +9,7 @@ machine may differ.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -143,10 +143,11 @@ class ServerBackend:
             without = frozenset(self._exchange.without)
             n = 1 if "n" in without else len(call.asks) - len(found)
             asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            body = self._exchange.body(asks)
             try:
-                found |= (answers := await self._send(keys, asks))
+                found |= (answers := await self._send(keys, asks, body))
             except self._errors.APIStatusError as error:
-                if self._exchange.do_without(error, n, without):
+                if self._exchange.do_without(error, body, without):
                     continue
                 if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
@@ -158,9 +159,8 @@ class ServerBackend:
                 self._exchange.without.add("n")
         return found
 
-    async def _send(self, keys: Sequence[str], asks: Sequence[Ask]) -> dict[str, Answer]:
+    async def _send(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers to one request, within the limits of rate and cost."""
-        body = self._exchange.body(asks)
         most_input, most_output = most_tokens(body)
         requests, tokens = self._rates
         if requests is not None:
@@ -173,7 +173,7 @@ class ServerBackend:
             response: dict[str, Any] = await self._client.post(
                 self._exchange.sending.path, body=body, cast_to=dict[str, Any]
             )
-            return self._exchange.taken(keys, asks, response, most)
+            return self._exchange.taken(keys, asks, body, response)
         finally:
             if account is not None:
                 account.release(most)

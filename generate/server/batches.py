@@ -282,7 +282,7 @@ class Batched:
             status, body = progress.responses.get(name, (0, {}))
             its = _asked(keys, asks)
             if are_choices(body):
-                answers = self.exchange.taken(keys, its, body, self._most(its))
+                answers = self.exchange.taken(keys, its, self.exchange.body(its), body)
             elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
                 answers = dict.fromkeys(keys, Answer(reply=reply))
             elif status in REFUSALS:

@@ -475,6 +475,29 @@ def test_server_that_cannot_hold_answers_to_choices_is_asked_plainly(caplog):
         ANSWERS.forget()
 
 
+def test_refusal_of_a_request_that_holds_no_guide_is_none_of_guidance(caplog):
+    fault = (400, {"message": "the grammar of structured outputs"}, {})
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02)}
+    faulty = Server(lambda number, body: None if "logprobs" in body else fault, logprobs=probable, owner="vllm")
+    with faulty as server, opened(server) as backend:
+        backend.complete([ask("grade", choices=tuple("12345"))])
+        for message in ("the grammar of structured outputs", "'structured_outputs' is unknown"):
+            fault[1]["message"] = message
+            with pytest.raises(ModelError, match=r"structured.outputs"):
+                backend.complete([ask("text")])
+        (reply,) = backend.complete([ask("another grade", choices=tuple("12345"))])
+    assert reply.is_guided
+    assert "does not take" not in caplog.text
+
+
+def test_impossible_alternative_is_no_sign_of_guidance_that_was_not_asked_for():
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02), "z": -9999.0}
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities
+    assert not reply.is_guided
+
+
 def test_alternative_that_is_no_choice_and_hardly_likely_is_no_sign_of_guidance():
     probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02), "z": -200.0}
     with Server(logprobs=probable) as server, opened(server) as backend:
