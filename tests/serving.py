@@ -65,6 +65,8 @@ class Server:
         self.refusal = "content_filter"
         # what it says of what it does not have
         self.lacks = "not found"
+        # statuses that it answers the next requests for its list of models with
+        self.list_faults: list[int] = []
         self.adapters: list[dict[str, Any]] = []
         # requests for answers, in the order in which they came; and those whose answer was sent whole
         self.asked: list[dict[str, Any]] = []
@@ -150,7 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server_of_test
         if not self._may():
             return
-        if "/files/" in self.path:
+        if self.path == "/v1/models" and server.list_faults:
+            self._send(server.list_faults.pop(0), {"error": {"message": "no list now"}}, {"Retry-After-Ms": "1"})
+        elif "/files/" in self.path:
             self._send(200, server.files[self.path.split("/")[-2]])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
             self._send(200, server.batches[name])

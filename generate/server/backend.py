@@ -115,7 +115,7 @@ class ServerBackend:
     async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
-            self._exchange.guides = await takes_choices(self._client)
+            self._exchange.guides = await takes_choices(self._client, self._server, self._model.name)
         left, failures = iter(calls), list[Exception]()
 
         async def work() -> None:

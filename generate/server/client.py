@@ -30,6 +30,8 @@ CERTIFICATES = "SSL_CERT_FILE"
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
 # statuses of a path that is not there, or is there for other purposes
 NO_PATH = frozenset({404, 405, 501})
+# statuses of a list of models that is not there, or that not everybody may see who may ask
+NO_LIST = NO_PATH | {400, 403}
 # models that an error names
 MOST_NAMED = 8
 
@@ -193,13 +195,23 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
             ) from error
 
 
-async def takes_choices(client: Any) -> bool:
-    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's."""
+async def takes_choices(client: Any, section: ServerSection, model: str) -> bool:
+    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's.
+
+    Raises:
+        UnfitModelError, ModelError: it did not say it, and might at another time, so that some grades would be guided and
+            others not.
+    """
+    openai = need("openai", FEATURE)
     try:
-        models = await client.with_options(timeout=PATIENCE, max_retries=0).models.list()
+        models = await client.models.list()
         return any(each.owned_by == VLLM for each in models.data or ())
-    except (need("openai", FEATURE).OpenAIError, ValueError, AttributeError):
-        # one without a list is asked plainly
+    except openai.OpenAIError as error:
+        if getattr(error, "status_code", None) in NO_LIST:
+            return False
+        raise refusal(error, section, model) from error
+    except (ValueError, AttributeError):
+        # vLLM's server has a list, in the form that OpenAI's has
         return False
 
 

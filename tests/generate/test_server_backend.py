@@ -490,6 +490,30 @@ def test_refusal_of_a_request_that_holds_no_guide_is_none_of_guidance(caplog):
     assert "does not take" not in caplog.text
 
 
+@pytest.mark.parametrize(("faults", "retries"), [([503, 429], 2), ([503], 0)])
+def test_list_of_models_that_does_not_come_at_once_is_no_sign_against_guidance(faults, retries):
+    server = Server(logprobs={grade: math.log(0.2) for grade in ("1", "2", "3", "4", "5", "z")}, owner="vllm")
+    with server, opened(server, retries=retries) as backend:
+        server.list_faults += faults
+        if not retries:
+            with pytest.raises(ModelError, match=r"no list now.*the same command continues"):
+                backend.complete([ask("grade", choices=tuple("12345"))])
+            assert server.asked == []
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.is_guided
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_server_that_shows_no_list_of_models_is_asked_plainly(status):
+    server = Server(logprobs={grade: math.log(0.2) for grade in "12345"}, owner="vllm")
+    with server, opened(server) as backend:
+        server.list_faults.append(status)
+        replies = backend.complete([ask(f"grade {n}", choices=tuple("12345")) for n in range(2)])
+        replies += backend.complete([ask("grade", choices=tuple("12345"))])
+    assert [reply.is_guided for reply in replies] == [False] * 3
+    assert not any("structured_outputs" in body for body in server.asked)
+
+
 def test_impossible_alternative_is_no_sign_of_guidance_that_was_not_asked_for():
     probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02), "z": -9999.0}
     with Server(logprobs=probable) as server, opened(server) as backend:
