@@ -274,6 +274,23 @@ def test_server_without_batches_is_told_before_any_work():
         refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
 
 
+EARLIER = "CREATE TABLE batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID"
+
+
+def test_file_of_an_earlier_version_keeps_batches_of_two_servers_that_have_one_id():
+    # what an earlier version has left
+    with ANSWERS.opened() as database, database:
+        database.execute(EARLIER)
+        database.execute("""INSERT INTO batches VALUES ('batch-0', 'http://h/v1', '{"a": ["b"]}')""")
+    for _ in range(2):
+        with closing(KeptAnswers()) as kept:
+            assert kept.submitted("http://h/v1") == {"batch-0": {"a": ["b"]}}
+    with closing(KeptAnswers()) as kept:
+        kept.submit("batch-0", "http://another/v1", {"c": ["d"]})
+        assert kept.submitted("http://h/v1") == {"batch-0": {"a": ["b"]}}
+        assert kept.submitted("http://another/v1") == {"batch-0": {"c": ["d"]}}
+
+
 PRICE = {"input": 1000, "output": 2000}
 # of one request of `asks`: 6 bytes and 32 around them in, two answers of 8 tokens out
 MOST = 38 * 0.001 + 16 * 0.002
