@@ -65,6 +65,8 @@ class Server:
         self.refusal = "content_filter"
         # what it says of what it does not have
         self.lacks = "not found"
+        # whether its list of batches is one, and no object that holds one
+        self.is_plain = False
         # statuses that it answers the next requests for its list of models with
         self.list_faults: list[int] = []
         self.adapters: list[dict[str, Any]] = []
@@ -159,7 +161,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
             self._send(200, server.batches[name])
         elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
-            self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
+            batches = list(server.batches.values())
+            self._send(200, json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
         elif self.path == "/v1/models" and server.models is not None:
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
             self._send(200, {"object": "list", "data": models})

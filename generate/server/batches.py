@@ -19,7 +19,7 @@ from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, MOST_SAID, are_choices, redacted, words
+from .client import FEATURE, MOST_SAID, are_choices, redacted, unlike_batches, words
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
 
@@ -60,13 +60,22 @@ class Progress:
         return self.status in ENDED
 
 
-async def submit(client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
+async def submit(
+    client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str], section: ServerSection
+) -> str:
     """Submit the lines of requests by name; the batch's id.
 
     One that was submitted by a process that was killed since is found again; none of those that were noted.
+
+    Raises:
+        UnfitModelError: the server has batches of another form.
     """
     mark = digest(sorted(lines), 32)
-    if (known := await _known(client, mark, noted)) is not None:
+    try:
+        known = await _known(client, mark, noted)
+    except (ValueError, AttributeError) as error:
+        raise unlike_batches(section) from error
+    if known is not None:
         return known
     file = await client.files.create(file=("requests.jsonl", b"".join(lines.values())), purpose="batch")
     batch = await client.batches.create(
@@ -181,7 +190,9 @@ class Batched:
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
             lines = {name: each.line for name, each in some.items()}
-            batch = await submit(self.client, self.exchange.sending.path, lines, kept.noted(place))
+            batch = await submit(
+                self.client, self.exchange.sending.path, lines, kept.noted(place), self.exchange.server
+            )
             kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             self._promise(batch, most)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")

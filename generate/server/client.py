@@ -180,7 +180,7 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     """Refuse a server that takes no requests as files: few do.
 
     Raises:
-        UnfitModelError: it has no such address.
+        UnfitModelError: it has no such address, or what is there has another form.
     """
     openai = need("openai", FEATURE)
     try:
@@ -193,6 +193,16 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
                 f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
                 "are sent one by one"
             ) from error
+    except (ValueError, AttributeError) as error:
+        raise unlike_batches(section) from error
+
+
+def unlike_batches(section: ServerSection) -> UnfitModelError:
+    """What it means that a list of batches is read as none."""
+    return UnfitModelError(
+        f"{section.base_url} has /batches below it, but they are of another form than OpenAI's; leave server.batches out, and "
+        "requests are sent one by one"
+    )
 
 
 async def takes_choices(client: Any, section: ServerSection, model: str) -> bool:

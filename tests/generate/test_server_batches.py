@@ -274,6 +274,18 @@ def test_server_without_batches_is_told_before_any_work():
         refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
 
 
+def test_server_with_batches_of_another_form_is_told_before_any_work_and_where_they_are_submitted():
+    said = r"has /batches below it, but they are of another form than OpenAI's; leave server\.batches out"
+    for batches in ({}, {"an id": {"id": "an id", "status": "COMPLETED"}}):
+        with Server() as server:
+            server.is_plain, server.batches = True, batches
+            with pytest.raises(UnfitModelError, match=said):
+                refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
+            with pytest.raises(UnfitModelError, match=said):
+                complete(server, asks(1), batches=True)
+            assert server.files == {}
+
+
 EARLIER = "CREATE TABLE batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID"
 
 
