@@ -165,6 +165,8 @@ class Batched:
         """
         asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
         under_way, kept = await self._collect(asks, found), self.exchange.kept
+        # another run may have taken batches in since these were found to have no answer
+        found |= kept.find([*asks.keys() - found.keys()])
         found |= kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
         left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in under_way.keys])
         await self._submit(left, under_way)

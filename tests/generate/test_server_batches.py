@@ -427,6 +427,24 @@ def test_promise_is_taken_back_when_another_run_has_taken_the_answers_in(tmp_pat
             assert len(complete(server, asks(5)[-2:], price=PRICE)) == 2
 
 
+def test_answers_that_another_run_takes_in_at_that_moment_are_not_asked_again(monkeypatch):
+    look_up = KeptAnswers.submitted
+
+    def late(kept, address):
+        with monkeypatch.context() as patched:
+            patched.setattr(KeptAnswers, "submitted", look_up)
+            complete(server, asks(2), batches=True)
+        return look_up(kept, address)
+
+    with Server() as server:
+        with pytest.raises(WaitingError):
+            complete(server, asks(2), batches=True)
+        server.work_off()
+        monkeypatch.setattr(KeptAnswers, "submitted", late)
+        assert len(complete(server, asks(2), batches=True)) == 4
+        assert len(server.batches) == 1
+
+
 def test_promise_stays_while_a_batch_is_under_way_and_others_are_answered_from_the_file(tmp_path):
     with Server() as server:
         with spending(tmp_path):
