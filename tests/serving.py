@@ -36,6 +36,7 @@ class Server:
         reason: why answers end.
         tells: whether it tells how many tokens there were.
         has_batches: whether it takes requests as files.
+        has_adapters: whether it loads adapters.
         certificate: file of its certificate and key; None: it speaks plain HTTP.
     """
 
@@ -52,14 +53,22 @@ class Server:
         reason: str = "stop",
         tells: bool = True,
         has_batches: bool = True,
+        has_adapters: bool = True,
         certificate: Path | None = None,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
         )  # fmt: skip
-        self.reason, self.tells, self.owner, self.has_batches = reason, tells, owner, has_batches
+        self.reason, self.tells, self.owner = reason, tells, owner
+        self.has_batches, self.has_adapters = has_batches, has_adapters
         # why requests of batches are refused
         self.refusal = "content_filter"
+        # what it says of what it does not have
+        self.lacks = "not found"
+        # whether its list of batches is one, and no object that holds one
+        self.is_plain = False
+        # statuses that it answers the next requests for its list of models with
+        self.list_faults: list[int] = []
         self.adapters: list[dict[str, Any]] = []
         # requests for answers, in the order in which they came; and those whose answer was sent whole
         self.asked: list[dict[str, Any]] = []
@@ -145,17 +154,20 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server_of_test
         if not self._may():
             return
-        if "/files/" in self.path:
+        if self.path == "/v1/models" and server.list_faults:
+            self._send(server.list_faults.pop(0), {"error": {"message": "no list now"}}, {"Retry-After-Ms": "1"})
+        elif "/files/" in self.path:
             self._send(200, server.files[self.path.split("/")[-2]])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
             self._send(200, server.batches[name])
         elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
-            self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
+            batches = list(server.batches.values())
+            self._send(200, json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
         elif self.path == "/v1/models" and server.models is not None:
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
             self._send(200, {"object": "list", "data": models})
         else:
-            self._send(404, {"error": {"message": "not found"}})
+            self._send(404, {"error": {"message": server.lacks}})
 
     def do_POST(self) -> None:
         server = self.server_of_test
@@ -172,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             return
         body = json.loads(sent)
-        if self.path.endswith("/load_lora_adapter"):
+        if self.path.endswith("/load_lora_adapter") and server.has_adapters:
             # as vLLM says it
             server.adapters.append(body)
             self._send(200, "Success: LoRA adapter added successfully.")
@@ -183,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, server.batches[name])
             return
         if self.path not in {"/v1/chat/completions", "/v1/completions"}:
-            self._send(404, {"error": {"message": "not found"}})
+            self._send(404, {"error": {"message": server.lacks}})
             return
         if not body:
             # no request, so that nobody is asked
@@ -199,7 +211,9 @@ class _Handler(BaseHTTPRequestHandler):
         key = self.server_of_test.key
         if key is None or self.headers.get("Authorization") == f"Bearer {key}":
             return True
-        self._send(401, {"error": {"message": "Incorrect API key provided: sk-***", "code": "invalid_api_key"}})
+        # as some servers do, it repeats what it was sent
+        said = f"Incorrect API key provided: {self.headers.get('Authorization')}"
+        self._send(401, {"error": {"message": said, "code": "invalid_api_key"}})
         return False
 
     def _answer(self, server: Server, number: int, body: dict[str, Any]) -> None:

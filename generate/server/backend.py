@@ -9,7 +9,7 @@ machine may differ.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -25,7 +25,7 @@ from ...runfolder.spending import Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
-from .client import FEATURE, open_client, refusal, takes_choices
+from .client import FEATURE, open_client, refusal, takes_choices, words
 from .exchange import Call, Exchange, calls_of, most_tokens
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
@@ -67,10 +67,12 @@ class ServerBackend:
             body = {"lora_name": name, "lora_path": str(adapter.absolute())}
             await self._client.post("/load_lora_adapter", body=body, cast_to=str)
         except self._errors.OpenAIError as error:
+            if isinstance(error, self._errors.AuthenticationError | self._errors.PermissionDeniedError):
+                raise refusal(error, self._server, self._model.name) from error
             if "already" not in str(error):
                 raise UnfitModelError(
-                    f"{self._server.base_url} does not load the adapter {adapter}: {error}; start it with --enable-lora, "
-                    f"--max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read that folder"
+                    f"{self._server.base_url} does not load the adapter {adapter}: {words(error, self._server)}; start it with "
+                    "--enable-lora, --max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read that folder"
                 ) from error
         self._exchange.name = name
 
@@ -92,6 +94,8 @@ class ServerBackend:
             with booked("models"):
                 work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
+        elif self._server.batches:
+            Batched(self._client, self._exchange).settle()
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
@@ -111,7 +115,7 @@ class ServerBackend:
     async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
-            self._exchange.guides = await takes_choices(self._client)
+            self._exchange.guides = await takes_choices(self._client, self._server, self._model.name)
         left, failures = iter(calls), list[Exception]()
 
         async def work() -> None:
@@ -139,10 +143,11 @@ class ServerBackend:
             without = frozenset(self._exchange.without)
             n = 1 if "n" in without else len(call.asks) - len(found)
             asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            body = self._exchange.body(asks)
             try:
-                found |= (answers := await self._send(keys, asks))
+                found |= (answers := await self._send(keys, asks, body))
             except self._errors.APIStatusError as error:
-                if self._exchange.do_without(error, n, without):
+                if self._exchange.do_without(error, body, without):
                     continue
                 if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
@@ -154,9 +159,8 @@ class ServerBackend:
                 self._exchange.without.add("n")
         return found
 
-    async def _send(self, keys: Sequence[str], asks: Sequence[Ask]) -> dict[str, Answer]:
+    async def _send(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers to one request, within the limits of rate and cost."""
-        body = self._exchange.body(asks)
         most_input, most_output = most_tokens(body)
         requests, tokens = self._rates
         if requests is not None:
@@ -169,7 +173,7 @@ class ServerBackend:
             response: dict[str, Any] = await self._client.post(
                 self._exchange.sending.path, body=body, cast_to=dict[str, Any]
             )
-            return self._exchange.taken(keys, asks, response, most)
+            return self._exchange.taken(keys, asks, body, response)
         finally:
             if account is not None:
                 account.release(most)

@@ -10,14 +10,16 @@ import json
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
+from ...config.server import ServerSection
 from ...errors import ModelError, WaitingError
 from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, MOST_SAID, are_choices, redacted
+from .client import FEATURE, MOST_SAID, are_choices, redacted, unlike_batches, words
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
 
@@ -49,7 +51,7 @@ class Progress:
     total: int
     # request -> HTTP status and body, once the batch has ended; requests that were not answered are absent
     responses: dict[str, tuple[int, dict[str, Any]]]
-    # why it failed as a whole; "" when it did not
+    # why it failed as a whole, without the server's key; "" when it did not
     error: str = ""
 
     @property
@@ -58,13 +60,22 @@ class Progress:
         return self.status in ENDED
 
 
-async def submit(client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
+async def submit(
+    client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str], section: ServerSection
+) -> str:
     """Submit the lines of requests by name; the batch's id.
 
     One that was submitted by a process that was killed since is found again; none of those that were noted.
+
+    Raises:
+        UnfitModelError: the server has batches of another form.
     """
     mark = digest(sorted(lines), 32)
-    if (known := await _known(client, mark, noted)) is not None:
+    try:
+        known = await _known(client, mark, noted)
+    except (ValueError, AttributeError) as error:
+        raise unlike_batches(section) from error
+    if known is not None:
         return known
     file = await client.files.create(file=("requests.jsonl", b"".join(lines.values())), purpose="batch")
     batch = await client.batches.create(
@@ -86,7 +97,7 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
     return next((str(each.id) for each in alive), None)
 
 
-async def look(client: Any, batch: str) -> Progress:
+async def look(client: Any, batch: str, section: ServerSection) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     responses: dict[str, tuple[int, dict[str, Any]]] = {}
     try:
@@ -95,7 +106,7 @@ async def look(client: Any, batch: str) -> Progress:
         for content in await asyncio.gather(*(client.files.content(each) for each in files)):
             responses |= _read(content.text.splitlines())
     except need("openai", FEATURE).NotFoundError as error:
-        return Progress(GONE, 0, 0, {}, str(error))
+        return Progress(GONE, 0, 0, {}, words(error, section))
     counts = found.request_counts
     faults = (found.errors.data if found.errors else None) or ()
     return Progress(
@@ -103,7 +114,7 @@ async def look(client: Any, batch: str) -> Progress:
         counts.completed if counts else 0,
         counts.total if counts else 0,
         responses,
-        "; ".join(dict.fromkeys(str(each.message) for each in faults)),
+        redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), section),
     )
 
 
@@ -154,6 +165,8 @@ class Batched:
         """
         asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
         under_way, kept = await self._collect(asks, found), self.exchange.kept
+        # another run may have taken batches in since these were found to have no answer
+        found |= kept.find([*asks.keys() - found.keys()])
         found |= kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
         left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in under_way.keys])
         await self._submit(left, under_way)
@@ -161,6 +174,12 @@ class Batched:
             said = "; ".join(under_way.said)
             raise WaitingError(f"{self.exchange.server.base_url}: {said}; the same command continues when it is done")
         kept.forget_failures(asks)
+
+    def settle(self) -> None:
+        """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
+        account = current()
+        if account is not None and any(each.startswith(self._address("")) for each in account.promised):
+            self._open()
 
     async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
@@ -173,7 +192,9 @@ class Batched:
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
             lines = {name: each.line for name, each in some.items()}
-            batch = await submit(self.client, self.exchange.sending.path, lines, kept.noted(place))
+            batch = await submit(
+                self.client, self.exchange.sending.path, lines, kept.noted(place), self.exchange.server
+            )
             kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             self._promise(batch, most)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
@@ -198,17 +219,11 @@ class Batched:
         """Put the answers of batches that have ended into `found`; the others, as far as they answer these asks."""
         under_way = UnderWay()
         place, kept = self.exchange.server.base_url, self.exchange.kept
-        submitted = kept.submitted(place)
-        self._keep_promises(submitted)
-        for batch, names in submitted.items():
+        for batch, names in self._open().items():
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
-                # a process that was killed took it in, and could not say so
-                keys = {key for its in names.values() for key in its}
-                if len(kept.find([*keys])) == len(keys):
-                    kept.finish(batch, place, {}, {})
                 continue
-            progress = await look(self.client, batch)
+            progress = await look(self.client, batch, self.exchange.server)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
                 under_way.said.append(f"batch {batch} is {progress.status}, {done}")
@@ -217,8 +232,9 @@ class Batched:
                 self._promise(batch, max(self._promised(batch), self._most_of(known, asks)))
                 continue
             refused, without = self._take(known, asks, progress, found)
-            # what was answered and nobody asks for now stays noted
-            left = {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
+            # what was answered and nobody asks for now stays noted, unless a process that was killed took it in
+            others = progress.responses.keys() & names.keys() - known.keys()
+            left = {each: names[each] for each in others if not kept.has_all(names[each])}
             kept.finish(batch, place, left, without)
             self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
             if refused or not progress.responses:
@@ -230,6 +246,23 @@ class Batched:
             if said := [each.reply.error for n, each in without.values() if n == 1]:
                 log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
         return under_way
+
+    def _open(self) -> dict[str, dict[str, list[str]]]:
+        """The batches whose answers were not all taken in; what the others can cost is taken back."""
+        place, kept = self.exchange.server.base_url, self.exchange.kept
+        submitted = kept.submitted(place)
+        for batch, names in [*submitted.items()]:
+            if kept.has_all(chain.from_iterable(names.values())):
+                # a process that was killed took it in, and could not say so
+                kept.finish(batch, place, {}, {})
+                del submitted[batch]
+        if (account := current()) is not None:
+            # another run took them in, or they were forgotten
+            addresses = {self._address(batch) for batch in submitted}
+            for each in [*account.promised]:
+                if each.startswith(self._address("")) and each not in addresses:
+                    account.promise(each, 0.0)
+        return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
         return self.exchange.most_cost(self.exchange.body(asks))
@@ -244,15 +277,6 @@ class Batched:
     def _promise(self, batch: str, most: float) -> None:
         if (account := current()) is not None:
             account.promise(self._address(batch), most)
-
-    def _keep_promises(self, submitted: Collection[str]) -> None:
-        """Take back what other batches of this server can cost: their answers were taken in by another run, or forgotten."""
-        if (account := current()) is not None:
-            kept = {self._address(batch) for batch in submitted}
-            for address in [
-                each for each in account.promised if each.startswith(self._address("")) and each not in kept
-            ]:
-                account.promise(address, 0.0)
 
     def _address(self, batch: str) -> str:
         return f"{self.exchange.server.base_url}/batches/{batch}"
@@ -271,7 +295,7 @@ class Batched:
             status, body = progress.responses.get(name, (0, {}))
             its = _asked(keys, asks)
             if are_choices(body):
-                answers = self.exchange.taken(keys, its, body, self._most(its))
+                answers = self.exchange.taken(keys, its, self.exchange.body(its), body)
             elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
                 answers = dict.fromkeys(keys, Answer(reply=reply))
             elif status in REFUSALS:

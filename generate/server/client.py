@@ -30,6 +30,8 @@ CERTIFICATES = "SSL_CERT_FILE"
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
 # statuses of a path that is not there, or is there for other purposes
 NO_PATH = frozenset({404, 405, 501})
+# statuses of a list of models that is not there, or that not everybody may see who may ask
+NO_LIST = NO_PATH | {400, 403}
 # models that an error names
 MOST_NAMED = 8
 
@@ -161,7 +163,7 @@ def _models(client: Any, section: ServerSection) -> list[str]:
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
-        said = _said(error, section)
+        said = words(error, section)
         # a path that is there may miss the model, which is not named
         if error.status_code in NO_PATH and "model" not in said.lower():
             raise UnfitModelError(
@@ -178,7 +180,7 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     """Refuse a server that takes no requests as files: few do.
 
     Raises:
-        UnfitModelError: it has no such address.
+        UnfitModelError: it has no such address, or what is there has another form.
     """
     openai = need("openai", FEATURE)
     try:
@@ -188,18 +190,38 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     except openai.APIStatusError as error:
         if error.status_code in NO_PATH:
             raise UnfitModelError(
-                f"{section.base_url} has no /batches below it: {_said(error, section)}; leave server.batches out, and requests "
+                f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
                 "are sent one by one"
             ) from error
+    except (ValueError, AttributeError) as error:
+        raise unlike_batches(section) from error
 
 
-async def takes_choices(client: Any) -> bool:
-    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's."""
+def unlike_batches(section: ServerSection) -> UnfitModelError:
+    """What it means that a list of batches is read as none."""
+    return UnfitModelError(
+        f"{section.base_url} has /batches below it, but they are of another form than OpenAI's; leave server.batches out, and "
+        "requests are sent one by one"
+    )
+
+
+async def takes_choices(client: Any, section: ServerSection, model: str) -> bool:
+    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's.
+
+    Raises:
+        UnfitModelError, ModelError: it did not say it, and might at another time, so that some grades would be guided and
+            others not.
+    """
+    openai = need("openai", FEATURE)
     try:
-        models = await client.with_options(timeout=PATIENCE, max_retries=0).models.list()
+        models = await client.models.list()
         return any(each.owned_by == VLLM for each in models.data or ())
-    except (need("openai", FEATURE).OpenAIError, ValueError, AttributeError):
-        # one without a list is asked plainly
+    except openai.OpenAIError as error:
+        if getattr(error, "status_code", None) in NO_LIST:
+            return False
+        raise refusal(error, section, model) from error
+    except (ValueError, AttributeError):
+        # vLLM's server has a list, in the form that OpenAI's has
         return False
 
 
@@ -216,7 +238,7 @@ def refusal(
         waited: seconds for an answer; None for those of the section.
     """
     openai, place = need("openai", FEATURE), section.base_url
-    said = _said(error, section)
+    said = words(error, section)
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
         mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"
@@ -239,7 +261,7 @@ def refusal(
     return ModelError(f"{place} {what}; {remedy}")
 
 
-def _said(error: Exception, section: ServerSection) -> str:
+def words(error: Exception, section: ServerSection) -> str:
     """The first line of what was said, or of what caused it, without the server's key."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):

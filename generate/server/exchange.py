@@ -82,12 +82,12 @@ class Exchange:
         return self.server.price.cost(given, 0, written) if self.server.price else 0.0
 
     def taken(
-        self, keys: Sequence[str], asks: Sequence[Ask], response: dict[str, Any], most: float
+        self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any], response: dict[str, Any]
     ) -> dict[str, Answer]:
-        """The answers that a response holds, in its own order, booked and kept; `most` is what the request can have cost."""
+        """The answers that the response to a request of this body holds, in its own order, booked and kept."""
         # what is paid is written down before what was got for it
-        self._book(response, most)
-        answers = dict(zip(keys, self._read(asks, response), strict=False))
+        self._book(response, self.most_cost(body))
+        answers = dict(zip(keys, self._read(asks, response, is_held=GUIDE in body), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
         return answers
@@ -102,19 +102,20 @@ class Exchange:
         cost = None if price is None else price.cost(given, cached, written) if is_told else most
         account.book(Cost(model=self.name, input=given, cached=cached, output=written, cost=cost, is_told=is_told))
 
-    def _read(self, asks: Sequence[Ask], response: dict[str, Any]) -> list[Answer]:
-        """The answers that a response holds, in its own order."""
+    def _read(self, asks: Sequence[Ask], response: dict[str, Any], *, is_held: bool) -> list[Answer]:
+        """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
         given, cached, _ = _used(response)
         choices = sorted(response["choices"], key=lambda each: each.get("index") or 0)
         found: list[Answer] = []
         for ask, choice in zip(asks, choices, strict=False):
             if (reason := choice.get("finish_reason")) not in ENDS:
-                reply = failed(self.sending.prompt(ask), REFUSED, f"it ended the answer for another reason: {reason}")
+                said = redacted(f"it ended the answer for another reason: {reason}", self.server)
+                reply = failed(self.sending.prompt(ask), REFUSED, said)
             else:
                 try:
-                    reply = self.sending.reply(ask, choice, given)
+                    reply = self.sending.reply(ask, choice, given, is_held=is_held)
                 except UnreadableError as error:
-                    reply = failed(self.sending.prompt(ask), UNREADABLE, str(error))
+                    reply = failed(self.sending.prompt(ask), UNREADABLE, redacted(str(error), self.server))
             # a prompt that is asked n times in one request is run once
             found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
         return found
@@ -127,22 +128,22 @@ class Exchange:
             return failed(self.sending.prompt(ask), REFUSED, redacted(said, self.server))
         return None
 
-    def do_without(self, error: Any, n: int, without: frozenset[str]) -> bool:
-        """Whether the request can be sent again in another form, after a refusal that names a parameter.
+    def do_without(self, error: Any, body: Mapping[str, Any], without: frozenset[str]) -> bool:
+        """Whether the request can be sent again in another form, after a refusal that names a parameter of it.
 
         Args:
             error: the refusal.
-            n: answers that the request asked for.
+            body: what was refused.
             without: what it was sent without: requests beside it may have found out more since.
         """
         if error.status_code not in REFUSALS:
             return False
         said = str(error)
         named = {error.param} if error.param else {key for key in INSTEAD if f"'{key}'" in said}
-        named &= INSTEAD.keys()
-        if self.guides and not named and UNGUIDED.search(said):
+        named &= INSTEAD.keys() & body.keys()
+        if GUIDE in body and not named and UNGUIDED.search(said):
             named = {GUIDE}
-        if n > 1 and (error.param == "n" or (not named and ONE_ANSWER.search(said))):
+        if body.get("n", 1) > 1 and (error.param == "n" or (not named and ONE_ANSWER.search(said))):
             named = {"n"}
         if new := named - self.without:
             log.warning("%s does not take %s, so requests go without", self.server.base_url, ", ".join(sorted(new)))

@@ -28,6 +28,11 @@ CREATE TABLE IF NOT EXISTS batches (
     id TEXT NOT NULL, address TEXT NOT NULL, calls TEXT NOT NULL, PRIMARY KEY (address, id)
 ) WITHOUT ROWID
 """
+# what gives a table of earlier versions, whose key was the id alone, the key of today's
+REBUILD = (
+    "ALTER TABLE batches RENAME TO earlier_batches", SUBMITTED,
+    "INSERT INTO batches SELECT id, address, calls FROM earlier_batches", "DROP TABLE earlier_batches",
+)  # fmt: skip
 # asks of batches that got no answer to keep: in how many in a row, and what they get in its place
 FAILURES = """
 CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, batches INTEGER NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID
@@ -65,6 +70,7 @@ class KeptAnswers:
         with ExitStack() as opened:
             self._database = opened.enter_context(ANSWERS.opened())
             self._database.execute(SUBMITTED)
+            _rebuild(self._database)
             self._database.execute(FAILURES)
             self._opened = opened.pop_all()
 
@@ -77,6 +83,12 @@ class KeptAnswers:
                 if row is not None:
                     found[key] = _answer(row[0])
         return found
+
+    def has_all(self, keys: Iterable[str]) -> bool:
+        """Whether every one of these has its answer; it looks no further than the first that has none."""
+        query = "SELECT 1 FROM answers WHERE key = ?"
+        with ANSWERS.usable():
+            return all(self._database.execute(query, (key,)).fetchone() is not None for key in keys)
 
     def keep(self, answers: Mapping[str, Answer]) -> None:
         """Store answers, all or none; one that is there already stays."""
@@ -171,6 +183,23 @@ class OnlyKept:
     def close(self) -> None:
         """Close the file of answers."""
         self._kept.close()
+
+
+def _rebuild(database: sqlite3.Connection) -> None:
+    """Give the table of batches its key, where it has that of earlier versions: two servers may call their batches alike."""
+    if not _is_earlier(database):
+        return
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        # another process may have done it meanwhile
+        if _is_earlier(database):
+            for statement in REBUILD:
+                database.execute(statement)
+
+
+def _is_earlier(database: sqlite3.Connection) -> bool:
+    columns = database.execute("SELECT name FROM pragma_table_info('batches') WHERE pk > 0").fetchall()
+    return columns == [("id",)]
 
 
 def _answer(kept: object) -> Answer:

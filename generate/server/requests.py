@@ -60,8 +60,8 @@ class Sending(ABC):
         """The request for n answers, without the model's name."""
 
     @abstractmethod
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
-        """One answer of a response.
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
+        """One answer of a response; `is_held` is whether the server was told to hold it to the choices.
 
         Raises:
             UnreadableError: it is something else than text.
@@ -96,7 +96,7 @@ class Messages(Sending):
             asked |= {"logprobs": True, "top_logprobs": MOST_ALTERNATIVES}
         return asked
 
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
         """The text; of choices the likeliest, with their probabilities where the server gives them.
 
         Raises:
@@ -112,7 +112,7 @@ class Messages(Sending):
             n_prompt_tokens=n_prompt_tokens,
             prompt_digest=prompt.digest,
             choice_probabilities=shares,
-            is_guided=bool(shares) and any(each["logprob"] <= IMPOSSIBLE for each in top),
+            is_guided=is_held and bool(shares) and any(each["logprob"] <= IMPOSSIBLE for each in top),
         )
 
 
@@ -161,7 +161,7 @@ class Tokens(Sending):
             asked["repetition_penalty"] = sampling.repetition_penalty
         return asked
 
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
         """The text and its token ids; of choices their probabilities among each other.
 
         Raises:

@@ -251,6 +251,37 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result()
         assert ANSWERS.count() == 0
 
 
+def test_key_that_a_server_repeats_is_not_shown_when_it_refuses_to_load_an_adapter(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    monkeypatch.setattr("evenhand.generate.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
+    for key, lacks, said in (
+        ("another", "", r"refuses the key in MY_KEY: .*\*\*\*; mend it"),
+        (
+            None,
+            "no adapters for sk-very-secret",
+            r"does not load the adapter .*: no adapters for \*\*\*; start it with",
+        ),
+    ):
+        with Server(key=key, has_adapters=False) as server:
+            server.lacks = lacks
+            section = {"base_url": server.base_url, "retries": 0, "api_key_env": "MY_KEY"}
+            section = BackendSection(backend="openai", server=section)
+            with pytest.raises(UnfitModelError, match=said) as error:
+                ServerBackend(section, ModelSection(name="tiny"), tmp_path, "a signature")
+        assert "very-secret" not in str(error.value)
+
+
+def test_key_that_a_server_repeats_in_an_answer_is_not_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    server = Server(lambda number, body: [[{"type": "for sk-very-secret"}]], reason="stop")
+    filtering = Server(reason="filtered for sk-very-secret")
+    for each in (server, filtering):
+        with each, opened(each, api_key_env="MY_KEY") as backend:
+            (reply,) = backend.complete([ask("a ferry")])
+        assert "for ***" in reply.error
+        assert "very-secret" not in reply.error
+
+
 def test_key_that_a_server_repeats_is_not_shown(monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     for status, code in ((401, ""), (500, ""), (400, ""), (400, "content_filter")):
@@ -442,6 +473,53 @@ def test_server_that_cannot_hold_answers_to_choices_is_asked_plainly(caplog):
         assert "does not take structured_outputs" in caplog.text
         caplog.clear()
         ANSWERS.forget()
+
+
+def test_refusal_of_a_request_that_holds_no_guide_is_none_of_guidance(caplog):
+    fault = (400, {"message": "the grammar of structured outputs"}, {})
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02)}
+    faulty = Server(lambda number, body: None if "logprobs" in body else fault, logprobs=probable, owner="vllm")
+    with faulty as server, opened(server) as backend:
+        backend.complete([ask("grade", choices=tuple("12345"))])
+        for message in ("the grammar of structured outputs", "'structured_outputs' is unknown"):
+            fault[1]["message"] = message
+            with pytest.raises(ModelError, match=r"structured.outputs"):
+                backend.complete([ask("text")])
+        (reply,) = backend.complete([ask("another grade", choices=tuple("12345"))])
+    assert reply.is_guided
+    assert "does not take" not in caplog.text
+
+
+@pytest.mark.parametrize(("faults", "retries"), [([503, 429], 2), ([503], 0)])
+def test_list_of_models_that_does_not_come_at_once_is_no_sign_against_guidance(faults, retries):
+    server = Server(logprobs={grade: math.log(0.2) for grade in ("1", "2", "3", "4", "5", "z")}, owner="vllm")
+    with server, opened(server, retries=retries) as backend:
+        server.list_faults += faults
+        if not retries:
+            with pytest.raises(ModelError, match=r"no list now.*the same command continues"):
+                backend.complete([ask("grade", choices=tuple("12345"))])
+            assert server.asked == []
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.is_guided
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_server_that_shows_no_list_of_models_is_asked_plainly(status):
+    server = Server(logprobs={grade: math.log(0.2) for grade in "12345"}, owner="vllm")
+    with server, opened(server) as backend:
+        server.list_faults.append(status)
+        replies = backend.complete([ask(f"grade {n}", choices=tuple("12345")) for n in range(2)])
+        replies += backend.complete([ask("grade", choices=tuple("12345"))])
+    assert [reply.is_guided for reply in replies] == [False] * 3
+    assert not any("structured_outputs" in body for body in server.asked)
+
+
+def test_impossible_alternative_is_no_sign_of_guidance_that_was_not_asked_for():
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02), "z": -9999.0}
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities
+    assert not reply.is_guided
 
 
 def test_alternative_that_is_no_choice_and_hardly_likely_is_no_sign_of_guidance():

@@ -241,6 +241,26 @@ def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
             complete(server, asks(), batches=True)
 
 
+def test_key_that_a_server_repeats_of_a_batch_is_not_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+
+    def fail(server):
+        server.work_off(status="failed")
+        server.batches["batch-0"]["errors"] = {"data": [{"message": "bad key sk-very-secret"}]}
+
+    def forget(server):
+        server.batches.clear()
+        server.lacks = "bad key sk-very-secret"
+
+    for end in (fail, forget):
+        with Server() as server:
+            with pytest.raises(WaitingError):
+                complete(server, asks(1), batches=True, api_key_env="MY_KEY")
+            end(server)
+            with pytest.raises(ModelError, match=r"without answers: bad key \*\*\*;"):
+                complete(server, asks(1), batches=True, api_key_env="MY_KEY")
+
+
 def test_server_without_batches_is_told_before_any_work():
     with Server(has_batches=False) as server:
         for batches in (False, True):
@@ -252,6 +272,35 @@ def test_server_without_batches_is_told_before_any_work():
                 refuse_unreachable(section, "tiny")
     with Server() as server:
         refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
+
+
+def test_server_with_batches_of_another_form_is_told_before_any_work_and_where_they_are_submitted():
+    said = r"has /batches below it, but they are of another form than OpenAI's; leave server\.batches out"
+    for batches in ({}, {"an id": {"id": "an id", "status": "COMPLETED"}}):
+        with Server() as server:
+            server.is_plain, server.batches = True, batches
+            with pytest.raises(UnfitModelError, match=said):
+                refuse_unreachable(ServerSection(base_url=server.base_url, batches=True), "tiny")
+            with pytest.raises(UnfitModelError, match=said):
+                complete(server, asks(1), batches=True)
+            assert server.files == {}
+
+
+EARLIER = "CREATE TABLE batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID"
+
+
+def test_file_of_an_earlier_version_keeps_batches_of_two_servers_that_have_one_id():
+    # what an earlier version has left
+    with ANSWERS.opened() as database, database:
+        database.execute(EARLIER)
+        database.execute("""INSERT INTO batches VALUES ('batch-0', 'http://h/v1', '{"a": ["b"]}')""")
+    for _ in range(2):
+        with closing(KeptAnswers()) as kept:
+            assert kept.submitted("http://h/v1") == {"batch-0": {"a": ["b"]}}
+    with closing(KeptAnswers()) as kept:
+        kept.submit("batch-0", "http://another/v1", {"c": ["d"]})
+        assert kept.submitted("http://h/v1") == {"batch-0": {"a": ["b"]}}
+        assert kept.submitted("http://another/v1") == {"batch-0": {"c": ["d"]}}
 
 
 PRICE = {"input": 1000, "output": 2000}
@@ -284,9 +333,6 @@ def test_batch_of_another_step_or_recipe_has_its_room_in_the_limit(tmp_path):
 
 
 def test_what_a_batch_can_cost_is_taken_back_as_its_answers_come(tmp_path):
-    def promised(folder):
-        return [*Spending(folder).promised.values()]
-
     with Server() as server:
         for run in ("one", "two"):
             with spending(tmp_path / run), pytest.raises(WaitingError):
@@ -302,6 +348,111 @@ def test_what_a_batch_can_cost_is_taken_back_as_its_answers_come(tmp_path):
             complete(server, asks(4), batches=True, price=PRICE)
         # the answers that it waited for were taken in by the other run
         assert promised(tmp_path / "two") == pytest.approx([MOST])
+
+
+def promised(folder):
+    return [*Spending(folder).promised.values()]
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def submitted(server, *folders):
+    """Runs that wait for one batch of four requests, which then ends."""
+    for folder in folders:
+        with spending(folder), pytest.raises(WaitingError):
+            complete(server, asks(4), batches=True, price=PRICE)
+    server.work_off()
+
+
+def test_promise_is_taken_back_after_a_kill_between_answers_of_a_batch(tmp_path, monkeypatch):
+    keep, calls = KeptAnswers.keep, []
+
+    def keep_two(kept, answers):
+        keep(kept, answers)
+        calls.append(answers)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "keep", keep_two)
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        with spending(tmp_path):
+            complete(server, asks(4), batches=True, price=PRICE)
+    assert promised(tmp_path) == []
+    assert len(Journal(tmp_path / COSTS, Cost)) == 4
+
+
+def test_promise_is_taken_back_after_a_kill_behind_the_last_answer_of_a_batch(tmp_path, monkeypatch):
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "finish", interrupted)
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        with spending(tmp_path):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == []
+        # nothing of it is left to look at
+        assert closing(KeptAnswers()).thing.submitted(server.base_url) == {}
+
+
+def test_promise_of_such_a_batch_is_taken_back_where_others_are_asked_next(tmp_path, monkeypatch):
+    with Server() as server:
+        submitted(server, tmp_path)
+        with monkeypatch.context() as patched, spending(tmp_path), pytest.raises(KeyboardInterrupt):
+            patched.setattr(KeptAnswers, "finish", interrupted)
+            complete(server, asks(4), batches=True, price=PRICE)
+        with spending(tmp_path), pytest.raises(WaitingError):
+            complete(server, asks(5), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([MOST])
+
+
+def test_promise_is_taken_back_when_another_run_has_taken_the_answers_in(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    with Server() as server:
+        submitted(server, one, two)
+        with spending(one):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(two) == pytest.approx([4 * MOST])
+        with spending(two):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(two) == []
+        # so that there is room for what is asked without a file
+        with spending(two, 1.5 * MOST):
+            assert len(complete(server, asks(5)[-2:], price=PRICE)) == 2
+
+
+def test_answers_that_another_run_takes_in_at_that_moment_are_not_asked_again(monkeypatch):
+    look_up = KeptAnswers.submitted
+
+    def late(kept, address):
+        with monkeypatch.context() as patched:
+            patched.setattr(KeptAnswers, "submitted", look_up)
+            complete(server, asks(2), batches=True)
+        return look_up(kept, address)
+
+    with Server() as server:
+        with pytest.raises(WaitingError):
+            complete(server, asks(2), batches=True)
+        server.work_off()
+        monkeypatch.setattr(KeptAnswers, "submitted", late)
+        assert len(complete(server, asks(2), batches=True)) == 4
+        assert len(server.batches) == 1
+
+
+def test_promise_stays_while_a_batch_is_under_way_and_others_are_answered_from_the_file(tmp_path):
+    with Server() as server:
+        with spending(tmp_path):
+            complete(server, asks(1), price=PRICE)
+            with pytest.raises(WaitingError):
+                complete(server, asks(3), batches=True, price=PRICE)
+            complete(server, asks(1), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([2 * MOST])
 
 
 def test_damaged_note_of_what_batches_can_cost_is_told(tmp_path):
