@@ -76,15 +76,15 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
             raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as --{name} has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
-    usual = {each.name: each.default for each in fields(AuditPlan)}
+    if isinstance(tone := given.get("tone"), str | Path):
+        given["tone"] = read_tone(str(tone))
+    usual = vars(AuditPlan())
     changed = {*files, *(key for key, value in given.items() if key in usual and value != usual[key])}
     for option, measure in EFFECTS.items():
         if option in changed and measure not in measures:
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (given.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
-    if isinstance(tone := given.get("tone"), str | Path):
-        given["tone"] = read_tone(str(tone))
     lists = given.pop("word_lists", None)
     if isinstance(lists, str | Path):
         lists = read_word_lists(Path(lists), measures)
