@@ -255,6 +255,8 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
         return f"is wrong: {message}" if key else message
     if given is None and kind in SECTION_EXPECTED:
         return "is empty; write its keys below it, or take it out"
+    if kind == "string_type" and isinstance(given, bool):
+        return f"needs a text, got {str(given).lower()}; bare yes, no, on and off are read as true and false: put a text in quotes"
     if kind in WORDINGS:
         entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN and not SECRET.search(key) else "..."
         return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_KINDS))
