@@ -25,6 +25,8 @@ DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
 OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
+# keyword arguments of `evenhand.audit`, which may be misspelt like these
+KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing")
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
 
@@ -69,11 +71,11 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
         RecipeError: a file of keys is wrong; all mistakes are listed.
     """
     if unknown := [key for key in options if key not in OPTIONS]:
-        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], OPTIONS)}")
+        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], KEYWORDS)}")
     given = {key: value for key, value in options.items() if value is not None}
     for name in ("measures", "matcher", "entailer", "target"):
         if not isinstance(given.get(name, ""), str):
-            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as --{name} has it")
+            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
     if isinstance(tone := given.get("tone"), str | Path):
