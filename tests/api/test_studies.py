@@ -103,6 +103,8 @@ def test_recipes_and_budgets_of_the_wrong_kind_are_refused(tmp_path):
         evenhand.compare("quickstart", tmp_path)
     with pytest.raises(RecipeError, match="budgets are whole numbers of at least 1, got '1'"):
         evenhand.compare([RECIPE | {"output": "unused"}], tmp_path, budgets="1,3")
+    with pytest.raises(DataError, match=r"^out .*: is not a folder"):
+        evenhand.compare([RECIPE | {"output": "unused"}], __file__, budgets=[1])
 
 
 def test_summaries_of_sides_cannot_be_audited(documents):

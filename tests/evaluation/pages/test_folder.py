@@ -74,6 +74,12 @@ def test_its_own_files_are_replaced_and_others_stay(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_json_has_not_is_written_as_null(tmp_path, number):
+    RESULT.write(tmp_path, Found.model_construct(subject=number, n=1), PAGE, {})
+    assert json.loads((tmp_path / "trial.json").read_text(), parse_constant=pytest.fail) == {"subject": None, "n": 1}
+
+
 def test_what_is_ours_is_for_the_caller_to_say(tmp_path):
     (tmp_path / "best.jsonl").write_text("")
     check_folder(tmp_path, ["best.jsonl"], "score", "scores.csv", is_ours=True)
