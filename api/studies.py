@@ -12,7 +12,7 @@ from ..corpora.summaries import read_summaries, summaries_of
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import Number
 from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
-from ..evaluation.audit.run import ask, run_audit
+from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.checkpoint.report import read_report
 from ..evaluation.comparison.build import COMPARISON, compare_runs
 from ..evaluation.comparison.contents import BudgetEstimate, Comparison
@@ -30,6 +30,7 @@ from ..storage import digest, digest_of_all, listed
 from .documents import described, labelled, load_documents
 from .results import Best, Candidates, Numbers
 from .steps import keys_of, loaded
+from .wording import in_python
 
 
 def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe:
@@ -46,6 +47,7 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
     return loaded(recipe, [f"{key}={json.dumps(value, default=os.fspath)}" for key, value in (changes or {}).items()])
 
 
+@in_python(KEYWORDS)
 def audit(
     documents: Any,
     summaries: Mapping[str, Any],
@@ -65,8 +67,8 @@ def audit(
         attribute: social attribute to be fair to; None takes that of the documents.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on an earlier audit in the folder that will be replaced: print.
-        options: as those of `evenhand audit`: measures, matcher, entailer, models, mode, tau, target, opinion_units, word_lists,
-            least_group, n_examples, resamples, level, seed, allow_missing.
+        options: as those of `evenhand audit`: measures, matcher, entailer, models, tone, mode, tau, target, opinion_units,
+            word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing.
 
     Raises:
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
@@ -109,6 +111,7 @@ def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | Non
     return Numbers(found.scores, found, loaded.output / "report")
 
 
+@in_python(("out", "budgets", "by_round"))
 def compare(
     recipes: Mapping[str, Any] | Sequence[Any],
     out: str | Path,

@@ -169,12 +169,17 @@ def opinions(
 
 def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
     """Write a result and its page; an earlier one is named, and a file of somebody else's refused."""
+    from ..evaluation.pages.folder import has, read_result
     from ..evaluation.pages.write import is_beside, write_beside
     from ..storage import write_json
 
     if out.exists():
-        if not is_beside(out):
-            raise DataError(f"--out {out}: is there already and has no page of ours beside it; name another file")
+        # the page may have been taken away, and is not there yet where an earlier command was stopped
+        required = [name for name, field in type(results).model_fields.items() if field.is_required()]
+        if not is_beside(out) and read_result(out, has(*required)) is None:
+            raise DataError(
+                f"--out {out}: is there already, is no such result and has no page of ours beside it; name another file"
+            )
         say(f"{out} holds an earlier result; it will be replaced.")
     write_json(out, results.model_dump(mode="json"))
     write_beside(page, out)

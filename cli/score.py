@@ -1,7 +1,7 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,7 +9,6 @@ from ..errors import RecipeError
 from .inputs import Columns
 from .terminal import say
 
-TABLE = "scores.csv"
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
 
 
@@ -38,27 +37,24 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     evenhand human page --system LABEL=FOLDER puts them on the page that people annotate; evenhand audit reads FOLDER/best.jsonl.
     """
-    import csv
-
     from ..api.documents import load_documents
     from ..api.steps import judge
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
-    from ..evaluation.pages.folder import check_folder
+    from ..evaluation.pages.folder import SCORES_TABLE, check_folder, is_scores
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
-    from ..storage import listed, write_jsonl
+    from ..storage import listed, write_jsonl, write_text
 
     if len(summaries) > 1:
         raise RecipeError(
             f"--summaries: {len(summaries)} files, and a folder holds the scores of one; run the command for each, with an --out "
             "of its own. `evenhand audit` compares several"
         )
-    files = [out / name for name in (REQUESTS, CANDIDATES, JUDGEMENTS, BEST, TABLE)]
-    is_ours = all(file.is_file() for file in files)
-    check_folder(out, [file.name for file in files], "score", is_ours=is_ours)
+    table, is_ours = out / SCORES_TABLE, is_scores(out / SCORES_TABLE)
+    check_folder(out, [REQUESTS, CANDIDATES, JUDGEMENTS, BEST, table.name], "score", table.name, is_ours=is_ours)
     if is_ours:
-        say(f"{out} holds scores of {_scored(out / TABLE)}; they will be replaced.")
+        say(f"{out} holds scores of {_scored(table)}; they will be replaced.")
     asked = load_judges(judges)
     if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
         raise RecipeError(listed(unfit))
@@ -66,6 +62,8 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     known = columns.model_dump(exclude_unset=True) if columns else {}
     found = judge(str(summaries[0]), asked, load_documents(str(documents), attribute, **known), task=task)
     rows = found.rows()
+    # first, so that what was left half written is known as ours
+    write_text(table, _csv(rows))
     write_jsonl(out / REQUESTS, found.candidates.requests.values())
     write_jsonl(out / CANDIDATES, found.candidates)
     write_jsonl(out / JUDGEMENTS, found)
@@ -84,15 +82,22 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         for candidate, row in zip(found.candidates, rows, strict=True)
     )
     write_jsonl(out / BEST, best)
-    with (out / TABLE).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-        writer.writeheader()
-        writer.writerows(rows)
     for name in found.judges:
         scores = [row[name] for row in rows if row.get(name) is not None]
         mean = f"{sum(scores) / len(scores):.3f}" if scores else "no score"
         say(f"{name:24} mean {mean}, {len(scores):,} scored, {len(rows) - len(scores):,} unscored")
-    say(f"scores: {out / TABLE}")
+    say(f"scores: {table}")
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    import csv
+    import io
+
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
 
 
 def _scored(table: Path) -> str:

@@ -24,6 +24,8 @@ RECIPE = "the recipe"
 
 # pydantic's error types -> what a recipe's author should read
 SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
+# ours, of a truth value where there should be a text
+BARE_WORD = "bool_for_text"
 WORDINGS = {
     **dict.fromkeys(SECTION_EXPECTED, "is a section and needs keys of its own below it, got {given}"),
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "needs a whole number, got {given}"),
@@ -33,6 +35,7 @@ WORDINGS = {
     "missing": "is missing",
     "path_type": "needs a path, got {given}",
     "string_type": "needs a text, got {given}; put a text that looks like a number in quotes",
+    BARE_WORD: "needs a text, got {given}; bare yes, no, on and off are read as true and false: put a text in quotes",
     "too_short": "needs at least one entry",
     "tuple_type": "needs a list such as [{entry}], got {given}",
     "union_tag_not_found": "needs a 'kind': one of {kinds}",
@@ -255,6 +258,8 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
         return f"is wrong: {message}" if key else message
     if given is None and kind in SECTION_EXPECTED:
         return "is empty; write its keys below it, or take it out"
+    if kind == "string_type" and isinstance(given, bool):
+        kind = BARE_WORD
     if kind in WORDINGS:
         entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN and not SECRET.search(key) else "..."
         return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_KINDS))

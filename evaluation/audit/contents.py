@@ -11,7 +11,7 @@ from ...resampling import Verdict
 from ..gate.contents import BySet, Gate
 
 # what audit.json calls itself
-SCHEMA = "evenhand-audit/5"
+SCHEMA = "evenhand-audit/6"
 
 
 @dataclass(frozen=True)

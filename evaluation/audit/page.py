@@ -360,7 +360,11 @@ def _named(audit: Audit) -> Iterator[Block]:
         else:
             first = (found.under or found.over)[0]
             _, chance = number_of(audit.by_value, found, first)
-            sure = f"Of {WORDINGS[found.family].subject.format(value=first)} that is {how_sure(chance)}."
+            subject, gap = (
+                WORDINGS[found.family].subject.format(value=first),
+                how_sure(chance).removeprefix("a gap of "),
+            )
+            sure = f"For {subject} the gap is {gap}."
             said += map(Prose, (f"{found.sentence} {sure}", *found.details[1:], *look))
     yield from items(said)
 

@@ -3,18 +3,32 @@
 from pathlib import Path
 from typing import Any
 
-from ..pages.folder import Content, Result
+from ..pages.folder import KNOWN, Content, Result
 from .contents import SCHEMA, Audit
 from .input import AuditInput
 from .page import page
 
 
 def _named(found: Content) -> str:
-    labels = ", ".join(each["label"] for each in found["systems"])
-    return f"the audit of {labels} on {found['documents']}, by {found['attribute']}"
+    try:
+        labels = ", ".join(each["label"] for each in found["systems"])
+        named = f"the audit of {labels} on {found['documents']}, by {found['attribute']}"
+    except (KeyError, TypeError):
+        # of a version whose files had other keys
+        named = "an earlier audit"
+    return named if found["schema_name"] == SCHEMA else f"{named}, in the format {found['schema_name']}{_maker(found)}"
+
+
+def _maker(found: Content) -> str:
+    versions = found.get("versions")
+    by = versions.get("evenhand") if isinstance(versions, dict) else None
+    return f" of evenhand {by}" if by else ""
 
 
 def _key(found: Content) -> Any:
+    if found["schema_name"] != SCHEMA:
+        # a page of another version is not the same again
+        return found["schema_name"]
     systems = [(each["label"], each["digest"]) for each in found["systems"]]
     return found["documents_digest"], found["attribute"], systems
 
@@ -23,7 +37,7 @@ AUDIT = Result(
     "audit",
     "audit.json",
     "audit.md",
-    is_ours=lambda found: found.get("schema_name") == SCHEMA,
+    is_ours=KNOWN["audit.json"][1],
     named=_named,
     key=_key,
 )

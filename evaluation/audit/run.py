@@ -25,6 +25,8 @@ DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
 OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
+# keyword arguments of `evenhand.audit`, which may be misspelt like these
+KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing")
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
 
@@ -69,22 +71,22 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
         RecipeError: a file of keys is wrong; all mistakes are listed.
     """
     if unknown := [key for key in options if key not in OPTIONS]:
-        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], OPTIONS)}")
+        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], KEYWORDS)}")
     given = {key: value for key, value in options.items() if value is not None}
     for name in ("measures", "matcher", "entailer", "target"):
         if not isinstance(given.get(name, ""), str):
-            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as --{name} has it")
+            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
-    usual = {each.name: each.default for each in fields(AuditPlan)}
+    if isinstance(tone := given.get("tone"), str | Path):
+        given["tone"] = read_tone(str(tone))
+    usual = vars(AuditPlan())
     changed = {*files, *(key for key, value in given.items() if key in usual and value != usual[key])}
     for option, measure in EFFECTS.items():
         if option in changed and measure not in measures:
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (given.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
-    if isinstance(tone := given.get("tone"), str | Path):
-        given["tone"] = read_tone(str(tone))
     lists = given.pop("word_lists", None)
     if isinstance(lists, str | Path):
         lists = read_word_lists(Path(lists), measures)

@@ -9,7 +9,7 @@ import numpy as np
 from ...resampling import adjusted
 from ..checkpoint.provenance import read_receipts, versions
 from ..judges.worth import read_worth
-from ..pages.folder import Content, Result, has
+from ..pages.folder import KNOWN, Content, Result
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected, few_together
 from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
@@ -35,7 +35,7 @@ COMPARISON = Result(
     "comparison",
     "comparison.json",
     "comparison.md",
-    is_ours=has("entries", "budgets", "tests"),
+    is_ours=KNOWN["comparison.json"][1],
     named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
     key=_runs_of,
 )

@@ -20,7 +20,7 @@ from ...text import did_you_mean, words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
-from ..pages.folder import Result, Say
+from ..pages.folder import KNOWN, Result, Say
 from ..pages.words import counted
 from .build import LEVEL, Answers, calibrate, not_calibrated
 from .page import page
@@ -38,7 +38,7 @@ AUDIT_OF_JUDGES = Result(
     "audit of judges",
     "calibration.json",
     "calibration.md",
-    is_ours=lambda found: str(found.get("format")).startswith("evenhand-calibration/"),
+    is_ours=KNOWN["calibration.json"][1],
     named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
     key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
     others=(SCORES, SCORES_AGAIN),

@@ -8,7 +8,7 @@ from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import read_controlled
 from ...records import Judgement
 from ...storage import file_digest
-from ..pages.folder import Content, Result, Say, has
+from ..pages.folder import KNOWN, Content, Result, Say
 from .agreement import Ties
 from .apart import judge_by_model
 from .benchmark import Benchmark, benchmark
@@ -27,7 +27,7 @@ BENCHMARK = Result(
     "benchmark of judges",
     "benchmark.json",
     "benchmark.md",
-    is_ours=has("signatures", "ties", "rows"),
+    is_ours=KNOWN["benchmark.json"][1],
     named=_named,
     key=lambda found: (found["digest"], sorted(found["signatures"])),
     others=(SCORES,),

@@ -14,7 +14,7 @@ from ...errors import RecipeError
 from ...records import Judgement
 from ...storage import file_digest, listed, write_json
 from ...text import did_you_mean
-from ..pages.folder import Content, Result, Say, has
+from ..pages.folder import KNOWN, Content, Result, Say
 from .apart import judge_by_model
 from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
 from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
@@ -27,7 +27,7 @@ TRAINED_JUDGE = Result(
     "trained judge",
     "training.json",
     "training.md",
-    is_ours=has("judge", "benchmark", "gaps", "penalties"),
+    is_ours=KNOWN["training.json"][1],
     named=lambda found: (
         f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
     ),

@@ -1,11 +1,13 @@
 """The folder that a command writes its result into: whose it is, what is replaced there, and its files.
 
 A folder is looked at before anything is measured. It is refused where files of the result's names lie in it that no such command
-wrote; an earlier result of something else is named in a line before it is replaced.
+wrote, with the name of the command that did where it is one of ours; an earlier result of something else is named before it is
+replaced.
 """
 
+import csv
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +20,66 @@ from .blocks import Page
 from .write import PAGE, TABLES, write_page
 
 Content = Mapping[str, Any]
+# the table of `evenhand score`, by which its folder is known
+SCORES_TABLE = "scores.csv"
 # takes a line
 Say = Callable[[str], None]
 
 
-def check_folder(out: Path, names: Iterable[str], what: str, *, is_ours: bool) -> None:
+def has(*keys: str) -> Callable[[Content], bool]:
+    """Whether a JSON object has all of these keys."""
+    return lambda found: all(key in found for key in keys)
+
+
+def calls_itself(key: str, kind: str) -> Callable[[Content], bool]:
+    """Whether a JSON object calls itself one of a kind under this key, in whatever version: "evenhand-audit/5"."""
+    return lambda found: str(found.get(key)).startswith(f"{kind}/")
+
+
+# the JSON file of a result -> the command that writes it, and whether it did; of JSON that is what its name says
+KNOWN: dict[str, tuple[str, Callable[[Content], bool]]] = {
+    "audit.json": ("audit", calls_itself("schema_name", "evenhand-audit")),
+    "comparison.json": ("compare", has("entries", "budgets", "tests")),
+    "benchmark.json": ("benchmark-judges", has("signatures", "ties", "rows")),
+    "training.json": ("train-judge", has("judge", "benchmark", "gaps", "penalties")),
+    "calibration.json": ("audit-judge", calls_itself("format", "evenhand-calibration")),
+}
+
+
+def read_result(path: Path, is_ours: Callable[[Content], bool]) -> Content | None:
+    """What the JSON file of a result holds; None where there is none of ours."""
+    try:
+        found = read_json(path)
+    except (StorageError, DataError):
+        return None
+    return found if isinstance(found, dict) and is_ours(found) else None
+
+
+def is_scores(table: Path) -> bool:
+    """Whether `evenhand score` wrote this CSV file."""
+    try:
+        with table.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+    except (OSError, ValueError, csv.Error):
+        return False
+    return (header[:3], header[-2:]) == (["set", "side", "text"], ["unscored", "id"])
+
+
+def _writer(out: Path) -> str:
+    """The command whose result lies in a folder; "" where it is none of ours."""
+    if is_scores(out / SCORES_TABLE):
+        return "score"
+    return next((verb for name, (verb, is_ours) in KNOWN.items() if read_result(out / name, is_ours) is not None), "")
+
+
+def check_folder(out: Path, names: Iterable[str], what: str, known_by: str, *, is_ours: bool) -> None:
     """Refuse a folder that cannot be written, or that has files of these names which are not ours.
 
     Args:
         out: the folder; it need not be there.
         names: of the files that would be written.
         what: what would have written them: "audit".
+        known_by: the one of these files by which it is known that it did.
         is_ours: whether it did.
 
     Raises:
@@ -42,8 +93,16 @@ def check_folder(out: Path, names: Iterable[str], what: str, *, is_ours: bool) -
     taken = [name for name in names if (out / name).exists()]
     if taken and not is_ours:
         raise DataError(
-            f"--out {out}: holds {', '.join(taken)}, which no {what} wrote; name another folder, nothing is overwritten"
+            f"--out {out}: holds {', '.join(taken)}, {_whose(out, taken, what, known_by)}; name another folder, nothing is "
+            "overwritten"
         )
+
+
+def _whose(out: Path, taken: Sequence[str], what: str, known_by: str) -> str:
+    if writer := _writer(out):
+        return f"and the result of `evenhand {writer}` lies there"
+    said = f"which no {what} wrote"
+    return said if known_by in taken else f"{said}, as far as can be told without its {known_by}"
 
 
 @dataclass(frozen=True)
@@ -64,22 +123,23 @@ class Result:
     def check(self, out: Path) -> None:
         """Refuse a folder, see `check_folder`; to be asked before anything is measured."""
         names = (self.json, self.markdown, PAGE, TABLES, *self.others)
-        check_folder(out, names, self.what, is_ours=self.earlier(out) is not None)
+        check_folder(out, names, self.what, self.json, is_ours=self.earlier(out) is not None)
 
     def earlier(self, out: Path) -> Content | None:
         """What the earlier result's JSON file holds; None where there is none of ours."""
-        try:
-            found = read_json(out / self.json)
-        except (StorageError, DataError):
-            return None
-        return found if isinstance(found, dict) and self.is_ours(found) else None
+        return read_result(out / self.json, self.is_ours)
 
     def replaced(self, out: Path, key: Any) -> str:
         """A sentence on the earlier result whose files will be replaced; "" without one, and for one of the same key."""
         found = self.earlier(out)
-        if found is None or self.key(found) == key:
+        if found is None:
             return ""
-        return f"{out} holds {self.named(found)}; it will be replaced."
+        try:
+            named = "" if self.key(found) == key else self.named(found)
+        except (AttributeError, KeyError, TypeError):
+            # of a version whose files had other keys
+            named = f"an earlier {self.what}"
+        return f"{out} holds {named}; it will be replaced." if named else ""
 
     def announce(self, out: Path, key: Any, say: Say | None) -> None:
         """Say what will be replaced, see `replaced`."""
@@ -109,8 +169,3 @@ class Result:
         except StorageError as error:
             reason = getattr(error.__cause__, "strerror", None) or error
             raise DataError(f"--out {out}: cannot be written: {reason}; make room, or name another folder") from error
-
-
-def has(*keys: str) -> Callable[[Content], bool]:
-    """Whether a JSON object has all of these keys."""
-    return lambda found: all(key in found for key in keys)

@@ -1,11 +1,13 @@
 """Studies from Python: an audit in memory, runs and comparisons as the command line makes them."""
 
 import json
+import re
 
 import pytest
 
 import evenhand
 from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.audit.run import OPTIONS
 
 FAST = {"measures": "value-shares", "matcher": "words", "least_group": 1, "resamples": 200}
 
@@ -59,12 +61,23 @@ def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(document
         ({"target": {"ban": 1}}, "target is .*write it as text"),
         ({"level": "high"}, "level"),
         ({"least_group": None, "tau": []}, "tau"),
-        ({"bounds": True}, "no effect without measure 'coverage'"),
+        ({"bounds": True}, "^bounds has no effect without measure 'coverage'; add it to measures$"),
+        ({"allow_mising": True}, "'allow_mising' is not known; did you mean 'allow_missing'"),
+        ({"word_lists": "lists.yaml"}, "^word_lists has no effect"),
+        ({"models": "x"}, "^models 'x': write models matcher=NAME with matcher bertscore"),
+        ({"tone": "encoder"}, "^tone has no effect"),
+        ({"out": __file__}, "^out .*: is not a folder"),
     ],
 )
 def test_options_of_the_wrong_kind_are_refused(documents, options, match):
     with pytest.raises(DataError, match=match):
         evenhand.audit(documents, {"a": ["x"] * 3}, **FAST | options)
+
+
+def test_an_audit_takes_the_usual_tone_written_out_and_lists_all_its_options(documents):
+    assert evenhand.audit(documents, {"a": ["Trams."] * 3}, tone="vader", **FAST).found.measures
+    written = evenhand.audit.__doc__.partition("options: ")[2].partition("Raises")[0]
+    assert {*OPTIONS} <= {*re.findall(r"\w+", written)}
 
 
 def test_an_audit_that_is_replaced_is_told(documents, tmp_path):
@@ -90,6 +103,8 @@ def test_recipes_and_budgets_of_the_wrong_kind_are_refused(tmp_path):
         evenhand.compare("quickstart", tmp_path)
     with pytest.raises(RecipeError, match="budgets are whole numbers of at least 1, got '1'"):
         evenhand.compare([RECIPE | {"output": "unused"}], tmp_path, budgets="1,3")
+    with pytest.raises(DataError, match=r"^out .*: is not a folder"):
+        evenhand.compare([RECIPE | {"output": "unused"}], __file__, budgets=[1])
 
 
 def test_summaries_of_sides_cannot_be_audited(documents):

@@ -186,6 +186,9 @@ def test_labels_of_opinions_are_scored_from_a_table(tmp_path):
     assert "holds an earlier result; it will be replaced." in " ".join(
         evenhand("opinions", file, "--out", out).stdout.split()
     )
+    # an earlier command that was stopped has written no page yet
+    out.with_suffix(".report.html").unlink()
+    assert evenhand("opinions", file, "--out", out).returncode == 0 and out.with_suffix(".report.html").is_file()
     notes = tmp_path / "notes.json"
     notes.write_text("{}")
     refused = evenhand("opinions", file, "--out", notes)

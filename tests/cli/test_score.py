@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
-from evenhand.errors import DataError, RecipeError
+from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.evaluation.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
@@ -50,8 +50,33 @@ def test_earlier_scores_are_named_and_a_run_is_not_overwritten(tmp_path, sets, m
     assert f"holds scores of {len(sets)} summaries by words, recall; they will be replaced." in " ".join(said.split())
     # a phase of a run has files of the same names, and no table of scores
     (tmp_path / "out" / "scores.csv").unlink()
-    with pytest.raises(DataError, match=r"holds requests\.jsonl, .*, which no score wrote"):
+    with pytest.raises(DataError, match=r"holds requests\.jsonl, .*, which no score wrote.* without its scores\.csv"):
         score(tmp_path, "--summaries", path)
+
+
+def test_scores_of_which_files_were_taken_away_or_never_written_are_replaced(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    path, out = tmp_path / "summaries.json", tmp_path / "out"
+    path.write_text(json.dumps({each.id: "One two three." for each in sets}))
+
+    def full(*arguments):
+        raise StorageError("no space left")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("evenhand.storage.write_jsonl", full)
+        with pytest.raises(StorageError):
+            score(tmp_path, "--summaries", path)
+    assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())
+    (out / "requests.jsonl").unlink()
+    assert score(tmp_path, "--summaries", path).exit_code == 0 and (out / "requests.jsonl").is_file()
+
+
+@pytest.mark.parametrize("table", ["set,side,text\n", "", "my,own,table\n", "\0", "a" * 200_000])
+def test_a_table_of_somebody_else_is_not_overwritten(tmp_path, table):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "scores.csv").write_text(table)
+    with pytest.raises(DataError, match=r"holds scores\.csv, which no score wrote;"):
+        score(tmp_path, "--summaries", "praising")
 
 
 def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypatch):

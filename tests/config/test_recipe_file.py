@@ -100,6 +100,7 @@ def test_merge_keys_of_yaml_work(recipe):
         ("corpus.sides=left", "'corpus.sides' needs a list such as [left], got 'left'"),
         ("lora.target_modules=q_proj", "needs a list such as [q_proj], got 'q_proj'; or should be 'all-linear'"),
         ("name=3", "'name' needs a text, got 3; put a text that looks like a number in quotes"),
+        ("name=no", "'name' needs a text, got False; bare yes, no, on and off are read as true and false: put a text in quotes"),
         ("output=", "'output' needs a path, got None"),
         ("generate.plans={}", "'generate.plans' needs at least one entry"),
         ("pairs.mode=every", "'pairs.mode' should be 'all', 'best_k', 'top_bottom' or 'fairpo', got 'every'"),

@@ -238,9 +238,7 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     shown = page(found)
     first, second = [prose.text for prose in shown.findings[0].items]
     assert first.startswith("The list female is used less and the list male more than by summaries that take no side.")
-    assert (
-        "Of the list female that is a gap of \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
-    )
+    assert "For the list female the gap is \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
     assert second == found.represented[0].details[1]
     (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")

@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from evenhand.config.fairness import ToneSection
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.audit.plan import (
     MEASURES,
@@ -12,6 +13,7 @@ from evenhand.evaluation.audit.plan import (
     usual_entailer,
     usual_measures,
 )
+from evenhand.evaluation.audit.run import ask
 
 
 def test_measures_stand_in_their_own_order():
@@ -152,3 +154,13 @@ def test_the_usual_entailer_is_words_where_the_encoder_is_not_installed_and_noth
     section, (note,) = usual_entailer(["Go."])
     assert section.kind == "words"
     assert "evenhand models says how to get it" in note
+
+
+@pytest.mark.parametrize("tone", ["vader", None, ToneSection(), ToneSection(kind="vader")])
+def test_the_usual_tone_written_out_needs_no_measure_of_it(tone):
+    assert ask({"measures": "word-lists", "tone": tone}).measures == ("word-lists",)
+
+
+def test_another_tone_without_its_measure_is_refused():
+    with pytest.raises(DataError, match=r"tone.* has no effect without measure 'tone'"):
+        ask({"measures": "word-lists", "tone": "encoder"})

@@ -156,7 +156,7 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
         read_baseline(tmp_path / "absent.json", Audit, "audit.json")
 
 
-@pytest.mark.parametrize("schema", ["evenhand-audit/4", "evenhand-annotated-document/1", ""])
+@pytest.mark.parametrize("schema", ["evenhand-audit/5", "evenhand-annotated-document/1", ""])
 def test_a_baseline_that_calls_itself_otherwise_is_refused_though_its_keys_fit(audit, tmp_path, schema):
     path = tmp_path / "audit.json"
     path.write_text(audit.model_copy(update={"schema_name": schema}).model_dump_json())

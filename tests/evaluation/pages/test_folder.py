@@ -1,5 +1,6 @@
 """The folder of a result: what is refused, what is replaced and said, and what is left alone."""
 
+import dataclasses
 import json
 import os
 
@@ -50,7 +51,8 @@ def test_a_folder_without_rights_is_told(tmp_path):
 @pytest.mark.parametrize("name", ["trial.json", "trial.md", "index.html", "tables", "lines.jsonl"])
 def test_files_that_it_did_not_write_are_not_overwritten(tmp_path, name):
     (tmp_path / name).write_text('{"subject": "a letter"}')
-    with pytest.raises(DataError, match=f"holds {name}, which no trial wrote; name another folder"):
+    unsure = "" if name == "trial.json" else ", as far as can be told without its trial.json"
+    with pytest.raises(DataError, match=f"holds {name}, which no trial wrote{unsure}; name another folder"):
         write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -72,8 +74,50 @@ def test_its_own_files_are_replaced_and_others_stay(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_json_has_not_is_written_as_null(tmp_path, number):
+    RESULT.write(tmp_path, Found.model_construct(subject=number, n=1), PAGE, {})
+    assert json.loads((tmp_path / "trial.json").read_text(), parse_constant=pytest.fail) == {"subject": None, "n": 1}
+
+
 def test_what_is_ours_is_for_the_caller_to_say(tmp_path):
     (tmp_path / "best.jsonl").write_text("")
-    check_folder(tmp_path, ["best.jsonl"], "score", is_ours=True)
-    with pytest.raises(DataError, match=r"holds best\.jsonl, which no score wrote"):
-        check_folder(tmp_path, ["best.jsonl"], "score", is_ours=False)
+    check_folder(tmp_path, ["best.jsonl"], "score", "scores.csv", is_ours=True)
+    with pytest.raises(
+        DataError, match=r"best\.jsonl, which no score wrote, as far as can be told without its scores\.csv;"
+    ):
+        check_folder(tmp_path, ["best.jsonl"], "score", "scores.csv", is_ours=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("benchmark.json", '{"signatures": {}, "ties": "half", "rows": []}', "benchmark-judges"),
+        ("calibration.json", '{"format": "evenhand-calibration/0"}', "audit-judge"),
+        ("training.json", '{"judge": {}, "benchmark": {}, "gaps": [], "penalties": {}}', "train-judge"),
+        ("comparison.json", '{"entries": [], "budgets": [], "tests": []}', "compare"),
+        ("audit.json", '{"schema_name": "evenhand-audit/2"}', "audit"),
+        ("scores.csv", "set,side,text,words,unscored,id\n", "score"),
+    ],
+)
+def test_another_commands_result_is_said_to_be_that_commands(tmp_path, name, text, command):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "lines.jsonl").write_text("")
+    with pytest.raises(
+        DataError, match=rf"holds lines\.jsonl, and the result of `evenhand {command}` lies there; name another"
+    ):
+        write(tmp_path)
+
+
+@pytest.mark.parametrize("text", ['{"subject": "pines"}', '["subject", "n"]', '{"subject": "pines", "n": '])
+def test_a_json_file_of_something_else_is_no_result(tmp_path, text):
+    (tmp_path / "trial.json").write_text(text)
+    with pytest.raises(DataError, match=r"holds trial\.json, which no trial wrote;"):
+        RESULT.check(tmp_path)
+
+
+def test_an_earlier_versions_result_that_lacks_keys_is_replaced_and_said(tmp_path):
+    result = dataclasses.replace(RESULT, is_ours=has("n"))
+    (tmp_path / "trial.json").write_text('{"n": 1}')
+    result.check(tmp_path)
+    assert result.replaced(tmp_path, ("pines", 1)) == f"{tmp_path} holds an earlier trial; it will be replaced."
