@@ -151,16 +151,16 @@ def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribut
 
 def _detail(found: Number, chance: Chance, source: float | None) -> str:
     """The numbers behind a claim, for one value."""
-    return f"{_stated(found, chance, source)}: {how_sure(chance)}."
+    return f"{_stated(found, chance, source)}: a gap of {gap_words(chance)}."
 
 
-def how_sure(chance: Chance) -> str:
-    """ "a gap of -5.9 points (-9.3 to -2.6; p = 0.001) by equal commonness"."""
+def gap_words(chance: Chance) -> str:
+    """ "-5.9 points (-9.3 to -2.6; p = 0.001) by equal commonness"."""
     bounds = chance.low, chance.high
     said = [] if None in bounds else [interval(*bounds, 1, "points", sign=True)]
     said += [] if None in bounds or chance.adjusted is None else [said_p(chance.adjusted)]
     brackets = f" ({'; '.join(said)})" if said else ""
-    return f"a gap of {_points(chance.gap)} points{brackets} by {chance.null}"
+    return f"{_points(chance.gap)} points{brackets} by {chance.null}"
 
 
 def _stated(found: Number, chance: Chance, source: float | None) -> str:

@@ -51,7 +51,7 @@ from .contents import (
 from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, how_sure, number_of
+from .findings import WORDINGS, gap_words, number_of
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes
 
@@ -360,11 +360,7 @@ def _named(audit: Audit) -> Iterator[Block]:
         else:
             first = (found.under or found.over)[0]
             _, chance = number_of(audit.by_value, found, first)
-            subject, gap = (
-                WORDINGS[found.family].subject.format(value=first),
-                how_sure(chance).removeprefix("a gap of "),
-            )
-            sure = f"For {subject} the gap is {gap}."
+            sure = f"For {WORDINGS[found.family].subject.format(value=first)} the gap is {gap_words(chance)}."
             said += map(Prose, (f"{found.sentence} {sure}", *found.details[1:], *look))
     yield from items(said)
 
