@@ -7,12 +7,13 @@ once; what an audit says of all of them is true, and audits of few sets are of s
 own intervals stand those of Student's t with the jackknife.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..evaluation.audit.figures import Figures, bounds_of
-from ..resampling import LEAST_SETS, NOISE, Bootstrap, pseudo_values, t_interval
+from ..evaluation.audit.figures import Measured, bounds_of
+from ..evaluation.audit.votes import chance_levels
+from ..resampling import LEAST_SETS, NOISE, Bootstrap, t_interval
 from .calibration import FAMILIES, LEVEL, Corpus, Manner, drawn_sets, items, measured
 from .simulate import asked, print_heads, print_row
 
@@ -45,34 +46,37 @@ class Held:
         return self
 
 
-def population(measure: str, corpus: Corpus) -> Figures:
+def population(measure: str, corpus: Corpus) -> Measured:
     """What a family finds in summaries of many sets that take no side."""
     generator = np.random.default_rng(POPULATION)
     given = items(corpus, drawn_sets(corpus, generator), generator)
-    return measured(FAMILIES[measure](corpus.values), given).figures
+    return measured(FAMILIES[measure](corpus.values), given)
 
 
-def count_held(figures: Figures, n_sets: int, trials: int, smallest: str) -> dict[str, Held]:
+def count_held(found: Measured, n_sets: int, trials: int, smallest: str) -> dict[str, Held]:
     """By measure, of audits of as many sets; of values the smallest one.
 
     Args:
-        figures: of the population.
+        found: of the population.
         n_sets: of an audit.
         trials: audits.
         smallest: name of the value with the fewest documents.
     """
     counted: dict[str, Held] = {}
+    figures = found.figures
     true, gap = figures.all_sets(), figures.beyond(figures.columns.sum(axis=0))
     for trial in range(trials):
         rows = np.random.default_rng([n_sets, trial]).integers(len(figures.columns), size=n_sets)
-        columns, rests_on = figures.columns[rows], figures.rests_on[rows]
-        found, gaps = (t_interval(each, columns, rests_on, LEVEL) for each in (figures.reduce, figures.beyond))
-        said, plan = pseudo_values(figures.reduce, columns, rests_on), Bootstrap(LEVEL, seed=trial)
+        drawn = figures.only(rows)
+        students = t_interval(drawn.reduce, drawn.columns, drawn.rests_on, LEVEL)
+        gaps = chance_levels([replace(found, figures=drawn)], LEVEL, LEAST_SETS)
+        said, plan = drawn.said(), Bootstrap(LEVEL, seed=trial)
         for k, quantity in enumerate(figures.quantities):
-            if quantity.value in (None, smallest) and rests_on[:, k].sum() >= LEAST_SETS:
-                own, by_t = bounds_of(found.at(k)[0], said[:, k], quantity.kind, plan)[:2], found.at(k)[1:3]
+            if quantity.value in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:
+                own, by_t = bounds_of(students.at(k)[0], said[:, k], quantity.kind, plan)[:2], students.at(k)[1:3]
                 held = Held([holds(own, true[k])], [holds(by_t, true[k])], _width(own, by_t))
-                held.gaps = [] if np.isnan(gap[k]) else [holds(gaps.at(k)[1:3], gap[k])]
+                if chance := gaps.get((found.family.name, found.system, quantity)):
+                    held.gaps = [holds((chance.low, chance.high), gap[k])]
                 counted.setdefault(quantity.kind.name, Held())
                 counted[quantity.kind.name] += held
     return counted
@@ -99,9 +103,9 @@ def main() -> None:
     for sizes, own, manner in KINDS:
         corpus = Corpus(sizes, POPULATION, own, manner)
         for measure in FAMILIES:
-            figures = population(measure, corpus)
+            found = population(measure, corpus)
             for n_sets in given.sets:
-                for name, more in count_held(figures, n_sets, given.trials, corpus.values[-1]).items():
+                for name, more in count_held(found, n_sets, given.trials, corpus.values[-1]).items():
                     counted.setdefault((name, n_sets), Held())
                     counted[name, n_sets] += more
     print_heads(*HEADS)

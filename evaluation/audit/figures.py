@@ -67,9 +67,9 @@ class Figures:
         """Sets in which the value of each quantity takes part, (sets, quantities)."""
         return self.rests_on if self.takes_part is None else self.takes_part
 
-    def only(self, rows: Bools) -> "Figures":
-        """Those of some of the sets."""
-        kept = np.flatnonzero(rows)
+    def only(self, rows: Bools | NDArray[np.intp]) -> "Figures":
+        """Those of some of the sets: of a mask, or of places, of which one may be there several times."""
+        kept = np.arange(len(self.columns))[rows]
         return replace(
             self,
             columns=self.columns[kept],
