@@ -55,8 +55,8 @@ def check_names(limits: Iterable[Limit], verb: Verb) -> None:
         grows = next((each for each in (name, *limit.arguments) if each in GROWING), "")
         if verb == "audit" and grows:
             mistakes.append(
-                f"{limit.place}: {grows!r} is a mean of absolute gaps, which by chance alone is above 0 for fair "
-                "summaries too, so that no limit tells them apart; name worst_gap(shares) or worst_gap(coverage)"
+                f"{limit.place}: {grows!r} is a mean of absolute gaps, which grows by chance alone: fair summaries, "
+                "too, lie above 0, so that no limit tells them apart; name worst_gap(shares) or worst_gap(coverage)"
             )
         elif name not in known:
             names = [each.replace(" ", "_") for each in known]
