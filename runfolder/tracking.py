@@ -119,6 +119,7 @@ def training_run(recipe: Recipe, place: str, inputs: str, *, is_main: bool) -> I
 
     Raises:
         MissingExtra: the recipe asks for wandb, which is not installed.
+        RecipeError: WANDB_MODE is none of wandb's modes.
     """
     if recipe.wandb is None or not is_main:
         yield False

@@ -80,7 +80,7 @@ def _differences(one: Measured, other: Measured, bootstrap: Bootstrap, least_gro
 def _parts(mine: Figures, theirs: Figures, level: float) -> TInterval | None:
     """Of each difference what would be expected of it, and then of each the rest; None of a family without chance levels.
 
-    What is expected is of summaries as long as each system's, so that the rest is no difference of lengths alone.
+    What is expected is of summaries as long as each system's, in words as common.
     """
     expect, other = mine.expect, theirs.expect
     if expect is None or other is None:
