@@ -16,6 +16,8 @@ from evenhand.runfolder.processes import share_processor
 share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# vLLM fills its cache with zeros: of 4 GiB that takes longer than all else that a tiny model's engine does
+os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
 # a first example imports libraries, and machines are shared: time is no property of what is tested
 hypothesis.settings.register_profile("evenhand", deadline=None)
 hypothesis.settings.load_profile("evenhand")

@@ -26,6 +26,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1
 KillWait=2
 MinJobAge=600
 MaxArraySize=4

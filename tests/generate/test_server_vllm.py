@@ -56,7 +56,7 @@ def address(tiny_model, tmp_path_factory):
     arguments = ["--model", str(tiny_model), "--dtype", "float32", "--max-model-len", "256", "--enforce-eager"]
     arguments += ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "tiny", "--block-size", "32"]
     log = tmp_path_factory.mktemp("server") / "log"
-    environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    environment = {**os.environ, "VLLM_NO_USAGE_STATS": "1"}
     with log.open("wb") as output:
         command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments]
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
@@ -198,7 +198,7 @@ def test_the_benchmark_has_the_engine_and_both_ways_to_the_server_write_as_much(
     ]
     done = subprocess.run(
         [sys.executable, "-m", "evenhand.benchmarks.servers", *command],
-        capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"},
+        capture_output=True, text=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     (table,) = json.loads(output.read_text())["tables"]

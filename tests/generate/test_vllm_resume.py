@@ -62,8 +62,13 @@ def n_batches(phase: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in phase.glob("receipts/generate.*.partial.jsonl"))
 
 
-def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model):
-    whole = finish(tmp_path / "undisturbed", tiny_model)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, tiny_model):
+    """The phase of a generation that nothing disturbed."""
+    return finish(tmp_path_factory.mktemp("undisturbed"), tiny_model)
+
+
+def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model, whole):
     killed = start(tmp_path / "killed", tiny_model)
     phase = tmp_path / "killed" / "run" / "round-00"
     deadline = time.monotonic() + MOST_SECONDS
@@ -82,8 +87,7 @@ def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model):
     assert not list(phase.glob("receipts/*.partial.jsonl"))
 
 
-def test_two_replicas_of_which_one_is_killed_leave_the_bytes_of_one_engine(tmp_path, tiny_model):
-    whole = finish(tmp_path / "undisturbed", tiny_model)
+def test_two_replicas_of_which_one_is_killed_leave_the_bytes_of_one_engine(tmp_path, tiny_model, whole):
     process = start(tmp_path / "replicas", tiny_model, replicas=2)
     phase = tmp_path / "replicas" / "run" / "round-00"
     deadline = time.monotonic() + MOST_SECONDS

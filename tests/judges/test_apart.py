@@ -239,7 +239,6 @@ def test_two_vllm_engines_never_meet_and_their_memory_is_given_back(two_models, 
     pytest.importorskip("vllm")
     from sentencepiece_models import save_mistral
 
-    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
     save_mistral(tmp_path / "mistral")
     phase = two_models(
         "engines", [tiny_model, tmp_path / "mistral"], backend="vllm", max_model_len=1024, requests_per_batch=5
