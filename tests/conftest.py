@@ -1,11 +1,13 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import forked
 import hypothesis
 import needs
 import pytest
@@ -119,6 +121,24 @@ def make_candidate(request: SummaryRequest, text: str, index: int = 0, **changes
         "n_tokens": len(text.split()), "finish_reason": "stop",
     }  # fmt: skip
     return Candidate.model_validate(values | changes)
+
+
+@pytest.fixture(scope="session")
+def training_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forked.Server]:
+    """What starts commands that train without the quarter of a minute that imports take of each process."""
+    pytest.importorskip("trl")
+    server = forked.Server(tmp_path_factory.mktemp("t"), forked.TRAINING)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def quick_python(training_server: forked.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process and its children take for their interpreter has imported everything already."""
+    # whose ninja DeepSpeed compiles with
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(sys, "executable", str(training_server.client))
 
 
 @pytest.fixture(scope="session")

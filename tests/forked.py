@@ -3,7 +3,8 @@
 A server has everything imported; a client hands it arguments, folder, environment and the three standard streams, and the server
 forks a process that runs the command. A loop's steps come the same way: what the command takes for its interpreter is a client.
 
-Run as a script, it is the server (`forked.py serve SOCKET MODULE ...`) or a client (`forked.py run SOCKET CLIENT -m MODULE ...`).
+Run as a script, it is the server (`forked.py serve SOCKET MODULE ...`) or a client, which takes an interpreter's arguments
+(`forked.py run SOCKET CLIENT -m MODULE ...`). Whoever kills a client kills its command.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import sys
@@ -21,6 +23,11 @@ from pathlib import Path
 # each process of a command is killed before its operation on files of this number, or after the one before it
 KILL = "CAMPAIGN_KILL"
 OPERATIONS = {"os.rename", "os.remove", "os.truncate", "os.mkdir", "sqlite3.connect"}
+# what trainings and language models need
+TRAINING = (
+    "torch", "transformers:AutoModelForCausalLM", "transformers:LlamaForCausalLM", "transformers:Qwen2ForCausalLM",
+    "transformers:MistralForCausalLM", "transformers:Trainer", "trl:DPOTrainer", "peft", "accelerate.commands.launch", "datasets",
+)  # fmt: skip
 
 
 class Server:
@@ -50,7 +57,8 @@ class Server:
         with (folder / "output.txt").open("ab") as output, Path(os.devnull).open("rb") as nothing:
             streams = [nothing.fileno(), output.fileno(), output.fileno()]
             request = {
-                "module": "evenhand",
+                "program": "evenhand",
+                "is_module": True,
                 "arguments": arguments,
                 "folder": str(folder),
                 "environment": {**os.environ, **environment},
@@ -155,6 +163,10 @@ def _keep(connection: socket.socket) -> None:
     for stream in streams:
         os.close(stream)
     connection.sendall(f"{pid}\n".encode())
+    ended = os.pidfd_open(pid)
+    readable, _, _ = select.select([ended, connection], [], [])
+    if ended not in readable:
+        os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
@@ -167,19 +179,24 @@ def _run(request: dict[str, object], streams: list[int]) -> None:
     os.chdir(str(request["folder"]))
     os.environ.clear()
     os.environ.update(request["environment"])
-    module = str(request["module"])
-    sys.argv = [module, *request["arguments"]]
+    program = str(request["program"])
+    sys.argv = [program, *request["arguments"]]
     sys.executable = str(request["executable"])
+    if "torch" in sys.modules and "OMP_NUM_THREADS" in os.environ:
+        # which is looked at when libraries are loaded
+        sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     if KILL in os.environ:
         _kill_before(int(os.environ[KILL]))
     code: object = 0
     try:
-        if module == "evenhand":
+        if program == "evenhand":
             from evenhand.__main__ import main
 
             main()
+        elif request["is_module"]:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
         else:
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
+            runpy.run_path(program, run_name="__main__")
     except SystemExit as end:
         code = end.code
     except BaseException:
@@ -208,10 +225,13 @@ def _kill_before(number: int) -> None:
 
 def run(path: str, client: str, arguments: list[str]) -> None:
     """Be a client: run a command with this process's streams, and end as it does."""
-    assert arguments[0] == "-m"
+    is_module = "-m" in arguments[:2]
+    # torchrun starts its processes with -u
+    program, *rest = [each for each in arguments if each != "-u"][is_module:]
     request = {
-        "module": arguments[1],
-        "arguments": arguments[2:],
+        "program": program,
+        "is_module": is_module,
+        "arguments": rest,
         "folder": str(Path.cwd()),
         "environment": dict(os.environ),
         "executable": client,

@@ -14,7 +14,7 @@ import hub_models
 import needs
 import pytest
 import yaml
-from forked import Server
+from forked import TRAINING, Server
 
 from evenhand.config import CorpusSection, Recipe
 from evenhand.config.fairness import EqualCoverageJudge
@@ -38,11 +38,6 @@ LONG = frozenset(
     if any(part in name for part in ("dpo", "ablation", "fairpo", "multi", "prompts", "temperature"))
     and name not in ("polisum/llama-3.1-8b/dpo", "polisum/llama-3.1-8b/dpo-as-published")
 )
-PREPARED = (
-    "torch", "transformers:AutoModelForCausalLM", "transformers:LlamaForCausalLM", "transformers:Qwen2ForCausalLM",
-    "transformers:MistralForCausalLM", "transformers:Trainer", "trl:DPOTrainer", "peft", "accelerate.commands.launch", "datasets",
-    "sentence_transformers", "nltk",
-)  # fmt: skip
 # of a command, on a busy machine too
 SECONDS = 1800
 # of a training
@@ -149,7 +144,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
         "EVENHAND_NLTK": needs.nltk_data() or "", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
     }  # fmt: skip
     place = tmp_path_factory.mktemp("s")
-    server = Server(place, PREPARED, **environment)
+    server = Server(place, (*TRAINING, "sentence_transformers", "nltk"), **environment)
     made = Workshop(server, folder / "data", environment)
     made.folder.mkdir()
     _write_documents(made)

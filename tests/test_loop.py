@@ -422,6 +422,7 @@ def test_a_second_loop_with_another_recipe_changes_nothing_of_the_first(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_python")
 def test_killed_inside_every_stage_the_loop_ends_with_the_same_files(tmp_path, tiny_model):
     pytest.importorskip("trl")
     undisturbed, recipe = (write_recipe(tmp_path / name, tiny_model) for name in ("undisturbed", "killed"))

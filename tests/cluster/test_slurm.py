@@ -248,6 +248,7 @@ def n_running(job):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_python")
 def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_one_process(
     cluster, tmp_path, tiny_model, monkeypatch
 ):

@@ -17,7 +17,7 @@ from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
 pytest.importorskip("trl")
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_accelerate")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_accelerate", "quick_python")]
 
 OpenRound = Callable[..., Phase]
 # SGD, because Adam makes a whole step of a gradient that is nothing but rounding

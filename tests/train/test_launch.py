@@ -194,7 +194,7 @@ def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3"])
-@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.usefixtures("fresh_accelerate", "quick_python")
 def test_many_processes_train_what_one_trains(
     kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,7 +234,7 @@ def test_many_processes_train_what_one_trains(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.usefixtures("fresh_accelerate", "quick_python")
 def test_two_processes_go_on_in_the_middle_of_the_second_epoch(
     open_round: OpenRound, tokenizer: Any, tmp_path: Path
 ) -> None:

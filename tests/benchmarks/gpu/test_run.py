@@ -115,6 +115,8 @@ def run_tiny(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 # in miniature it is speed-1b
 TWICE = "speed-8b"
+# they train several times
+SHARDED = ("zero2", "zero3", "fsdp2", "nf4")
 # rows that must have run on a CPU
 RUN = {
     "kernels": {
@@ -124,7 +126,7 @@ RUN = {
     "graphs": {"flex_attention, ten lengths"},
     "speed-1b": {"sdpa", "sdpa, checkpointing"},
     "memory": {"1 requests", "2 requests"},
-    **{kind: {f"{kind}, killed and continued"} for kind in ("zero2", "zero3", "fsdp2", "nf4")},
+    **{kind: {f"{kind}, killed and continued"} for kind in SHARDED},
 }  # fmt: skip
 NEEDED = {"zero2": "deepspeed", "zero3": "deepspeed", "nf4": "bitsandbytes"}
 
@@ -136,8 +138,10 @@ def test_every_part_has_rows_that_must_have_run_in_miniature():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", RUN)
-def test_every_part_runs_in_miniature(part, tmp_path):
+def test_every_part_runs_in_miniature(part, tmp_path, request):
     pytest.importorskip("trl")
+    if part in SHARDED:
+        request.getfixturevalue("quick_python")
     pytest.importorskip(NEEDED.get(part, "trl"))
     if NEEDED.get(part) == "deepspeed" and shutil.which("c++") is None:
         pytest.skip("DeepSpeed compiles its CPU communication, and there is no C++ compiler")
