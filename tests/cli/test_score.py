@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -52,6 +53,25 @@ def test_earlier_scores_are_named_and_a_run_is_not_overwritten(tmp_path, sets, m
     (tmp_path / "out" / "scores.csv").unlink()
     with pytest.raises(DataError, match=r"holds requests\.jsonl, .*, which no score wrote.* without its scores\.csv"):
         score(tmp_path, "--summaries", path)
+
+
+def test_scores_of_other_summaries_are_replaced_by_force_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    assert score(tmp_path, "--summaries", "praising").exit_code == 0
+    with pytest.raises(DataError, match=r"holds scores of other summaries than those of even-handed; .* --force"):
+        score(tmp_path, "--summaries", "even-handed")
+    assert score(tmp_path, "--summaries", "praising").exit_code == 0
+    assert score(tmp_path, "--summaries", "even-handed", "--force").exit_code == 0
+
+
+def test_summaries_may_be_named_and_be_those_of_a_folder_of_scores(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    assert score(tmp_path, "--summaries", "theirs=praising").exit_code == 0
+    assert read_summaries(tmp_path / "out", sets) == read_summaries(Path("praising"), sets)
+    with pytest.raises(
+        DataError, match=r"is a folder without best\.jsonl; name a file of summaries, such as .*out/best"
+    ):
+        read_summaries(tmp_path, sets)
 
 
 def test_scores_of_which_files_were_taken_away_or_never_written_are_replaced(tmp_path, sets, monkeypatch):
