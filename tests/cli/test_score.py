@@ -114,7 +114,7 @@ def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypat
     assert [{each.text for each in item.summaries} for item in sheet.items] == [set(texts.values())] * 3
     assert {item.side for item in sheet.items} == {"all"}
     assert all(document.text in item.document for item in sheet.items for document in find(sets, item.set_id).documents)
-    assert "left out: no summary by first, all: 1" in done.output
+    assert "left out: no summary by first: 1" in done.output
 
 
 def find(sets, name):
