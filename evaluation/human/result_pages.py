@@ -106,8 +106,8 @@ def left_out_words(reason: str, side: str, count: int) -> str:
 
 
 def _notes(found: HumanResults) -> Iterator[Prose]:
-    for each in found.left_out:
-        yield Prose(left_out_words(each.reason, each.side, each.count), head="left out:")
+    for out in found.left_out:
+        yield Prose(left_out_words(out.reason, out.side, out.count), head="left out:")
     few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
     if few:
         yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
