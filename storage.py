@@ -312,7 +312,8 @@ def read_text(path: Path) -> str:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DamagedFileError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise DamagedFileError(f"{path}:{line}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     return StringIO(text, newline=None).read()
 
 

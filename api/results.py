@@ -8,6 +8,7 @@ from ..config import Recipe
 from ..errors import DataError
 from ..evaluation.pages import html, numbers
 from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
+from ..evaluation.pages.words import counted
 from ..extras import need
 from ..records import (
     BestSummary,
@@ -273,12 +274,23 @@ class Numbers(Results[R]):
         self.found, self.folder = found, folder
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each number."""
+        """A row for each number; of an audit with what is expected of summaries that take no side, and the gap to it."""
         wanted = ("system", "subject", "measure", "k", "value", "side", "estimate", "mean", "low", "high", "n")
         dumped = (record.model_dump(mode="json") for record in self)
-        return [{key: row[key] for key in wanted if key in row} for row in dumped]
+        return [{key: row[key] for key in wanted if key in row} | _beside_chance(row) for row in dumped]
 
     def about(self) -> str:
-        """The headline."""
+        """The headline, and how many warnings there are."""
         title: str = self.found.title
-        return title
+        n = len(self.found.warnings)
+        return f"{title}; {counted(n, 'warning')} in .found.warnings" if n else title
+
+
+def _beside_chance(number: Mapping[str, Any]) -> dict[str, Any]:
+    """What is concluded from a number of an audit; None where no chance level is known."""
+    if "chance" not in number:
+        return {}
+    chance = number["chance"] or {}
+    columns = {"expected": "expected", "gap": "gap", "gap_low": "low", "gap_high": "high"}
+    columns |= {"adjusted": "adjusted", "verdict": "verdict"}
+    return {column: chance.get(key) for column, key in columns.items()}

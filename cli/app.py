@@ -38,11 +38,12 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import console, note, note_cautions, print_plan, say, show, summary
+from .terminal import console, note, note_cautions, print_plan, say, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
     from ..config import Recipe
+    from ..evaluation.systems.contents import Report
     from ..runfolder.phases import Phase
     from ..runfolder.shards import Shard
     from ..runfolder.stages import Receipt
@@ -238,11 +239,9 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
-    from ..evaluation.checkpoint.report import JSON, logged_numbers, read_report
+    from ..evaluation.checkpoint.report import JSON, logged_numbers
     from ..evaluation.checkpoint.report import report as run
-    from ..evaluation.gate.page import gate_blocks
     from ..evaluation.judges.gating import refuse_uncalibrated
-    from ..evaluation.pages import terminal
     from ..evaluation.systems.contents import Report
     from ..runfolder.tracking import track_report
 
@@ -255,9 +254,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
         receipt, reused = run(loaded, limits, earlier)
         track_report(loaded, folder, receipt, logged_numbers(loaded) if loaded.wandb else {})
     say(summary("report", receipt, reused))
-    found = read_report(loaded).gate
-    show(terminal.fragment(gate_blocks(found)))
-    gate.end(found, "report")
+    gate.end(_print_result(loaded).gate, "report")
 
 
 app.command(
@@ -439,10 +436,13 @@ def _phase_of(recipe: "Recipe", name: str | None) -> "Phase":
     return open_phase(recipe, name) if name else phases(recipe)[0]
 
 
-def _print_result(recipe: "Recipe") -> None:
+def _print_result(recipe: "Recipe") -> "Report":
+    """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
     from ..evaluation.checkpoint.page import page
     from ..evaluation.checkpoint.report import read_report
     from ..evaluation.pages import terminal
 
-    console().print(terminal.render(page(read_report(recipe))))
+    found = read_report(recipe)
+    console().print(terminal.render(page(found)))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
+    return found

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..errors import DataError
 from ..extras import no_bars, verbosity
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Columns
+from .inputs import Columns, labelled
 from .terminal import console, note, say, show
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str] | None,
         typer.Option(
             metavar="[LABEL=]FILE",
-            help="One summary of each set: by id, or in the order of the sets. Repeatable; the first is what others are tested "
-            "against. even-handed and praising are bundled, for reviews.",
+            help="One summary of each set: by id, or in the order of the sets; or a folder of evenhand score or of a phase. "
+            "Repeatable; the first is what others are tested against. even-handed and praising are bundled, for reviews.",
         ),
     ] = None,
     columns: Columns = None,
@@ -228,9 +227,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         documents=documents,
         attribute=attribute,
         columns=columns,
-        summaries=tuple(_labelled(each, "--summaries") for each in summaries or []),
-        units=tuple(_labelled(each, "--units") for each in units or []),
-        orders=tuple(_labelled(each, "--order") for each in order or []),
+        summaries=tuple(labelled(each, "--summaries") for each in summaries or []),
+        units=tuple(labelled(each, "--units") for each in units or []),
+        orders=tuple(labelled(each, "--order") for each in order or []),
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
@@ -272,17 +271,6 @@ def _progress() -> "Iterator[Progress]":
             bars.update(tasks[family], completed=done)
 
         yield step
-
-
-def _labelled(given: str, option: str) -> tuple[str, Path]:
-    """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
-    label, equals, path = given.partition("=")
-    if not (path if equals else given).strip():
-        raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
-    if equals and label.strip() and path.strip() and not Path(given).exists():
-        return label.strip(), Path(path.strip()).expanduser()
-    name = Path(given).name
-    return name.lstrip(".").partition(".")[0] or name, Path(given).expanduser()
 
 
 def _values(given: Sequence[str]) -> tuple[str, ...]:

@@ -7,13 +7,31 @@ import typer
 
 from ..errors import DataError
 from ..storage import as_given
+from ..text import some_of
 from .terminal import note, say
 
 CARD_EXAMPLE = "Example: evenhand card runs/quickstart --licence apache-2.0"
 VERIFY_EXAMPLE = "Example: evenhand verify runs/quickstart/cards/model.md"
 PAIRS_EXAMPLE = "Example: evenhand pairs runs/quickstart --most 50 --order closest"
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", exists=True, file_okay=False, help="The output folder of a run.")]
+
+def _run_folder(given: Path | None) -> Path | None:
+    if given is not None and given.is_file():
+        raise typer.BadParameter(f"{given} is a file; name the run's folder, which its recipe calls output")
+    return given
+
+
+def _card_file(given: Path) -> Path:
+    if given.is_dir():
+        cards = sorted(map(str, given.glob("cards/*.md")))
+        remedy = f"name a card in it: {some_of(cards)}" if cards else "name a card, as `evenhand card` wrote it"
+        raise typer.BadParameter(f"{given} is a folder; {remedy}")
+    return given
+
+
+Run = Annotated[
+    Path, typer.Argument(metavar="RUN", exists=True, callback=_run_folder, help="The output folder of a run.")
+]
 
 
 def card(
@@ -59,14 +77,14 @@ def card(
 
 def verify(
     card: Annotated[
-        Path, typer.Argument(metavar="CARD", exists=True, dir_okay=False, help="As `evenhand card` wrote it.")
+        Path, typer.Argument(metavar="CARD", exists=True, callback=_card_file, help="As `evenhand card` wrote it.")
     ],
     run: Annotated[
         Path | None,
         typer.Argument(
             metavar="RUN",
             exists=True,
-            file_okay=False,
+            callback=_run_folder,
             help="What it speaks of. Default: the run in whose cards/ it lies.",
         ),
     ] = None,
@@ -80,7 +98,6 @@ def verify(
     from ..evaluation.cards.run import read_run
     from ..evaluation.cards.verify import departures, made_anew
     from ..evaluation.pages.words import counted
-    from ..text import some_of
 
     with as_given():
         read = read_card(card)

@@ -96,7 +96,7 @@ def score(
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
         _keep(results, results_page(results), out)
-    _show(results_page(results))
+    _show(results_page(results), out)
     if not results.rows:
         raise DataError(
             f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
@@ -164,7 +164,7 @@ def opinions(
     results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
     if out:
         _keep(results, opinions_page(results), out)
-    _show(opinions_page(results))
+    _show(opinions_page(results), out)
 
 
 def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
@@ -227,10 +227,15 @@ def convert(
     _say_left_out(left_out)
 
 
-def _show(page: "Page") -> None:
+def _show(page: "Page", out: Path | None = None) -> None:
+    """Print a result, and where it was kept."""
     from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import BESIDE
 
     show(terminal.render(page))
+    if out:
+        say(f"scores: {out}")
+        say(f"page: {out.with_suffix(BESIDE[0])}")
 
 
 def _systems(given: list[str]) -> dict[str, Path]:
@@ -242,6 +247,8 @@ def _systems(given: list[str]) -> dict[str, Path]:
             mistakes.append(f"--system {each!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
         elif label in found:
             mistakes.append(f"--system {each!r}: the label {label!r} is given twice")
+        elif same := [name for name, known in found.items() if known.resolve() == Path(folder).resolve()]:
+            mistakes.append(f"--system {each!r}: is the folder of {same[0]!r}; name the folder of another system")
         found[label] = Path(folder)
     if mistakes:
         raise DataError("\n".join(mistakes))
@@ -249,5 +256,7 @@ def _systems(given: list[str]) -> dict[str, Path]:
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
+    from ..evaluation.human.result_pages import left_out_words
+
     for (reason, side), count in sorted(Counter(left_out).items()):
-        say(f"left out: {reason}, {side}: {count}")
+        say(f"left out: {left_out_words(reason, side, count)}")

@@ -1,5 +1,6 @@
 """`evenhand import`: somebody else's data becomes document sets, one JSON object a line."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")
 Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
+# values of an attribute that are named with their documents
+MOST_VALUES = 8
 REVIEWED = "What a person reviewed in it would be lost."
 
 
@@ -75,6 +78,8 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     with _reading(file, out, force=force):
         sets = read_table(file, columns, attribute, skipped)
     _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
+    for name in attribute:
+        _say_values(sets, name)
     if skipped:
         from ..evaluation.pages.words import counted
 
@@ -371,6 +376,23 @@ def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split:
         sets = [documents.model_copy(update={"split": split}) for documents in sets]
     write_jsonl(out, sets)
     say("; ".join(part for part in (f"{out}: {len(sets)} document sets", remark) if part))
+
+
+def _say_values(sets: Sequence["DocumentSet"], attribute: str) -> None:
+    """Documents of each value, sets that have a single one, and a warning of values that are perhaps one."""
+    from ..evaluation.pages.words import counted, joined
+
+    counts = Counter(document.attributes[attribute] for documents in sets for document in documents.documents)
+    n = sum(len(documents.values(attribute)) == 1 for documents in sets)
+    shown = joined([f"{value!r} {count:,}" for value, count in counts.most_common()], MOST_VALUES)
+    single = f"; {counted(n, 'set')} with one value alone" if n else ""
+    say(f"{attribute}: {shown} documents{single}")
+    alike: dict[str, list[str]] = {}
+    for value in counts:
+        alike.setdefault(value.casefold(), []).append(repr(value))
+    for same in alike.values():
+        if len(same) > 1:
+            say(f"warning: {attribute} {joined(same)} differ by capitals alone and are taken for several values")
 
 
 def _say_left_out(left_out: Mapping[str, int]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..config import ColumnsSection
-from ..errors import RecipeError
+from ..errors import DataError, RecipeError
 from ..storage import listed
 from ..text import did_you_mean
 
@@ -67,3 +67,14 @@ Columns = Annotated[
         help="Of a table of documents, what its columns are called; topic, id and split can be named too. Default: set and text.",
     ),
 ]
+
+
+def labelled(given: str, option: str) -> tuple[str, Path]:
+    """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
+    label, equals, path = given.partition("=")
+    if not (path if equals else given).strip():
+        raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
+    if equals and label.strip() and path.strip() and not Path(given).exists():
+        return label.strip(), Path(path.strip()).expanduser()
+    name = Path(given).name
+    return name.lstrip(".").partition(".")[0] or name, Path(given).expanduser()

@@ -25,6 +25,10 @@ app = Verbs(
 )
 # the line of a recipe that names its run folder
 OUTPUT = re.compile(r"^output:.*$", re.MULTILINE)
+# the folder that a command names
+OUT = re.compile(r" --out (\S+)")
+# what a head's time says beyond itself: on what machine, and by which options of `evenhand estimate`
+BEYOND_TIME = re.compile(r",? by evenhand estimate|, ")
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
 ]
@@ -61,12 +65,10 @@ def copy_recipe(
     target = file or Path(f"{layers.path.stem}.yaml")
     if target.exists() and not force:
         raise DataError(f"{target}: is there already; name another file, or add --force to replace it")
-    output = f"runs/{target.stem}"
-    line = dump_yaml({"output": output}).rstrip()
-    text = OUTPUT.sub(lambda _: line, _renamed(_text(layers, whole=True), layers, str(target)), count=1)
+    text = _moved(_renamed(_text(layers, whole=True), layers, str(target)), layers, f"runs/{target.stem}")
     write_text(target, text)
     command = text.partition("\n")[0].removeprefix("# ")
-    say(f"{target}: a copy of {name}, which writes into {output}\nrun it: {command}")
+    say(f"{target}: a copy of {name}, which writes into runs/{target.stem}\nrun it: {command}")
 
 
 def accelerate(
@@ -97,7 +99,7 @@ def _table() -> "Table":
             table.add_row(f"\n{folder}/")
         head = read_head(RECIPES / f"{path}.yaml")
         name = f"  {path.name}" if path.parent.name else path.name
-        table.add_row(name, head.task, re.split(r"[;(]", head.needs)[0], head.time.partition(",")[0])
+        table.add_row(name, head.task, re.split(r"[;(]", head.needs)[0], BEYOND_TIME.split(head.time)[0])
     return table
 
 
@@ -114,6 +116,19 @@ def _renamed(text: str, layers: Layers, name: str) -> str:
         return text
     command, end, rest = text.partition("\n")
     return command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), name) + end + rest
+
+
+def _moved(text: str, layers: Layers, folder: str) -> str:
+    """A recipe's text with another folder for what its command writes, also where its head speaks of it."""
+    was = str(layers.values.get("output", ""))
+    out = OUT.search(text.partition("\n")[0])
+    written = out[1] if out else was
+    inside = was.removeprefix(written) if was.startswith(f"{written}/") else ""
+    line = dump_yaml({"output": f"{folder}{inside}"}).rstrip()
+    head, output, rest = text.partition("\noutput:")
+    if written:
+        head = re.sub(rf"\b{re.escape(written)}(?![\w-])", lambda _: folder, head)
+    return OUTPUT.sub(lambda _: line, head + output + rest, count=1)
 
 
 def _text(layers: Layers, whole: bool) -> str:

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..errors import RecipeError
-from .inputs import Columns
+from ..errors import DataError, RecipeError
+from .inputs import Columns, labelled
 from .terminal import say
 
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
@@ -18,7 +18,8 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(help="Document sets, or a table with a row for each document, as `evenhand audit` reads them."),
     ],
     summaries: Annotated[
-        list[Path], typer.Option(help="A summary of each set, one file, as `evenhand audit` reads them.")
+        list[str],
+        typer.Option(metavar="[LABEL=]FILE", help="A summary of each set, one file, as `evenhand audit` reads them."),
     ],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
     out: Annotated[
@@ -32,13 +33,17 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Literal["all", "side"],
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
     ] = "all",
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
+    ] = False,
 ) -> None:
     """Judge summaries that were made elsewhere; the folder can be given to people, to the audit and to anything that reads CSV.
 
-    evenhand human page --system LABEL=FOLDER puts them on the page that people annotate; evenhand audit reads FOLDER/best.jsonl.
+    evenhand human page --system LABEL=FOLDER puts them on the page that people annotate; evenhand audit --summaries LABEL=FOLDER
+    audits them.
     """
     from ..api.documents import load_documents
-    from ..api.steps import judge
+    from ..api.steps import given_candidates, judge
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
     from ..evaluation.pages.folder import SCORES_TABLE, check_folder, is_scores
@@ -53,14 +58,22 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         )
     table, is_ours = out / SCORES_TABLE, is_scores(out / SCORES_TABLE)
     check_folder(out, [REQUESTS, CANDIDATES, JUDGEMENTS, BEST, table.name], "score", table.name, is_ours=is_ours)
-    if is_ours:
-        say(f"{out} holds scores of {_scored(table)}; they will be replaced.")
     asked = load_judges(judges)
     if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    found = judge(str(summaries[0]), asked, load_documents(str(documents), attribute, **known), task=task)
+    path = labelled(summaries[0], "--summaries")[1]
+    given = given_candidates(str(path), load_documents(str(documents), attribute, **known), task)
+    if is_ours:
+        header, *earlier = _read(table)
+        if not force and [row[header.index("text")] for row in earlier] != [candidate.text for candidate in given]:
+            raise DataError(
+                f"--out {out}: holds scores of other summaries than those of {path}; name another folder, or add --force to "
+                "replace them"
+            )
+        say(f"{out} holds scores of {_scored(header, len(earlier))}; they will be replaced.")
+    found = judge(given, asked)
     rows = found.rows()
     # first, so that what was left half written is known as ours
     write_text(table, _csv(rows))
@@ -100,13 +113,16 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return file.getvalue()
 
 
-def _scored(table: Path) -> str:
-    """How many summaries a table has, and by whom they were judged."""
+def _read(table: Path) -> list[list[str]]:
     import csv
 
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def _scored(header: list[str], n: int) -> str:
+    """How many summaries a table has, and by whom they were judged."""
     from ..evaluation.pages.words import counted
 
-    with table.open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
     judges = [name for name in header if name not in ("set", "side", "text", "unscored", "id")]
-    return f"{counted(len(rows), 'summary', 'summaries')} by {', '.join(judges)}"
+    return f"{counted(n, 'summary', 'summaries')} by {', '.join(judges)}"

@@ -50,7 +50,8 @@ def note(text: str) -> None:
 def summary(name: str, receipt: "Receipt", reused: bool) -> str:
     """One line: what a step made and in how long, now or, where it is reused, when it was made."""
     counts, seconds = receipt.counts.items(), receipt.seconds
-    shown = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in counts if isinstance(value, int))
+    names = ((value, key.replace("_", " ")) for key, value in counts if isinstance(value, int))
+    shown = ", ".join(f"{value:,} {name.removesuffix('s') if value == 1 else name}" for value, name in names)
     left_out = sum(row.count for row in receipt.left_out)
     parts = [f"{name:30}", f"reused, made in {seconds:.1f} s" if reused else f"{seconds:6.1f} s"]
     parts += [f"{left_out:,} left out"] if left_out else []

@@ -69,7 +69,7 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
     """The layers from `path` downwards; `above` are the files that led here."""
     values, lines = read_yaml_lines(path)
     if not isinstance(values, dict):
-        found = "is empty" if values is None else f"holds a {type(values).__name__}"
+        found = "is empty" if values is None else f"holds a {'list' if isinstance(values, list) else 'single value'}"
         expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
         if section:
             expected = f"section {section!r} is a mapping; write its keys at the top of the file"

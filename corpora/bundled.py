@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import DataError
+from ..runfolder.phases import BEST
 from ..text import did_you_mean
 from .packaged import PACKAGED, packaged_file
 
@@ -22,17 +23,28 @@ NAMES = (*DOCUMENTS, *PACKAGED)
 def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
     """The bundled file of that name, unless a file of the user's has the name; any other path as it is.
 
-    Of documents, names of corpora that a package has stand for its files.
+    Of documents, names of corpora that a package has stand for its files; of summaries, a folder for its best.jsonl.
 
     Raises:
-        DataError: nothing has the name, but it is nearly that of a bundled file; or a package's file cannot be had.
+        DataError: nothing has the name, but it is nearly that of a bundled file; a package's file cannot be had; or a folder has
+            no summaries.
     """
     if bundled is DOCUMENTS and is_packaged(path):
         return packaged_file(str(path))
     names = NAMES if bundled is DOCUMENTS else tuple(bundled)
     found = path if path.is_file() else bundled.get(str(path), path)
     refuse_near(found, names)
-    return found
+    return _best_of(found) if bundled is SUMMARIES and found.is_dir() else found
+
+
+def _best_of(folder: Path) -> Path:
+    """The summaries that `evenhand score` or a phase of a run left in a folder."""
+    if (best := folder / BEST).is_file():
+        return best
+    inside = sorted(str(path) for path in (*folder.glob(f"*/{BEST}"), *folder.glob(f"evaluation/*/{BEST}")))
+    raise DataError(
+        f"{folder}: is a folder without {BEST}; name a file of summaries" + (f", such as {inside[0]}" if inside else "")
+    )
 
 
 def refuse_near(path: Path, names: Sequence[str], place: str = "") -> None:

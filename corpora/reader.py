@@ -181,6 +181,16 @@ def check_sets(
     numbered: Iterable[tuple[int, DocumentSet]], attribute: str | None = None, unit: str = "line"
 ) -> Iterable[tuple[int, str]]:
     """What is wrong with sets that are well-formed in themselves: number and text; `unit` is what numbers count."""
+    numbered = list(numbered)
+    known = list(dict.fromkeys(each for _, sets in numbered for d in sets.documents for each in d.attributes))
+    if attribute is not None and numbered and attribute not in known:
+        has = (
+            f"Attributes of the documents are {', '.join(known)}; name one, in a recipe as corpus.attribute"
+            if known
+            else "The documents have no attribute; give them one"
+        )
+        yield numbered[0][0], f"no document has the attribute {attribute!r}{did_you_mean(attribute, known)} {has}"
+        attribute = None
     first_line: dict[str, int] = {}
     for line, documents in numbered:
         earlier = first_line.setdefault(documents.id, line)

@@ -32,6 +32,8 @@ from .tables import SURPLUS, is_table, table_rows
 ID_KEYS = ("set_id", "set", "entity_id", "request_id", "id")
 # keys that may hold the text; the first one that is there counts
 TEXT_KEYS = ("summary", "prediction", "text")
+# key by which some tell systems in one file
+SYSTEM = "system"
 # side of a summary of all documents
 ALL = "all"
 
@@ -159,6 +161,7 @@ def _matched(
     records = [entry for _, entry in entries if isinstance(entry, Mapping)]
     if len(records) == len(entries):
         _refuse_textless(source, records)
+        _refuse_systems(source, records)
     if not by_side:
         _refuse_sides(source, records)
     by_order = not any(key in record for record in records for key in ID_KEYS)
@@ -202,6 +205,15 @@ def _refuse_textless(source: str, records: Sequence[Mapping[str, Any]]) -> None:
         raise DataError(
             f"{source}: has no text; name it by one of {', '.join(TEXT_KEYS)} (what is there is called "
             f"{some_of([shortened(key) for key in keys])})"
+        )
+
+
+def _refuse_systems(source: str, records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a table of several systems, whose summaries of a set would be called too many."""
+    systems = list(dict.fromkeys(str(record.get(SYSTEM)) for record in records))
+    if len(systems) > 1:
+        raise DataError(
+            f"{source}: holds summaries of several systems ({some_of(systems)}, by {SYSTEM!r}); write a file for each of them"
         )
 
 

@@ -81,5 +81,5 @@ def test_an_unknown_template_names_the_shipped_ones(tmp_path):
 def test_a_template_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "own.txt"
     path.write_bytes(b"\xff\xfe{\x00")
-    with pytest.raises(DataError, match=r"own\.txt: is not UTF-8"):
+    with pytest.raises(DataError, match=r"own\.txt:\d+: is not UTF-8"):
         load_template(str(path), tmp_path)

@@ -221,8 +221,8 @@ def test_a_file_named_gz_is_unpacked_or_told_to_be_damaged(tmp_path):
 
 
 def test_text_is_read_as_utf8_or_refused(tmp_path):
-    (tmp_path / "a").write_bytes("ä".encode("latin-1"))
-    with pytest.raises(StorageError, match="is not UTF-8 at byte 0; save it as UTF-8"):
+    (tmp_path / "a").write_bytes("one\ntwo\nä".encode("latin-1"))
+    with pytest.raises(StorageError, match=":3: is not UTF-8 at byte 8; save it as UTF-8"):
         read_text(tmp_path / "a")
     with pytest.raises(StorageError, match="cannot be read: Is a directory"):
         read_text(tmp_path)

@@ -300,11 +300,11 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
         )
         return f"{system} does not clearly differ from {reference} by {known}{few and f' (too few sets by {few})'}"
     parts = [
-        f"{verb} {reference} by {joined([f'{FAMILIES[vote.family]} ({_at(vote)})' for vote in mine])}"
-        for verdict, verb in (
-            ("fairer", "is fairer than"),
-            ("less fair", "is less fair than"),
-            ("differs", "differs from"),
+        f"{verb} {reference} by {joined([f'{FAMILIES[vote.family]} ({_at(vote)})' for vote in mine])}{end}"
+        for verdict, verb, end in (
+            ("fairer", "is fairer than", ""),
+            ("less fair", "is less fair than", ""),
+            ("differs", "differs from", ", with neither clearly fairer"),
         )
         if (mine := [vote for vote in clear if vote.verdict == verdict])
     ]

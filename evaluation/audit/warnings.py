@@ -25,7 +25,7 @@ from .contents import (
     PairedDifference,
     SystemNote,
 )
-from .coverage import LEAST_FOUND, Covered, UnitCoverage, found_share
+from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
@@ -34,6 +34,9 @@ from .word_lists import ListedWords, n_words
 
 # values that a warning names
 MOST_NAMED = 8
+MORE_UNITS = (
+    " A unit is one fact: a clause, or an item of a list. Audit longer summaries, or leave coverage out (--measures)."
+)
 # means over values, which small groups enter with the weight of large ones
 SPREADS = (SOF, COVERAGE_PARITY)
 
@@ -165,7 +168,7 @@ def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
         if 2 * n < n_sets:
             counts = Counter(reason for reason in each.figures.left_out if reason is not None)
             why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-            what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}."
+            what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
             said.setdefault(what, {}).setdefault(each.system, []).append(each.family.name)
     for what, families in said.items():
         systems: dict[str, list[str]] = {}

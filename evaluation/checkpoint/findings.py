@@ -178,7 +178,7 @@ def _for_whom(evidence: Evidence) -> str:
     policy = TRAINED if evidence.is_trained else UNTRAINED
     system = SYSTEMS[policy][evidence.candidates > 1]
     behind = [
-        f"Under {system}, {gap.worst} is behind {gap.best} by {gap.measure}."
+        f'Under {system}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
         for gap in evidence.clear_gaps(evidence.score_gaps, system)
     ] or [f"Under {system} no side is clearly behind."]
     if not evidence.is_compared:
@@ -188,9 +188,9 @@ def _for_whom(evidence: Evidence) -> str:
     for side in evidence.sides:
         said = evidence.tally(evidence.comparison, side)
         words = [f"{word} by {joined(list(said[word]), MOST_NAMED)}" for word in ("better", "worse") if said[word]]
-        sides.append(f"for {side}, {' and '.join(words) or UNSURE}")
+        sides.append(f'for side "{side}" {" and ".join(words) or UNSURE}')
     gains = [
-        f"{capital(gap.best)} gains more than {gap.worst} by {gap.measure}."
+        f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.'
         for gap in evidence.clear_gaps(evidence.gain_gaps, evidence.comparison)
     ] or ["No side clearly gains more than another."]
     return " ".join([f"{step}: {'; '.join(sides)}.", *gains, *behind])

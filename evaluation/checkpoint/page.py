@@ -65,7 +65,7 @@ from ..pages.words import (
 )
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, Report, SideGap, StageRow, TrainingCurve
-from ..systems.systems import WORDS
+from ..systems.systems import SYSTEMS, TRAINED, WORDS
 from .findings import CLAIMS
 from .probe import probe_sentence
 from .rounds_page import rounds_section
@@ -272,7 +272,8 @@ def _differences(report: Report) -> Iterator[Block]:
         else:
             yield from blocks
     if rewards:
-        yield Details("By the judges of the reward, which were trained on and prove nothing", tuple(rewards))
+        did = "were trained on" if SYSTEMS[TRAINED][0] in report.systems else "chose the candidates"
+        yield Details(f"By the judges of the reward, which {did} and prove nothing", tuple(rewards))
 
 
 def curve_panels(report: Report) -> list[Panel]:

@@ -106,6 +106,10 @@ def check_finished(recipe: Recipe) -> None:
         DataError: a stage has not finished, ran with another recipe or seed, or its files were changed since. The first such
             stage of every phase is named.
     """
+    if not any((phase.folder / "receipts").is_dir() for phase in phases(recipe)):
+        raise DataError(
+            f"{recipe.output}: nothing has been run there yet; run: evenhand loop RECIPE, with the same --set"
+        )
     found = (next(_mistakes(phase), None) for phase in phases(recipe))
     mistakes = [mistake for mistake in found if mistake]
     if mistakes:

@@ -208,7 +208,8 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
             "so rest on other requests than those of other entries."
         )
     if too_large := [str(k) for k in budgets if k > entry.n_candidates]:
-        yield f"Has {counted(entry.n_candidates, 'candidate')} a request, so no best of {', '.join(too_large)}."
+        n = counted(entry.n_candidates, "candidate")
+        yield f"A request has {n}, so there is no best of {', '.join(too_large)}."
     if entry.recipe.reward.combine == "z_mean" and any(1 < k < entry.n_candidates for k in budgets):
         yield (
             f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "
@@ -222,6 +223,6 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
         )
     if entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
         yield (
-            f"Has no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
+            f"There is no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
             "alone, among reward.judges or evaluation.judges."
         )

@@ -27,7 +27,8 @@ Bounds = tuple[float | None, float | None]
 MOST_DRAWS = 20_000
 INSIDE = "inside what is expected, which is no single number"
 SMALL = "fewer sets have this value than --least-group asks for"
-FEW = f"fewer than {LEAST_GATED} sets, or too many draws alike"
+FEW = f"fewer than {LEAST_GATED} sets"
+ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
 def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
@@ -84,7 +85,7 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     left_out = [each.group for each in numbers if each not in kept and each.group]
-    few = SMALL if any(each.has_few for each in kept) else FEW
+    few = SMALL if any(each.has_few for each in kept) else FEW if any(each.is_few for each in kept) else ALIKE
     is_inside = is_passed and all(each.is_inside for each in kept)
     notes = (
         few if None in (low, high) else "",

@@ -121,7 +121,8 @@ def _system(limit: Limit, numbers: Sequence[Named]) -> str:
 def _had(numbers: Sequence[Named]) -> str:
     """What some numbers of one function are of."""
     measures = [name for each in numbers for name in each.measures]
-    groups, systems = [each.group or "all" for each in numbers], [each.system for each in numbers]
+    groups = ["all" if each.group is None else f'"{each.group}"' for each in numbers]
+    systems = [each.system for each in numbers]
     parts = (f"{what} {_some(names)}" for what, names in (("of", measures), ("for", groups), ("by", systems)) if names)
     return f"There are numbers {', '.join(parts)}."
 

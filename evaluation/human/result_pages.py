@@ -100,8 +100,14 @@ def _number(found: Estimate, places: int, in_short: bool) -> Number:
     return Number(found.mean, places=places) if in_short else mean(found, places)
 
 
+def left_out_words(reason: str, side: str, count: int) -> str:
+    """ "not drawn, left: 5"; summaries of all documents have no side to name."""
+    return f"{reason}{'' if side == ALL else f', {side}'}: {count}"
+
+
 def _notes(found: HumanResults) -> Iterator[Prose]:
-    yield from (Prose(f"{each.reason}, {each.side}: {each.count}", head="left out:") for each in found.left_out)
+    for out in found.left_out:
+        yield Prose(left_out_words(out.reason, out.side, out.count), head="left out:")
     few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
     if few:
         yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")

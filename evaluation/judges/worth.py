@@ -77,7 +77,7 @@ def worth_blocks(worth: Worth | None) -> Iterator[Block]:
     if worth.unknown:
         yield Prose(
             f"No calibration is known of {joined(list(worth.unknown))}: how well the scores agree with known truth was not "
-            f"measured. `{HOW}` does, and the recipe's key `calibration` names its calibration.json."
+            f"measured. `{HOW}` does, and the recipe's key calibration names its calibration.json."
         )
 
 

@@ -1,5 +1,6 @@
 """A page as one self-contained file: no script, nothing fetched, everything from data escaped."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from markupsafe import Markup, escape
 from . import numbers, words
 from .blocks import Block, Cell, Page
 
+COMMAND = re.compile("`(evenhand [^`]+)`")
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -46,13 +49,19 @@ def page_environment(folder: Path = TEMPLATES) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"breakable": _breakable, "tick": _tick}
+    environment.filters |= {"breakable": _breakable, "tick": _tick, "worded": _worded}
     return environment
 
 
 def _breakable(text: str) -> Markup:
     """The escaped text with a place to break the line after each underscore."""
     return escape(text).replace("_", Markup("_<wbr>"))
+
+
+def _worded(text: str) -> Markup:
+    """The escaped text of a sentence: commands of ours, which stand in backticks, as code, and options never broken."""
+    found = COMMAND.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(OPTION.sub(r'<span class="option">\1</span>', found))  # noqa: S704 (escaped above)
 
 
 def _tick(value: float) -> str:

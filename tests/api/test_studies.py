@@ -33,6 +33,23 @@ def test_an_audit_of_dicts_and_of_steps(documents, tmp_path):
     assert "<table" in found._repr_html_()
 
 
+def test_rows_of_an_audit_have_what_is_expected_and_what_is_concluded(documents):
+    texts = {each.id: each.documents[0].text for each in documents}
+    found = evenhand.audit(documents, {"one-sided": texts}, **FAST)
+    (row,) = (r for r in found.rows() if (r["measure"], r["value"]) == ("share in summaries (words)", "ban"))
+    (number,) = (n for n in found if (str(n.measure), n.value) == ("share in summaries (words)", "ban"))
+    chance = number.chance
+    assert (row["expected"], row["gap"], row["verdict"]) == (chance.expected, chance.gap, chance.verdict)
+    assert (row["gap_low"], row["gap_high"], row["adjusted"]) == (chance.low, chance.high, chance.adjusted)
+    # nothing is expected of what the documents have
+    assert next(r for r in found.rows() if r["measure"] == "share in sources (words)")["expected"] is None
+
+
+def test_an_audit_says_that_it_warns(documents):
+    found = evenhand.audit(documents, {"one": ["x y."] * 3}, **FAST)
+    assert repr(found).endswith(f"; {len(found.found.warnings)} warnings in .found.warnings>")
+
+
 def test_mistakes_of_an_audit_are_listed_together(documents, tmp_path):
     with pytest.raises(DataError) as caught:
         evenhand.audit(documents, {"a": {"nowhere": "x"}, "b": tmp_path / "absent.jsonl"}, **FAST)

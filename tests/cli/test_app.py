@@ -8,9 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
+import evenhand as package
 from evenhand.cli.app import after_interrupt, app
+from evenhand.cli.terminal import summary
+from evenhand.runfolder.stages import Receipt
 
 REPOSITORY = Path(__file__).parents[2]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
@@ -372,3 +376,28 @@ def test_benchmark_judges_ends_with_tables_and_a_page(tmp_path):
     absent = evenhand("benchmark-judges", "none.jsonl", cwd=tmp_path)
     assert absent.returncode == 2
     assert "none.jsonl" in absent.stderr
+
+
+def test_a_report_says_what_it_found_and_where_it_lies(tmp_path):
+    recipe = {
+        "name": "quick",
+        "model": {"name": "none"},
+        "corpus": {"test": {"split": "test", "limit": 3}},
+        "generate": {"backend": "scripted", "plans": {"hot": {"candidates": 2}}},
+        "judges": {"words": {"kind": "length"}},
+        "reward": {"judges": ["words"], "combine": "z_mean"},
+        "evaluation": {"judges": ["words"], "resamples": 200},
+        "rounds": 0,
+        "output": str(tmp_path / "run"),
+    }
+    found = package.run(recipe).found
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(recipe))
+    said = " ".join(evenhand("report", tmp_path / "quick.yaml").stdout.split())
+    assert found.warnings and all(" ".join(f"warning: {each}".split()) in said for each in found.warnings)
+    assert found.title in said and f"report: {tmp_path / 'run' / 'report' / 'index.html'}" in said
+
+
+def test_a_step_counts_one_of_a_kind_as_one():
+    counts = {"differences": 6, "warnings": 1}
+    receipt = Receipt(stage="report", inputs="", outputs={}, seconds=1.5, counts=counts, versions={})
+    assert summary("report", receipt, reused=False).endswith("6 differences, 1 warning")

@@ -8,6 +8,7 @@ import sys
 import pytest
 from sheets import write_phase
 
+from evenhand.evaluation.human.result_pages import left_out_words
 from evenhand.evaluation.human.sheet import AnnotationSheet
 
 VERBS = ["page", "score", "agreement", "opinions", "convert"]
@@ -79,6 +80,8 @@ def test_from_page_to_scores(pages):
         (system, side, 0.5, 1.0) for system in ("base", "dpo") for side in ("left", "right", None)
     ]
     assert {row["length"]["mean"] for row in rows} == {4.0}
+    assert f"scores: {pages / 'scores.json'}" in done.stdout
+    assert f"page: {pages / 'scores.report.html'}" in done.stdout
 
 
 def test_scores_of_nothing_finished_exit_with_2_and_say_why(pages):
@@ -115,6 +118,18 @@ def test_a_system_that_is_no_label_and_folder_is_refused(system):
     done = evenhand("page", "--system", system)
     assert done.returncode == 2
     assert "write LABEL=FOLDER" in done.stderr
+
+
+def test_one_folder_under_two_labels_is_refused(pages):
+    base = pages / "base"
+    done = evenhand("page", "--system", f"alpha={base}", "--system", f"beta={base}/", "--out", pages / "other.html")
+    assert done.returncode == 2
+    assert "is the folder of 'alpha'" in " ".join(done.stderr.split()) and not (pages / "other.html").exists()
+
+
+def test_what_is_left_out_names_no_side_where_there_is_none():
+    assert left_out_words("not drawn", "all", 5) == "not drawn: 5"
+    assert left_out_words("not drawn", "left", 5) == "not drawn, left: 5"
 
 
 def test_left_out_items_are_told_before_agreement_is_refused(pages):

@@ -50,6 +50,24 @@ def test_a_copy_is_the_same_recipe_without_the_others(name, tmp_path):
     assert (tmp_path / "mine.yaml").read_text().splitlines()[0] == "# evenhand loop mine.yaml"
 
 
+def test_the_head_of_a_copy_speaks_of_the_copys_folder(tmp_path):
+    assert evenhand("recipes", "copy", "rerank", "mine.yaml", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "mine.yaml").read_text()
+    assert "are in runs/mine/evaluation/base/best.jsonl" in text and "runs/rerank" not in text
+
+
+def test_a_copy_whose_command_compares_writes_where_it_says(tmp_path):
+    said = evenhand("recipes", "copy", "fairness/length", "len.yaml", cwd=tmp_path).stdout.splitlines()
+    assert said[0].endswith("which writes into runs/len") and said[1].endswith(" --out runs/len")
+    # a run of its own does not lie where the comparison does
+    assert str(load_recipe(tmp_path / "len.yaml").output) == "runs/len/alone"
+
+
+def test_times_are_not_cut_within_an_option():
+    said = evenhand("recipes", columns=200).stdout
+    assert "not measured; about 1 minute on two cores" in said and "--gpu" not in said
+
+
 def test_a_copy_overwrites_nothing_unasked(tmp_path):
     (tmp_path / "rerank.yaml").write_text("mine")
     done = evenhand("recipes", "copy", "methods/rerank", cwd=tmp_path)

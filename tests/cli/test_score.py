@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -54,6 +55,25 @@ def test_earlier_scores_are_named_and_a_run_is_not_overwritten(tmp_path, sets, m
         score(tmp_path, "--summaries", path)
 
 
+def test_scores_of_other_summaries_are_replaced_by_force_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    assert score(tmp_path, "--summaries", "praising").exit_code == 0
+    with pytest.raises(DataError, match=r"holds scores of other summaries than those of even-handed; .* --force"):
+        score(tmp_path, "--summaries", "even-handed")
+    assert score(tmp_path, "--summaries", "praising").exit_code == 0
+    assert score(tmp_path, "--summaries", "even-handed", "--force").exit_code == 0
+
+
+def test_summaries_may_be_named_and_be_those_of_a_folder_of_scores(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    assert score(tmp_path, "--summaries", "theirs=praising").exit_code == 0
+    assert read_summaries(tmp_path / "out", sets) == read_summaries(Path("praising"), sets)
+    with pytest.raises(
+        DataError, match=r"is a folder without best\.jsonl; name a file of summaries, such as .*out/best"
+    ):
+        read_summaries(tmp_path, sets)
+
+
 def test_scores_of_which_files_were_taken_away_or_never_written_are_replaced(tmp_path, sets, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     path, out = tmp_path / "summaries.json", tmp_path / "out"
@@ -94,7 +114,7 @@ def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypat
     assert [{each.text for each in item.summaries} for item in sheet.items] == [set(texts.values())] * 3
     assert {item.side for item in sheet.items} == {"all"}
     assert all(document.text in item.document for item in sheet.items for document in find(sets, item.set_id).documents)
-    assert "left out: no summary by first, all: 1" in done.output
+    assert "left out: no summary by first: 1" in done.output
 
 
 def find(sets, name):

@@ -217,7 +217,7 @@ def test_a_key_that_evenhand_sets_is_answered_with_where_it_is_said(recipe, key)
         ("", ": is empty, but a recipe is a mapping of sections"),
         ("# only a comment\n", ": is empty, but"),
         ("- name: study\n", ": holds a list, but a recipe is a mapping of sections"),
-        ("study\n", ": holds a str, but"),
+        ("study\n", ": holds a single value, but"),
         (GOOD + "name: other\n", ":13: cannot be read as YAML: key 'name' is written twice; take one out"),
         ("a:\n  b: 1\n  c: 2\n  b: 3\n", ":4: cannot be read as YAML: key 'b' is written twice"),
         ("a: [1,\n", ":2: cannot be read as YAML: expected the node content"),

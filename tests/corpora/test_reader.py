@@ -78,6 +78,15 @@ def test_a_document_without_the_attribute_is_named_with_what_it_has(tmp_path):
     assert len(read_document_sets(path)) == 2
 
 
+def test_an_attribute_that_no_document_has_is_told_once_with_those_that_are_there(tmp_path):
+    path = write(tmp_path / "docs.jsonl", a_set("one"), a_set("two"))
+    with pytest.raises(
+        DataError, match=r"no document has the attribute 'party'\. Attributes of .* are stance; name one"
+    ) as caught:
+        read_document_sets(path, attribute="party")
+    assert "corpus.attribute" in str(caught.value) and len(str(caught.value).splitlines()) == 1
+
+
 def test_many_mistakes_are_counted_after_the_first_twenty(tmp_path):
     path = write(tmp_path / "docs.jsonl", *({f"key{number}": 1} for number in range(25)))
     with pytest.raises(DataError) as caught:
@@ -107,7 +116,7 @@ def test_an_absent_file_is_named(tmp_path):
 def test_a_file_in_another_encoding_is_named(tmp_path):
     path = tmp_path / "docs.jsonl"
     path.write_bytes(json.dumps(a_set("a")).encode("utf-16"))
-    with pytest.raises(StorageError, match=r"docs\.jsonl: is not UTF-8"):
+    with pytest.raises(StorageError, match=r"docs\.jsonl:\d+: is not UTF-8"):
         read_document_sets(path)
 
 

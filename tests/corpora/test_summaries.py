@@ -171,6 +171,14 @@ def test_a_text_in_brackets_is_no_array(tmp_path):
     assert read_summaries(write(tmp_path, "[sic] One."), SETS[:1]) == {"a": "[sic] One."}
 
 
+def test_summaries_of_several_systems_in_one_file_are_refused(tmp_path):
+    rows = [{"system": system, "id": each.id, "summary": "One."} for system in ("alpha", "beta") for each in SETS]
+    (said,) = mistakes_of(write(tmp_path, json.dumps(rows)))
+    assert "holds summaries of several systems (alpha, beta, by 'system'); write a file for each" in said
+    # one system's own file may say so
+    assert len(read_summaries(write(tmp_path, json.dumps(rows[: len(SETS)])), SETS)) == len(SETS)
+
+
 def test_mistakes_of_an_array_name_its_entries(tmp_path):
     path = write(tmp_path, json.dumps([{"id": "a", "summary": "One."}, "Two.", {"id": "a", "summary": "Three."}]))
     found = mistakes_of(path)

@@ -122,6 +122,7 @@ def test_one_system_is_headed_by_what_happened_to_whom():
 def test_two_systems_are_headed_by_the_verdict_of_their_vote(verdict, said):
     found = title((), (), [vote(verdict)], SYSTEMS[:2])
     assert found.startswith(f"{said} by ")
+    assert ("with neither clearly fairer" in found) == (verdict == "differs")
     # and by how far off both are, where they differ
     is_clear = verdict != "no clear difference"
     assert ("left: 2.0 points below" in found, "6.1 below under base" in found) == (is_clear, is_clear)

@@ -63,14 +63,14 @@ def test_a_single_set_has_no_intervals_rather_than_narrow_ones():
 @pytest.mark.parametrize(("n_short", "is_told"), [(2, False), (3, True)])
 def test_a_family_that_rests_on_less_than_half_of_the_sets_says_so(n_short, is_told):
     given = make_input(two_sided(4), mine=[SENTENCES] * (4 - n_short) + ["Apple berry."] * n_short)
-    said = "mine, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units."
-    assert (said in audit(given).warnings) is is_told
+    said = "mine, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units. A unit is one fact: "
+    assert any(each.startswith(said) for each in audit(given).warnings) is is_told
 
 
 def test_systems_of_which_the_same_is_left_out_are_named_together():
     texts = [SENTENCES] + ["Apple berry."] * 3
     found = audit(make_input(two_sided(4), one=texts, whole=[SENTENCES] * 4, other=texts)).warnings
-    assert "one, other, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units." in found
+    assert any(each.startswith("one, other, coverage: rests on 1 of 4 sets; left out: 3 fewer") for each in found)
 
 
 def test_a_share_of_few_words_says_so():

@@ -36,6 +36,19 @@ def verify(*arguments: object) -> int:
     return done.exit_code
 
 
+def refusal(*arguments: object) -> str:
+    done = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "400"})
+    assert done.exit_code == 2
+    return done.output
+
+
+def test_a_folder_for_a_card_and_a_file_for_a_run_are_told_what_to_name(run: FinishedRun, tmp_path: Path):
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text("name: mine\n")
+    assert f"name a card in it: {run.folder / 'cards' / 'data.md'}, " in refusal("verify", run.folder)
+    assert "is a file; name the run's folder" in refusal("card", recipe)
+
+
 # a change of a line; the line itself where there is nothing of the kind in it
 Change = Callable[[str, random.Random], str]
 

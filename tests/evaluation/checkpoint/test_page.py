@@ -136,6 +136,7 @@ def test_run_without_rounds_has_no_training_section(make_run: Any):
     text = page_of(run)
     assert 'id="training"' not in text
     assert "DPO+RR \u2212 rerank" not in text
+    assert "which chose the candidates and prove nothing" in text and "were trained on" not in text
 
 
 def test_requests_without_a_perspective_have_no_section_on_sides(make_run: Any):

@@ -95,6 +95,11 @@ def test_report_on_a_run_that_is_under_way_says_so(make_run: Any):
             report(run.recipe)
 
 
+def test_a_report_before_any_run_says_that_there_is_none(make_run: Any):
+    with pytest.raises(DataError, match=r"nothing has been run there yet; run: evenhand loop RECIPE"):
+        report(make_run().recipe)
+
+
 def test_unfinished_run_leaves_no_report(make_run: Any):
     run = make_run()
     run.write("evaluation/base", run.UNTRAINED)

@@ -61,6 +61,10 @@ def test_too_few_sets_are_no_verdict():
     found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 18, 20)]
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
+    assert found[1].note == "fewer than 20 sets"
+    # 20 that agree are too few only where 2^-19 is more than 0.05 of so many limits
+    alike = judged(parse_limit("mean(score) < 1"), [named(*[0.5] * 20)], PLAN, 100_000)
+    assert (alike.outcome, alike.note.startswith("all of its sets say the same")) == ("cannot tell", True)
 
 
 def test_a_value_of_few_sets_is_named_and_lets_no_limit_pass():

@@ -80,6 +80,13 @@ def test_data_is_escaped_everywhere():
             assert line.replace("\\|", "").count("|") in (3, 4)
 
 
+def test_commands_are_code_and_options_are_not_broken():
+    said = html.fragment([Prose("`evenhand audit-judge SETS --out <F>` does; see (--least-group) and `x`.")])
+    assert '<code>evenhand audit-judge SETS <span class="option">--out</span> &lt;F&gt;</code> does' in said
+    # what is no command of ours stays as it was written
+    assert '(<span class="option">--least-group</span>) and `x`.' in said
+
+
 def test_every_rendering_has_the_same_numbers_and_verdicts():
     page = a_page(*everything())
     for text in (html.render(page), markdown.render(page), printed(page)):
