@@ -47,11 +47,17 @@ def note(text: str) -> None:
         say(text)
 
 
+# names of counts that lose more than their last letter where the count is one, or none
+ONE = {"summaries": "summary", "stopped by max tokens": "stopped by max tokens"}
+
+
 def summary(name: str, receipt: "Receipt", reused: bool) -> str:
     """One line: what a step made and in how long, now or, where it is reused, when it was made."""
     counts, seconds = receipt.counts.items(), receipt.seconds
     names = ((value, key.replace("_", " ")) for key, value in counts if isinstance(value, int))
-    shown = ", ".join(f"{value:,} {name.removesuffix('s') if value == 1 else name}" for value, name in names)
+    shown = ", ".join(
+        f"{value:,} {ONE.get(name, name.removesuffix('s')) if value == 1 else name}" for value, name in names
+    )
     left_out = sum(row.count for row in receipt.left_out)
     parts = [f"{name:30}", f"reused, made in {seconds:.1f} s" if reused else f"{seconds:6.1f} s"]
     parts += [f"{left_out:,} left out"] if left_out else []
