@@ -44,6 +44,8 @@ SECONDS = 1800
 STEPS = 4
 # tokens of an answer, at most
 ANSWER = 32
+# of a request, at most
+CANDIDATES = 9
 # of a rubric judge that reads one whole grade
 GREEDY_ALONE = ("max_attempts", "on_fail")
 
@@ -53,10 +55,13 @@ def changes(recipe: Recipe) -> dict[str, Any]:
     # vLLM's engine takes half a minute to start, and a run has six of them
     found: dict[str, Any] = {"generate.backend": "transformers"}
     # an answer takes a pass for each of its tokens, and the last of 512 shows no more than the last of 32
+    # nor do 18 candidates show more than the nine that pairs are made of
     for key, plans in (("generate", recipe.generate.plans), ("evaluation", recipe.evaluation.plans or {})):
         if plans:
-            short = {name: plan.model_dump() | {"max_tokens": ANSWER} for name, plan in plans.items()}
-            found[f"{key}.plans"] = short
+            found[f"{key}.plans"] = {
+                name: plan.model_dump() | {"max_tokens": ANSWER, "candidates": min(plan.candidates, CANDIDATES)}
+                for name, plan in plans.items()
+            }
     if recipe.generate.self_refine:
         found["generate.self_refine.feedback_tokens"] = ANSWER
     # what random models say need not have two sentences, or a word of a document

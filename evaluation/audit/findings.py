@@ -28,6 +28,8 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
+# of too few; the five are `resampling.LEAST_SETS`
+MORE_SETS = "(five are needed, or as many as --least-group asks for)"
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     small = tuple(each.value for each, chance in known if each.value and (each.is_small or _is_unknown(chance)))
     said = [_claim(WORDINGS[first.family], under, over, attribute)] if clear or len(small) < len(known) else []
     if small:
-        said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
+        said.append(f"{', '.join(small)}: too few sets for a verdict {MORE_SETS}.")
     return Representation(
         family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(said),
         details=tuple(_detail(each, chance, sources.get(each.value)) for each, chance in clear), under=under, over=over,
@@ -291,7 +293,7 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
     if not votes:
         return f"whether {system} is fairer than {reference} cannot be said: no chance level of shares or coverage under both"
     if all(vote.verdict == "too few sets" for vote in votes):
-        return f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
+        return f"too few sets {MORE_SETS} to say whether {system} is fairer than {reference}"
     clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
     if not clear:
         known, few = (

@@ -71,6 +71,8 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
         n_limits: of the gate.
     """
     if held := next((each for each in numbers if each.withheld), None):
+        if held.estimate is None:
+            return _missing(limit, f"{held.words}: {held.withheld}")
         return GateRow(name=limit.name, limit=limit.text, outcome="cannot tell", number=held.words, note=held.withheld)
     if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
         return _missing(limit, why)

@@ -10,7 +10,7 @@ from audit_inputs import ATTRIBUTE, make_input, make_set
 from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.findings import FAMILIES
+from evenhand.evaluation.audit.findings import FAMILIES, MORE_SETS
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
@@ -160,7 +160,7 @@ def test_headline_and_table_have_the_same_verdicts(audits):
                 assert (f" {verb} {reference} by " in told) == is_said, (told, verdicts)
             is_unknown = verdicts == {"too few sets"}
             assert (
-                told == f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
+                told == f"too few sets {MORE_SETS} to say whether {system} is fairer than {reference}"
             ) == is_unknown
             # each family beside its verdict, and no other
             for vote in votes:

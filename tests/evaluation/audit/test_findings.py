@@ -213,7 +213,10 @@ def of(family, *numbers):
 @pytest.mark.parametrize("few", [{"small": True}, {"width": None}])
 def test_nobody_is_cleared_by_too_few_sets(family, few):
     found = of(family, number("left", 0.5, gap=-0.5, **few), number("right", 0.5, gap=0.5, **few))
-    assert found.sentence == "left, right: too few sets for a verdict (--least-group)."
+    assert (
+        found.sentence
+        == "left, right: too few sets for a verdict (five are needed, or as many as --least-group asks for)."
+    )
     assert (found.small, found.details) == (("left", "right"), ())
 
 

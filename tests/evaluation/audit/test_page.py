@@ -249,7 +249,10 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
 @pytest.mark.parametrize(("n", "least_group"), [(1, 5), (3, 5), (7, 20), (3, 1)])
 def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
     found = by_words(n, MALE, least_group)
-    assert found.title == "female, male: too few sets for a verdict (--least-group)"
+    assert (
+        found.title
+        == "female, male: too few sets for a verdict (five are needed, or as many as --least-group asks for)"
+    )
     if least_group > n:
         (table,) = [each for each in tables(page(found).body) if each.name == "word lists"]
         assert {cell.note for row in table.rows for cell in row.cells[1:4]} == {f"n {n}, few"}
@@ -269,10 +272,10 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     assert "12 words; 0 of the latter can be compared" in found.title
     assert not [number for number in (*found.by_value, *found.aggregates) if number.chance]
     assert "No word list" not in str(page(found))
-    # a gate cannot tell, rather than miss the number, and counts no sets
+    # what was not measured fails a gate, which counts no sets
     limit = parse_limit("gap(word-lists, female) < -0.1")
     gate = gated(found, Asked((limit,), False), None).gate
-    assert [row.outcome for row in gate.rows] == ["cannot tell"]
+    assert [row.outcome for row in gate.rows] == ["missing"]
     (table,) = tables(gate_blocks(gate))
     assert cells(table, "sets", limit.text) == [Text("")]
 

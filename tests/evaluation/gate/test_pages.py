@@ -95,24 +95,24 @@ def test_what_cannot_be_told_fails_only_if_strict(audit):
     assert verdict(lax) == ""
 
 
-def test_where_too_few_units_are_found_no_limit_on_coverage_can_be_told(tmp_path):
+def test_where_too_few_units_are_found_a_limit_on_coverage_fails(tmp_path):
     # one unit of three is in a document
     found = audited(few=["Apple berry. Zebra quokka. Quartz onyx."] * 24)
     gate, outcomes = verdicts(
         found, "worst_gap(coverage) < -0.05", "gap(coverage, left) > 0.05", "gap(shares, left) > 0"
     )
-    assert outcomes == ["cannot tell", "cannot tell", "breach"]
+    assert outcomes == ["missing", "missing", "breach"]
     assert "under 50 % of the summaries' units" in gate.rows[0].note and gate.rows[0].estimate is None
-    assert len(verdicts(found, "worst_gap(coverage) < -0.05", strict=True)[0].failed) == 1
+    assert len(verdicts(found, "worst_gap(coverage) < -0.05")[0].failed) == 1
     (told,) = (row for block in gate_blocks(gate) if isinstance(block, Table) for row in list(block.rows)[:1])
     assert "under 50 %" in str(told)
-    assert "few) is not told: under 50 %" in junit(gate, "audit")
+    assert "under 50 %" in junit(gate, "audit")
     before = tmp_path / "audit.json"
     before.write_text(found.model_dump_json(), encoding="utf-8")
     since = read_baseline(before, Audit, "audit.json")
-    assert verdicts(found, "worst_gap(coverage) < -0.05", baseline=since)[1] == ["cannot tell"]
+    assert verdicts(found, "worst_gap(coverage) < -0.05", baseline=since)[1] == ["missing"]
     # most of the units being found, the same limit is told
-    assert verdicts(audited(few=[ONE_SIDED] * 24), "worst_gap(coverage) < -0.05")[1] != ["cannot tell"]
+    assert verdicts(audited(few=[ONE_SIDED] * 24), "worst_gap(coverage) < -0.05")[1] == ["breach"]
 
 
 def test_unknown_names_are_refused_before_any_work():
