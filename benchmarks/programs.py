@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..extras import need
+
 
 def end_when_stopped() -> None:
     """Have a signal that would stop this process at once end its blocks first."""
@@ -63,7 +65,15 @@ def _end(leader: "subprocess.Popen[bytes]", patience: float) -> None:
         leader.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             leader.wait(patience)
+    psutil = need("psutil", "a benchmark")
+    # launchers start their workers in sessions of their own
+    children = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        children = psutil.Process(leader.pid).children(recursive=True)
     # also what outlives it
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader.pid, signal.SIGKILL)
+    for child in children:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     leader.wait()

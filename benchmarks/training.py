@@ -165,16 +165,20 @@ class Bench:
     options: argparse.Namespace
     folder: str
 
-    def table(self, n_prompt: int, n: int, only: Sequence[str] = ()) -> Table:
-        """Contenders on one request: those of the names, else all."""
+    def table(self, n_prompt: int, n: int, only: Sequence[str] = (), n_requests: int = 1) -> Table:
+        """Contenders on requests of one pass: those of the names, else all.
+
+        Evenhand and the limit run all of them at once, the others a part whose seconds are scaled.
+        """
         rows = self.pairs(n_prompt, n)
-        (group,) = build_groups(rows)
+        groups = [group for at in range(n_requests) for group in build_groups(self.pairs(n_prompt, n, at))]
         timed = rows[: min(self.options.pairs or len(rows), len(rows))]
-        part = Extrapolated(len(timed), len(rows), "pairs")
+        part = Extrapolated(len(timed), len(rows) * n_requests, "pairs")
+        one = Extrapolated(1, n_requests, "requests") if n_requests > 1 else None
         contenders = [
-            Contender(OURS, partial(self._shared, group)),
-            Contender(LIMIT, partial(self._limit, group)),
-            Contender(ALONE, partial(self._shared, group, is_apart=True)),
+            Contender(OURS, partial(self._shared, groups)),
+            Contender(LIMIT, partial(self._limit, groups[0], n_requests)),
+            Contender(ALONE, partial(self._shared, groups[:1], is_apart=True), extrapolated=one),
             Contender(PAIRED, partial(self._paired, timed), extrapolated=part),
             Contender(STOCK, partial(self._stock, timed), extrapolated=part),
         ]
@@ -182,7 +186,7 @@ class Bench:
             contenders.append(Contender(COMPACT, partial(self._stock, timed, is_compact=True), extrapolated=part))
         run = [each for each in contenders if not only or each.name in only]
         return compare(
-            f"n = {n}, {len(rows)} pairs, prompt of {n_prompt} tokens",
+            f"n = {n}, {len(rows)} pairs, prompt of {n_prompt} tokens" + (f", {n_requests} requests" if one else ""),
             run,
             self.options.repeats,
             [name for name in (STOCK, LIMIT) if name in {each.name for each in run}],
@@ -235,32 +239,41 @@ class Bench:
             notes.append(f"evenhand, {table.title}: {rate:.3g} model TFLOP/s{share}")
         return notes
 
-    def pairs(self, n_prompt: int, n: int) -> list[Row]:
-        """All pairs of a request; its tokens are those of the sample corpus' texts, one after another, or drawn ones."""
+    def pairs(self, n_prompt: int, n: int, request: int = 0) -> list[Row]:
+        """All pairs of a request; its tokens are those of the sample corpus' texts, one after another, or drawn ones.
+
+        Each request begins elsewhere in the texts, or has tokens of its own.
+        """
+        n_tokens = n_prompt + n * max(CANDIDATE_TOKENS)
         if self.options.random is None:
-            ids = self._text_ids
+            ids = self._text_ids[request * n_tokens :]
+            assert len(ids) >= n_tokens, "the sample corpus has no further texts"
         else:
-            drawn = random.Random(SEED)  # noqa: S311 - no secret
+            drawn = random.Random(SEED + request)  # noqa: S311 - no secret
             n_words = RANDOM[self.options.random]["vocab_size"]
-            ids = [drawn.randrange(n_words) for _ in range(n_prompt + n * max(CANDIDATE_TOKENS))]
+            ids = [drawn.randrange(n_words) for _ in range(n_tokens)]
         lengths = [CANDIDATE_TOKENS[i % 3] for i in range(n)]
         starts = [n_prompt + sum(lengths[:i]) for i in range(n)]
         taken = [ids[start : start + length] for start, length in zip(starts, lengths, strict=True)]
         return [Row("", ids[:n_prompt], taken[i], taken[j]) for i in range(n) for j in range(i + 1, n)]
 
-    def _shared(self, group: Group, *, is_apart: bool = False) -> Counts:
-        """A request by the shared-prefix trainer; `is_apart` gives each candidate a prompt of its own."""
+    def _shared(self, groups: Sequence[Group], *, is_apart: bool = False) -> Counts:
+        """Requests by the shared-prefix trainer; `is_apart` gives each candidate a prompt of its own."""
         collator = self.shared_prefix.data_collator
-        batch = collator([group.columns])
+        batch = collator([group.columns for group in groups])
         if is_apart:
             # the scored tokens stand in the same order, so that the pairs find them where they are; equal prompts would run once
-            parts = [Group(group.prompt_ids, [ids], [0], [0], [1.0]).columns for ids in group.candidate_ids]
+            parts = [
+                Group(group.prompt_ids, [ids], [0], [0], [1.0]).columns
+                for group in groups
+                for ids in group.candidate_ids
+            ]
             split = replace(collator, least_shared=NEVER_SHARED)(parts)
             batch |= {"passes": split["passes"], "attention_mask": split["attention_mask"]}
         return self._ran(batch)
 
     def _paired(self, rows: Sequence[Row]) -> Counts:
-        found = [self._shared(group) for row in rows for group in build_groups([row])]
+        found = [self._shared(build_groups([row])) for row in rows]
         summed = {name: sum(each[name] for each in found) for name in found[0]}
         return summed | {"loss": summed["loss"] / len(rows)}
 
@@ -282,17 +295,19 @@ class Bench:
         work = lora_flops(self._sizes, n_tokens, n_seen, n_logits)
         return {"tokens": 2 * n_tokens, "TFLOP": work / 1e12}
 
-    def _limit(self, group: Group) -> Counts:
+    def _limit(self, group: Group, n_rows: int) -> Counts:
+        """So many sequences side by side, each as long as the request's packed one."""
         torch = need("torch", "benchmark 'training'")
         (one,) = self.shared_prefix.data_collator([group.columns])["passes"]
         model = self._pairwise.model
         device = model.device
         ids, scored, targets = (one[name].to(device) for name in ("input_ids", "scored", "targets"))
+        ids = ids.expand(n_rows, -1)
         base = model.get_base_model()
 
         def loss() -> Any:
-            hidden = base.model(input_ids=ids, use_cache=False).last_hidden_state[0, scored]
-            return torch.nn.functional.cross_entropy(base.lm_head(hidden).float(), targets[0])
+            hidden = base.model(input_ids=ids, use_cache=False).last_hidden_state[:, scored].flatten(0, 1)
+            return torch.nn.functional.cross_entropy(base.lm_head(hidden).float(), targets[0].repeat(n_rows))
 
         with torch.autocast(device.type, torch.bfloat16, enabled=self.options.dtype == "bfloat16"):
             with torch.no_grad(), model.disable_adapter():
@@ -300,7 +315,7 @@ class Bench:
             found = loss()
         found.backward()
         model.zero_grad()
-        return self._counts(one["n_tokens"], seen_from(0, one["n_tokens"]), len(scored))
+        return self._counts(n_rows * one["n_tokens"], n_rows * seen_from(0, one["n_tokens"]), n_rows * len(scored))
 
     @cached_property
     def _is_compact(self) -> bool:
@@ -412,6 +427,8 @@ class Bench:
             **parts,
         )
         # what `train` does before the first step
+        if self.options.checkpointing:
+            trainer.model.gradient_checkpointing_enable(arguments.gradient_checkpointing_kwargs)
         trainer.model_wrapped = trainer.accelerator.prepare_model(trainer.model)
         trainer.current_gradient_accumulation_steps = 1
         return trainer

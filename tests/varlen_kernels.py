@@ -39,6 +39,14 @@ def varlen_attn(  # noqa: PLR0917 - as the library has it
     return each_alone(query, key, value, (cu_seq_q, cu_seq_k), (max_q, max_k), scale, window_size, 0.0)
 
 
+def varlen_attn_2_11(  # noqa: PLR0917 - as the library has it
+    query: Any, key: Any, value: Any, cu_seq_q: Any, cu_seq_k: Any, max_q: int, max_k: int, *, return_aux: Any = None,
+    scale: float | None = None, window_size: tuple[int, int] = (-1, -1),
+) -> Any:  # fmt: skip
+    """torch.nn.attention.varlen.varlen_attn of torch 2.11, which shares heads without being asked."""
+    return each_alone(query, key, value, (cu_seq_q, cu_seq_k), (max_q, max_k), scale, window_size, 0.0)
+
+
 def each_alone(  # noqa: PLR0917 - as the kernels have it
     query: Any, key: Any, value: Any, starts: Any, longest: Any, scale: Any, window: tuple[int, int], softcap: float
 ) -> Any:

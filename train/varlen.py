@@ -27,7 +27,7 @@ LIBRARIES = {
         "flash_attn_varlen_func",
         "build it in flash-attention's folder hopper",
     ),
-    "torch_varlen": ("torch.nn.attention.varlen", "varlen_attn", "pip install 'torch>=2.13'"),
+    "torch_varlen": ("torch.nn.attention.varlen", "varlen_attn", "pip install 'torch>=2.11'"),
 }
 # head sizes that the kernels take
 MOST_HEAD_SIZE, HEAD_SIZE_MULTIPLE = 256, 8
@@ -66,7 +66,7 @@ def open_kernel(attention: str, config: Any) -> Kernel:
             f"{where} needs {name} of {module}, which cannot be imported here ({error}): {remedy}, or write sdpa"
         ) from error
     known = inspect.signature(function).parameters.keys()
-    usual = {"scale", "window_size", "enable_gqa"} if attention == "torch_varlen" else {"softmax_scale", "window_size"}
+    usual = {"scale", "window_size"} if attention == "torch_varlen" else {"softmax_scale", "window_size"}
     wanted = dict.fromkeys(sorted(usual), "this version is too old")
     if getattr(config, "attn_logit_softcapping", None):
         wanted["softcap"] = f"{config.model_type} bounds its attention scores"
@@ -78,7 +78,10 @@ def open_kernel(attention: str, config: Any) -> Kernel:
         mistakes.append(f"heads of size {size} are none of 8, 16, ..., {MOST_HEAD_SIZE}")
     if mistakes:
         raise RecipeError(f"{where} cannot be used: {'; '.join(mistakes)}; write sdpa or flex_attention")
-    return partial(torch_varlen if attention == "torch_varlen" else flash, function)
+    if attention != "torch_varlen":
+        return partial(flash, function)
+    # before torch 2.12 its kernel shares heads without being asked
+    return partial(torch_varlen, partial(function, enable_gqa=True) if "enable_gqa" in known else function)
 
 
 def flash(  # noqa: PLR0913 - what a kernel is asked
@@ -131,9 +134,7 @@ def torch_varlen(  # noqa: PLR0913 - what a kernel is asked
     assert not dropout, "models with dropout of attention are refused"
     # (-1, 0) is how it says causal
     seen = (-1 if window is None else window - 1, 0)
-    found: torch.Tensor = function(
-        query, key, value, *cuts.starts, *cuts.longest, scale=scale, window_size=seen, enable_gqa=True
-    )
+    found: torch.Tensor = function(query, key, value, *cuts.starts, *cuts.longest, scale=scale, window_size=seen)
     return found
 
 

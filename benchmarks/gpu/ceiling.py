@@ -31,7 +31,7 @@ def measure(rows: Rows, *, is_tiny: bool) -> None:
         bench = open_bench(folder, size, checkpointing=True)
         attention = _choose_first(bench)
         for doubling in range(TINY_DOUBLINGS if is_tiny else MOST_DOUBLINGS):
-            rows.check(f"{2**doubling} requests", partial(_fit, bench, 2**doubling, fitted, is_tiny=is_tiny))
+            rows.check(f"requests: {2**doubling}", partial(_fit, bench, 2**doubling, fitted, is_tiny=is_tiny))
             if len(fitted) <= doubling:
                 break
         if fitted:
@@ -51,9 +51,10 @@ def _choose_first(bench: Bench) -> str:
 
 def _fit(bench: Bench, n_requests: int, fitted: list[dict[str, Any]], *, is_tiny: bool) -> dict[str, Any]:
     """Run that many requests in one pass; the figures also go to `fitted`, unless memory is out."""
-    (group,) = build_groups(bench.pairs(*(TINY if is_tiny else (N_PROMPT, N))))
+    # each with tokens of its own: what prompts begin with alike would run once
+    rows = [bench.pairs(*(TINY if is_tiny else (N_PROMPT, N)), at) for at in range(n_requests)]
     trainer = bench.shared_prefix
-    batch = trainer.data_collator([group.columns] * n_requests)
+    batch = trainer.data_collator([group.columns for each in rows for group in build_groups(each)])
     (one,) = batch["passes"]
     lengths = [span.end - span.start for span in one["layout"].spans]
     figures = {"tokens": one["n_tokens"], "scored": len(one["scored"]), "requests": lengths}

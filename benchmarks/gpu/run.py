@@ -1,11 +1,14 @@
-"""All parts one after another; `run.sh` calls this. A part that fails or runs past its limit leaves the others alone."""
+"""All parts: side by side what is not timed, then the others alone; `run.sh` calls this.
+
+A part that fails or runs past its limit leaves the others alone.
+"""
 
 import argparse
-import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +26,8 @@ FOLDER = Path("runs/gpu")
 # with --tiny, where time says nothing and a processor may be busy
 TINY_LIMIT = 600.0
 WIDTH, MOST_REASON = 160, 60
+# seconds between two looks at what runs
+POLL = 0.05
 # what timeout(1) exits with
 PAST_LIMIT = 124
 STATES = {code: state for state, code in CODES.items()}
@@ -33,6 +38,8 @@ class Job(NamedTuple):
 
     command: Sequence[str]
     limit: float
+    # runs with nothing beside it
+    alone: bool = True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tiny", action="store_true", help="models of two layers, on the CPU")
     parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER", help="(%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help="(all)")
-    parser.add_argument("--limit", action="append", type=_limit, default=[], metavar="PART=SECONDS", help="of a part")
+    parser.add_argument(
+        "--limit", nargs="+", action="extend", type=_limit, default=[], metavar="PART=SECONDS", help="of a part"
+    )
     options = parser.parse_args(argv)
     # a run that is stopped stops its part
     end_when_stopped()
@@ -51,7 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = [sys.executable, "-m", f"{__package__}.start"]
     tiny = ["--tiny"] if options.tiny else []
     jobs = {
-        name: Job([*command, name, "--output", str(_figures(options.output, name)), *tiny], limits[name])
+        name: Job(
+            [*command, name, "--output", str(_figures(options.output, name)), *tiny],
+            limits[name],
+            # a processor that is busy with one is slow enough
+            alone=options.tiny or PARTS[name].alone,
+        )
         for name in options.only
     }
     return run_jobs(jobs, options.output)
@@ -79,33 +93,51 @@ def run_jobs(jobs: Mapping[str, Job], folder: Path) -> int:
         0, or 1 where a part failed or ran past its limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for name, job in jobs.items():
-        figures = _figures(folder, name)
-        figures.unlink(missing_ok=True)
-        start = time.monotonic()
-        code = _run(job, folder / f"{name}.log")
-        found = _read(figures) | {"exit_code": code, "seconds": round(time.monotonic() - start, 1), "limit": job.limit}
-        # the code says it: figures may be those that a part left when it was stopped
-        found["state"] = STATES.get(code, FAILED)
-        if code == PAST_LIMIT:
-            found["reason"] = f"ran past its limit of {job.limit:g} s"
-        elif code not in STATES or (found["state"] != NOT_HERE and not found["rows"]):
-            found |= {"state": FAILED, "reason": f"ended with {code}; {name}.log has what it said"}
-        write_json(figures, found)
-        parts.append({"part": name, **found})
+    beside = {name: job for name, job in jobs.items() if not job.alone}
+    waves = [beside, *({name: job} for name, job in jobs.items() if job.alone)]
+    found: dict[str, dict[str, Any]] = {}
+    parts: list[dict[str, Any]] = []
+    for name, code, seconds in (ended for wave in waves for ended in _run(wave, folder)):
+        found[name] = _found(name, jobs[name], code, folder) | {"seconds": round(seconds, 1)}
+        write_json(_figures(folder, name), found[name])
+        parts = [{"part": each, **found[each]} for each in jobs if each in found]
         write_json(folder / "summary.json", {"parts": [_summed(each) for each in parts]})
     _show(parts, folder)
     return int(any(part["state"] == FAILED for part in parts))
 
 
-def _run(job: Job, log: Path) -> int:
-    """The job's exit code; `PAST_LIMIT` where it and all that it started had to be stopped."""
-    with started(job.command, log) as process:
-        try:
-            return process.wait(job.limit)
-        except subprocess.TimeoutExpired:
-            return PAST_LIMIT
+def _run(jobs: Mapping[str, Job], folder: Path) -> Iterator[tuple[str, int, float]]:
+    """Start jobs at once; name, exit code and seconds of each as it ends.
+
+    The code is `PAST_LIMIT` where the job and all that it started had to be stopped.
+    """
+    with ExitStack() as stack:
+        running = {}
+        for name, job in jobs.items():
+            _figures(folder, name).unlink(missing_ok=True)
+            ending = stack.enter_context(ExitStack())
+            running[name] = ending.enter_context(started(job.command, folder / f"{name}.log")), ending, time.monotonic()
+        while running:
+            time.sleep(POLL)
+            for name, (process, ending, start) in list(running.items()):
+                code, seconds = process.poll(), time.monotonic() - start
+                if code is None and seconds < jobs[name].limit:
+                    continue
+                ending.close()
+                del running[name]
+                yield name, PAST_LIMIT if code is None else code, seconds
+
+
+def _found(name: str, job: Job, code: int, folder: Path) -> dict[str, Any]:
+    """What a job has written, and what became of it."""
+    # the code says it: figures may be those that a part left when it was stopped
+    found = _read(_figures(folder, name))
+    found |= {"exit_code": code, "limit": job.limit, "state": STATES.get(code, FAILED)}
+    if code == PAST_LIMIT:
+        found["reason"] = f"ran past its limit of {job.limit:g} s"
+    elif code not in STATES or (found["state"] != NOT_HERE and not found["rows"]):
+        found |= {"state": FAILED, "reason": f"ended with {code}; {name}.log has what it said"}
+    return found
 
 
 def _read(figures: Path) -> dict[str, Any]:

@@ -19,9 +19,11 @@ while [ $# -gt 0 ]; do
     if [ "$1" = --wheels ]; then
         # one by one: a package that cannot be had leaves its parts "not here", and the others alone
         for file in "$(realpath "$2")"/*.whl; do
-            "$python" -m pip install --disable-pip-version-check -q --no-index --no-deps --no-compile --target "$place/site" "$file" ||
+            "$python" -m pip install --disable-pip-version-check -q --no-index --no-deps --no-compile --upgrade --target "$place/site" "$file" ||
                 echo "cannot be used here: $file" >&2
         done
+        # imported by twenty processes
+        "$python" -m compileall -q -j 0 "$place/site" || true
         shift 2
     else
         arguments+=("$1")
@@ -32,5 +34,7 @@ done
 ln -s "$root" "$place/evenhand"
 export PYTHONPATH="$place:$place/site${PYTHONPATH:+:$PYTHONPATH}"
 export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
+# modules are compiled once: every training starts a process or two
+unset PYTHONDONTWRITEBYTECODE
 export HF_HUB_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1 TOKENIZERS_PARALLELISM=false
 "$python" -m evenhand.benchmarks.gpu.run ${arguments[@]+"${arguments[@]}"}

@@ -1,7 +1,7 @@
 """A training by evenhand's own command on one card, killed in its fifth step and started again, against an undisturbed one.
 
-By DeepSpeed ZeRO-2, ZeRO-3, FSDP2, and of a model in four bits (NF4). The model is a Llama of two layers that knows a few words.
-With --tiny FSDP2 has two processes: of one alone accelerate makes no FSDP on the CPU.
+By DeepSpeed ZeRO-2, ZeRO-3, FSDP2, and of a model in four bits (NF4); with Liger's layers, against plain ones. The model is a
+Llama of two layers that knows a few words. With --tiny FSDP2 has two processes: of one alone accelerate makes no FSDP on the CPU.
 """
 
 import importlib.util
@@ -27,15 +27,20 @@ from .killed import KILLED_IN
 from .part import NotHere, Rows
 
 # kind -> accelerate configuration that is shipped
-CONFIGS = {"zero2": "zero2", "zero3": "zero3", "fsdp2": "fsdp2", "nf4": "cpu"}
+CONFIGS = {"zero2": "zero2", "zero3": "zero3", "fsdp2": "fsdp2", "nf4": "cpu", "liger": "cpu"}
 # two steps an epoch, of a request for each process; a checkpoint every other step
 EPOCHS, SAVE_STEPS = 4, 2
 # of losses of one training in two runs: atomic sums of a GPU come in any order
 TOLERANCE = 1e-3
+# Liger's layers round otherwise, in bfloat16
+LIGER_TOLERANCE = 0.02
 
 
 def measure(rows: Rows, *, is_tiny: bool, kind: str) -> None:
     """Add the row."""
+    if kind == "liger":
+        rows.check("liger, beside plain layers", partial(liger_beside_plain, is_tiny=is_tiny))
+        return
     rows.check(f"{kind}, killed and continued", partial(killed_and_continued, kind, is_tiny=is_tiny))
 
 
@@ -77,9 +82,35 @@ def killed_and_continued(kind: str, *, is_tiny: bool) -> dict[str, Any]:
     }
 
 
+def liger_beside_plain(*, is_tiny: bool) -> dict[str, Any]:
+    """Losses of a training with Liger's layers and of one without.
+
+    Raises:
+        NotHere: it is not installed, or there is no GPU.
+        AssertionError: a training failed, did not learn, or the other went another way.
+    """
+    refuse_where_absent("liger", is_tiny=is_tiny)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tokenizer = write_toy(folder / "toy", n_layers=2, width=64)
+        write_jsonl(folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=False) for number in range(2)])
+        config = write_config("liger", folder, 1, is_tiny=is_tiny)
+        plain = write_recipe("liger", folder, "plain")
+        liger = write_recipe("liger", folder, "liger", use_liger_kernel=True)
+        for phase in (plain, liger):
+            launch(config, phase)
+        wanted, found = losses(plain), losses(liger)
+    assert wanted[-1] < wanted[0], f"it did not learn: {wanted}"
+    furthest = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
+    assert furthest <= LIGER_TOLERANCE, f"losses with Liger {found}, without {wanted}"
+    return {"losses": wanted, "furthest": furthest, "shown": {"losses off by": f"{furthest:.2g}"}}
+
+
 def refuse_where_absent(kind: str, *, is_tiny: bool) -> None:
     """Say why a kind cannot be tried on this machine."""
-    library = {"zero2": "deepspeed", "zero3": "deepspeed", "nf4": "bitsandbytes"}.get(kind)
+    if kind == "liger" and is_tiny:
+        raise NotHere("its kernels need a GPU")
+    library = {"zero2": "deepspeed", "zero3": "deepspeed", "nf4": "bitsandbytes", "liger": "liger_kernel"}.get(kind)
     for each in filter(None, (library, "trl", "peft", "datasets")):
         if importlib.util.find_spec(each) is None:
             raise NotHere(f"{each} is not installed")
@@ -94,7 +125,7 @@ def write_config(kind: str, folder: Path, n_processes: int, *, is_tiny: bool) ->
     return folder / "accelerate.yaml"
 
 
-def write_recipe(kind: str, folder: Path, name: str) -> Phase:
+def write_recipe(kind: str, folder: Path, name: str, **trainer: Any) -> Phase:
     """The recipe of a run in the folder of that name; its only round. The seed of a training comes of the recipe's name."""
     recipe = Recipe.model_validate(
         {
@@ -109,7 +140,7 @@ def write_recipe(kind: str, folder: Path, name: str) -> Phase:
             "train": {"pairs": str(folder / "pairs.jsonl")},
             "trainer": {
                 "learning_rate": 1e-2, "per_device_train_batch_size": 1, "gradient_accumulation_steps": 1,
-                "num_train_epochs": EPOCHS, "save_steps": SAVE_STEPS, "logging_steps": 1,
+                "num_train_epochs": EPOCHS, "save_steps": SAVE_STEPS, "logging_steps": 1, **trainer,
             },
         }
     )  # fmt: skip

@@ -14,24 +14,37 @@ from ...errors import RecipeError
 from ...estimate.devices import DEVICES
 from ...extras import need
 from ..measure import Table
-from ..training import LIMIT, OURS, STOCK, Bench
+from ..training import ALONE, APART, LIMIT, OURS, STOCK, TOGETHER, Bench
 from .part import NotHere, Rows
 
 # prompt and candidates: the published figures' size
 N_PROMPT, N = 1400, 9
 TINY = 60, 3
+# requests of a pass: one, which leaves a fast card waiting for Python between its kernels, and what fills it
+N_REQUESTS = 1, 4
+# prompt of each side of a set, and candidates
+SIDES = 2900, 9
+# that TRL runs, all in one micro-batch, so that it fills the card
+PAIRS = 4
 # at least: model FLOPs utilisation, times TRL's speed, share of the packed limit's speed
 GOALS = {"MFU": 0.4, "times TRL": 40.0, "of the limit": 0.9}
 
 
 def measure(rows: Rows, *, is_tiny: bool, size: str) -> None:
-    """Add a row for each kernel, without and with checkpointing."""
+    """Add a row for each kernel and number of requests, and for one kernel with checkpointing."""
+    sizes, of_sides = (TINY, TINY) if is_tiny else ((N_PROMPT, N), SIDES)
     with tempfile.TemporaryDirectory() as folder:
-        for checkpointing in (False, True):
+        for checkpointing, kernels in ((False, PACKED_ATTENTION), (True, PACKED_ATTENTION[:1])):
             bench = open_bench(folder, "tiny" if is_tiny else size, checkpointing=checkpointing)
-            for attention in PACKED_ATTENTION:
-                name = f"{attention}{', checkpointing' if checkpointing else ''}"
-                rows.check(name, partial(timed, bench, attention, *(TINY if is_tiny else (N_PROMPT, N))))
+            # TRL's, which no kernel of evenhand changes, comes from the first table
+            tables: list[Table] = []
+            for attention in kernels:
+                for n_requests in N_REQUESTS:
+                    unit = "request" if n_requests == 1 else "requests"
+                    name = f"{attention}, {n_requests} {unit}{', checkpointing' if checkpointing else ''}"
+                    rows.check(name, partial(timed, bench, attention, sizes, n_requests, tables))
+                if not checkpointing:
+                    rows.check(f"{attention}, both sides of a set", partial(sides, bench, attention, of_sides))
             # the next models come before these would be let go
             del bench
             gc.collect()
@@ -41,24 +54,44 @@ def open_bench(folder: str, size: str, *, checkpointing: bool) -> Bench:
     """The trainers, on random weights of that size."""
     is_tiny = size == "tiny"
     options = Namespace(
-        random=size, model=None, dtype="float32" if is_tiny else "bfloat16", attention="sdpa", quick=is_tiny, pairs=1,
-        pairwise_batch=1, repeats=1 if is_tiny else 3, peak=None, checkpointing=checkpointing,
+        random=size, model=None, dtype="float32" if is_tiny else "bfloat16", attention="sdpa", quick=is_tiny,
+        pairs=1 if is_tiny else PAIRS, pairwise_batch=PAIRS, repeats=1 if is_tiny else 3, peak=None, checkpointing=checkpointing,
     )  # fmt: skip
     return Bench(options, folder)
 
 
-def timed(bench: Bench, attention: str, n_prompt: int, n: int) -> dict[str, Any]:
+def timed(bench: Bench, attention: str, sizes: tuple[int, int], n_requests: int, tables: list[Table]) -> dict[str, Any]:
     """The table of a kernel, and its figures beside the goals.
+
+    Args:
+        bench: the trainers.
+        attention: the kernel.
+        sizes: tokens of the prompt, and candidates.
+        n_requests: of a pass.
+        tables: those before, of which the first is of one request and has TRL as well; this one is added.
 
     Raises:
         NotHere: the kernel is not installed, or does not run on this device.
         AssertionError: it is wrong on this device.
     """
     choose(bench, attention)
-    table = bench.table(n_prompt, n, (OURS, LIMIT, STOCK))
+    table = bench.table(*sizes, (OURS, LIMIT, *(() if tables else (ALONE, STOCK))), n_requests)
     if not table.row(OURS).runs:
         raise NotHere(f"{OURS}: {table.row(OURS).failure}")
-    return {"table": table.as_json(), "shown": beside_goals(table, device_peak())}
+    tables.append(table)
+    return {"table": table.as_json(), "shown": beside_goals(table, tables[0], n_requests, device_peak())}
+
+
+def sides(bench: Bench, attention: str, sizes: tuple[int, int]) -> dict[str, Any]:
+    """Both sides of a document set: what their prompts begin with alike once, and twice; errors as of `timed`."""
+    choose(bench, attention)
+    table = bench.sides(*sizes)
+    gain = table.time_ratio(APART, TOGETHER)
+    return {"table": table.as_json(), "shown": {"once, not twice": _times(gain)}}
+
+
+def _times(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.3g} times as fast"
 
 
 def choose(bench: Bench, attention: str) -> None:
@@ -77,16 +110,28 @@ def device_peak() -> float | None:
     return next((each.peak / 1e12 for key, each in DEVICES.items() if key.partition("-")[0] in name), None)
 
 
-def beside_goals(table: Table, peak: float | None) -> dict[str, str]:
-    """What was reached, each with its goal; "-" where something did not run or the device is not known."""
+def beside_goals(table: Table, first: Table, n_requests: int, peak: float | None) -> dict[str, str]:
+    """What was reached, each with its goal; "-" where something did not run or the device is not known.
+
+    Args:
+        table: with evenhand and the limit.
+        first: with TRL, and with each candidate alone, of one request on the same models.
+        n_requests: of the table.
+        peak: of the device, in TFLOP/s.
+    """
     ours = table.row(OURS)
     rate = ours.counts["TFLOP"] / ours.seconds if ours.seconds else None
+    # theirs take as long for each of several requests: a micro-batch of one fills the card
+    trl, alone = (seconds and n_requests * seconds for seconds in (first.row(name).seconds for name in (STOCK, ALONE)))
     reached = {
         "MFU": rate / peak if rate and peak else None,
-        "times TRL": table.time_ratio(STOCK, OURS),
+        "times TRL": trl / ours.seconds if trl and ours.seconds else None,
         "of the limit": table.time_ratio(LIMIT, OURS),
     }
-    shown = {"TFLOP/s": f"{rate:.3g}" if rate else "-"}
+    shown = {
+        "TFLOP/s": f"{rate:.3g}" if rate else "-",
+        "each candidate alone": _times(alone / ours.seconds if alone and ours.seconds else None),
+    }
     for name, goal in GOALS.items():
         value = reached[name]
         shown[f"{name} (goal {goal:g})"] = (

@@ -92,6 +92,42 @@ def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
 
 
 @pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize(("checkpointing", "n_runs"), [(False, 2), (True, 3)])
+def test_checkpointing_runs_layers_again_in_every_trainer(tmp_path, monkeypatch, checkpointing, n_runs):
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("trl")
+    options = Namespace(
+        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=1, pairwise_batch=1, repeats=1, peak=None,
+        checkpointing=checkpointing,
+    )  # fmt: skip
+    bench, calls = Bench(options, str(tmp_path)), []
+    layer = transformers.models.llama.modeling_llama.LlamaDecoderLayer
+    plain = layer.forward
+    monkeypatch.setattr(
+        layer, "forward", lambda self, *args, **options: calls.append(1) or plain(self, *args, **options)
+    )
+    for name in (OURS, LIMIT, STOCK):
+        calls.clear()
+        bench.table(60, 3, [name])
+        # of two layers; policy and reference, and on the way back
+        assert len(calls) == 2 * n_runs, name
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_requests_of_a_pass_share_nothing(tmp_path):
+    pytest.importorskip("trl")
+    options = Namespace(
+        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=1, pairwise_batch=1, repeats=1, peak=None,
+        checkpointing=False,
+    )  # fmt: skip
+    one, three = (Bench(options, str(tmp_path)).table(60, 3, [OURS, LIMIT, STOCK], n) for n in (1, 3))
+    for name in (OURS, LIMIT):
+        assert three.row(name).counts["tokens"] == 3 * one.row(name).counts["tokens"]
+        assert three.row(name).counts["TFLOP"] == pytest.approx(3 * one.row(name).counts["TFLOP"])
+    assert three.row(STOCK).extrapolated.factor == 9
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
 def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     pytest.importorskip("trl")
     output = tmp_path / "training.json"

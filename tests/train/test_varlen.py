@@ -6,6 +6,7 @@ What only a GPU can show, the libraries' own kernels, is not shown here; see ben
 import inspect
 import sys
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -160,6 +161,19 @@ def test_torch_double_has_the_signature_of_torch() -> None:
     assert [(p.name, p.kind, p.default) for p in theirs.values()] == [
         (p.name, p.kind, p.default) for p in ours.values()
     ]
+
+
+def test_torch_before_it_was_asked_to_share_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.train.varlen import LIBRARIES, open_kernel, varlen_attention
+
+    query, key, value = (torch.randn(1, heads, LAYOUT.length, 16) for heads in (8, 2, 2))
+    config = SimpleNamespace(head_dim=16)
+    found = []
+    for double in ("varlen_attn", "varlen_attn_2_11"):
+        monkeypatch.setitem(LIBRARIES, "torch_varlen", ("varlen_kernels", double, ""))
+        kernel = open_kernel("torch_varlen", config)
+        found += varlen_attention(None, query, key, value, None, kernel=kernel, shared_prefix=LAYOUT, scaling=0.25)[:1]
+    assert torch.equal(*found)
 
 
 def test_norms_of_heads_come_in_the_type_of_autocast() -> None:
