@@ -19,7 +19,10 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ],
     summaries: Annotated[
         list[str],
-        typer.Option(metavar="[LABEL=]FILE", help="A summary of each set, one file, as `evenhand audit` reads them."),
+        typer.Option(
+            metavar="[LABEL=]FILE",
+            help="A summary of each set, one file, as `evenhand audit` reads them; a LABEL= is taken and not kept.",
+        ),
     ],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
     out: Annotated[

@@ -58,7 +58,7 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
 
 def unfit(number: Named) -> str:
     """Why no gate may act on a number; "" where one may. Whatever a gate demands of a measure stands here."""
-    return "" if number.estimate is not None else "it is undefined"
+    return "" if number.estimate is not None else number.withheld or "it is undefined"
 
 
 def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: int) -> GateRow:
@@ -70,10 +70,6 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
         plan: level of all intervals together, draws and their seed.
         n_limits: of the gate.
     """
-    if held := next((each for each in numbers if each.withheld), None):
-        if held.estimate is None:
-            return _missing(limit, f"{held.words}: {held.withheld}")
-        return GateRow(name=limit.name, limit=limit.text, outcome="cannot tell", number=held.words, note=held.withheld)
     if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
         return _missing(limit, why)
     kept = [each for each in numbers if not each.is_few] or list(numbers)

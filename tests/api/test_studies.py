@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from quick_recipe import RECIPE
 
 import evenhand
 from evenhand.errors import DataError, RecipeError
@@ -128,18 +129,6 @@ def test_summaries_of_sides_cannot_be_audited(documents):
     made = evenhand.generate(documents, "none", backend="scripted", n=1)
     with pytest.raises(DataError, match=r'one side each \(allow, ban\).*"scope": "all"'):
         evenhand.audit(documents, {"made": made}, **FAST)
-
-
-RECIPE = {
-    "name": "quick",
-    "model": {"name": "none"},
-    "corpus": {"test": {"split": "test", "limit": 3}},
-    "generate": {"backend": "scripted", "plans": {"hot": {"candidates": 2}}},
-    "judges": {"words": {"kind": "length"}},
-    "reward": {"judges": ["words"], "combine": "z_mean"},
-    "evaluation": {"judges": ["words"]},
-    "rounds": 0,
-}
 
 
 def test_a_recipe_of_a_dict_runs_and_reports(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from quick_recipe import RECIPE
 from typer.testing import CliRunner
 
 import evenhand as package
@@ -379,17 +380,7 @@ def test_benchmark_judges_ends_with_tables_and_a_page(tmp_path):
 
 
 def test_a_report_says_what_it_found_and_where_it_lies(tmp_path):
-    recipe = {
-        "name": "quick",
-        "model": {"name": "none"},
-        "corpus": {"test": {"split": "test", "limit": 3}},
-        "generate": {"backend": "scripted", "plans": {"hot": {"candidates": 2}}},
-        "judges": {"words": {"kind": "length"}},
-        "reward": {"judges": ["words"], "combine": "z_mean"},
-        "evaluation": {"judges": ["words"], "resamples": 200},
-        "rounds": 0,
-        "output": str(tmp_path / "run"),
-    }
+    recipe = RECIPE | {"output": str(tmp_path / "run"), "evaluation": {"judges": ["words"], "resamples": 200}}
     found = package.run(recipe).found
     (tmp_path / "quick.yaml").write_text(yaml.safe_dump(recipe))
     said = " ".join(evenhand("report", tmp_path / "quick.yaml").stdout.split())
