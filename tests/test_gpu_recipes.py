@@ -4,7 +4,10 @@ The longer ones run with `-m campaign`.
 """
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,6 +273,42 @@ def test_every_recipe_for_gpus_runs_in_miniature(workshop, tmp_path, name):
     asked = set(changed.get("evaluation.judges", recipe.evaluation.judges))
     assert not asked - {each.judge for each in judgements}, "every judge was asked"
     assert len(list(tmp_path.rglob("training.json"))) == changed.get("rounds", 0), "every round was trained"
+
+
+@pytest.mark.campaign
+def test_the_flagship_runs_on_vllm_and_deepspeed(workshop, tmp_path):
+    pytest.importorskip("vllm")
+    pytest.importorskip("deepspeed")
+    path = RECIPES / "polisum/llama-3.1-8b/dpo.yaml"
+    # as shipped, but for what a processor has not
+    changed = changes(load_recipe(path)) | {
+        "train.accelerate_config": "zero2_cpu",
+        "rounds": 1,
+        "train.global_batch_size": 2,
+    }
+    for key in [key for key in changed if key.endswith("backend")]:
+        del changed[key]
+    engines = {"generate.replicas": 1, "generate.max_model_len": 2048}
+    engines |= {
+        f"judges.{name}.backend.{key}": value
+        for name in ("coverage", "faithfulness", "report_coverage")
+        for key, value in (("max_model_len", 2048), ("replicas", 1))
+    }
+    small = tmp_path / "small.yaml"
+    small.write_text(yaml.safe_dump({"extends": str(path)} | nested(changed | engines)))
+    for each in workshop.folder.iterdir():
+        (tmp_path / each.name).symlink_to(each)
+    (tmp_path / "output.txt").unlink(missing_ok=True)
+    # an engine does not start in a process that was forked
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand", "loop", "small.yaml"], cwd=tmp_path, env=os.environ | workshop.environment,
+        capture_output=True, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    (training,) = (json.loads(found.read_text()) for found in tmp_path.rglob("training.json"))
+    assert training["sharding"] == "zero2"
+    (kept,) = tmp_path.rglob("report/report.json")
+    assert "vllm" in json.dumps(json.loads(kept.read_text()))
 
 
 def test_there_are_recipes_for_gpus():
