@@ -25,7 +25,9 @@ SMALL = {
     "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "initializer_range": 0.3,
 }  # fmt: skip
 # heads of 32, the smallest that vLLM has on a CPU
-DECODER = SMALL | {"hidden_size": 64, "num_key_value_heads": 1, "max_position_embeddings": 16384}
+DECODER = SMALL | {
+    "hidden_size": 64, "initializer_range": 0.2, "num_key_value_heads": 1, "max_position_embeddings": 16384,
+}  # fmt: skip
 LLAMA_3_ROPE = {
     "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
