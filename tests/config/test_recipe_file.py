@@ -110,6 +110,8 @@ def test_merge_keys_of_yaml_work(recipe):
         ("generate.engine.a={b: [{Password: x}]}", "'Password' is the name of a secret, and a recipe is written into the run"),
         ("reward.judges=[cover]", "reward.judges names 'cover', which 'judges' does not have; did you mean 'coverage'?"),
         (f"task.template={'x' * 300}", "key 'task' is wrong: template is longer than a file's name or path can be"),
+        ("output=s3://bucket/run", "output begins with s3://, and files are read and written on disks alone: mount what it"),
+        ("model.adapter=gs://bucket/adapter", "key 'model' is wrong: adapter begins with gs://"),
         (f"output={'x/' * 3000}", "output is longer than a file's name or path can be (255 and 4,095 bytes)"),
         ("trainer=fast", "'trainer' is a section and needs keys of its own below it"),
     ],
