@@ -94,6 +94,7 @@ def test_merge_keys_of_yaml_work(recipe):
         ("judges.overlap=rouge", "'judges.overlap' is a section and needs keys of its own below it, got 'rouge'"),
         ("model=llama", "'model' is a section and needs keys of its own below it, got 'llama'"),
         ("pairs=", "'pairs' is empty; write its keys below it, or take it out"),
+        ("generate.replicas=0", "'generate.replicas' should be 'auto', got 0; or should be greater than or equal to 1, got 0"),
         ("rounds=two", "'rounds' needs a whole number, got 'two'"),
         ("rounds=-1", "'rounds' should be greater than or equal to 0, got -1"),
         ("corpus.test_share=many", "'corpus.test_share' needs a number, got 'many'"),
