@@ -17,32 +17,38 @@ from .train.launch import accelerate_config, n_processes
 from .train.stage import training_stage
 
 
-def merge(phase: Phase) -> tuple[str, Receipt]:
+def merge(phase: Phase) -> tuple[str, Receipt, bool]:
     """Put together what shards of a phase's generating or judging have made, exactly as one process would have left it.
 
     Returns:
-        The stage that was merged, which is the first one that is not done, and its receipt.
+        The stage that was merged, which is the first one that is not done, its receipt, and whether all was merged already: the
+        stage is then the last one that is done.
 
     Raises:
-        DataError: shards are missing or not finished, or both stages are done.
+        DataError: shards are missing or not finished.
     """
     stages = phase_stages(phase)
-    if stages["generate"]().receipt() is None:
+    made = stages["generate"]().receipt()
+    if made is None:
         lacking, n, overlapping = not_generated(phase)
         _refuse_lacking(phase, stages["generate"](), f"{lacking} of {n} requests are" if lacking else "", overlapping)
-        return "generate", generate(phase)[0]
-    if stages["judge"]().receipt() is None:
+        return "generate", generate(phase)[0], False
+    judging = stages["judge"]()
+    judged = judging.receipt()
+    if judged is None:
+        if not shards_there(phase, judging) and not of_other_recipes(phase, judging):
+            return "generate", made, True
         judges = not_judged(phase)
         said = ", ".join(f"{n} requests of judge {name!r}" for name, n in judges.items())
-        _refuse_lacking(phase, stages["judge"](), f"{said} are" if said else "")
-        return "judge", judge(phase)[0]
-    raise DataError(f"{phase.name}: its candidates and judgements are there, so there is nothing to merge")
+        _refuse_lacking(phase, judging, f"{said} are" if said else "")
+        return "judge", judge(phase)[0], False
+    return "judge", judged, True
 
 
 def _refuse_lacking(phase: Phase, stage: Stage, lacking: str, overlapping: Iterable[Path] = ()) -> None:
     if not lacking:
         return
-    there = shards_there(stage)
+    there = shards_there(phase, stage)
     found = [f"{lacking} in no journal of {stage.receipt_path.parent}"]
     if names := sorted(path.name for path in overlapping):
         found[0] += (
@@ -53,7 +59,7 @@ def _refuse_lacking(phase: Phase, stage: Stage, lacking: str, overlapping: Itera
     found += [strays] if (strays := of_other_recipes(phase, stage)) else []
     raise DataError(
         f"{phase.name} {stage.name}: {'. '.join(found)}. Finish the shards that are missing, or bring their files "
-        f"{stage.name}.*.shard-*.partial.jsonl there; or run `evenhand {stage.name}` without --shard, which does what is left"
+        f"{stage.name}.*.shard-* there; or run `evenhand {stage.name}` without --shard, which does what is left"
     )
 
 

@@ -200,9 +200,12 @@ def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 
     chosen = _phase_of(loaded, phase)
     with work_in(loaded), watched(f"{chosen.name} merge", chosen.folder):
-        verb, receipt = run(chosen)
-        track(chosen, receipt)
-    say(summary(f"{chosen.name} {verb}", receipt, reused=False))
+        verb, receipt, is_merged = run(chosen)
+        if not is_merged:
+            track(chosen, receipt)
+    say(summary(f"{chosen.name} {verb}", receipt, reused=is_merged))
+    if is_merged:
+        say("all is merged already" + ("" if verb == "judge" else "; no shard of judging has begun"))
     note_cautions(receipt)
 
 

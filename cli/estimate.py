@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..config.recipe_file import load_recipe
+from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
 from .inputs import Overrides, RecipePath
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
 GIB = 2**30
+# of a recipe whose loop would take other hours
+BENCHMARK = "how long a benchmark of judges takes is not known"
 # of what servers are asked
 NOT_COUNTED = "- servers: what is asked again, because an answer did not arrive or cannot be read, is not counted"
 
@@ -111,7 +115,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
         }  # fmt: skip
         say(json.dumps(asdict(found) | derived, indent=2))
     else:
-        _show(found, gpu_price)
+        _show(found, gpu_price, is_loop=_is_loop(recipe))
     if found.problems:
         raise LeftOutError(f"{len(found.problems)} models are not known, and what rests on them is left out")
 
@@ -123,7 +127,7 @@ def _requests(given: str) -> tuple[str, int]:
     return split, int(n)
 
 
-def _show(found: "Estimate", gpu_price: float | None) -> None:
+def _show(found: "Estimate", gpu_price: float | None, *, is_loop: bool) -> None:
     device = found.device
     show(_models(found))
     show(_stages(found))
@@ -150,12 +154,19 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     )
     for problem in found.problems:
         say(f"- {problem}")
-    _say_gpu_hours(found, gpu_price)
-    if found.gpus and found.memory is not None and found.hours is not None:
-        say(
-            f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; about {_hours(found.hours)} hours on {device.name}"
-            " (metrics not counted)"
-        )
+    if is_loop:
+        _say_gpu_hours(found, gpu_price)
+    if not found.gpus:
+        say("needs: no GPU for language models, of which none runs here")
+    elif found.memory is not None and found.hours is not None:
+        hours = f"about {_hours(found.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
+        say(f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; {hours}")
+
+
+def _is_loop(recipe: Path) -> bool:
+    """Whether a recipe is for a run, and not, as its head says, for a benchmark of its judges alone."""
+    lines = comment_lines(find_recipe(recipe))
+    return not (lines and lines[0].startswith(("evenhand benchmark-judges", "evenhand audit-judge")))
 
 
 def _say_gpu_hours(found: "Estimate", gpu_price: float | None) -> None:

@@ -52,7 +52,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     asked = Nodes(nodes, gpus_per_node, tuple(sbatch or []))
     loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, asked)])
     # the machine that submits jobs need not have GPUs, models or libraries
-    preflight(loaded, elsewhere=True)
+    n_requests = preflight(loaded, elsewhere=True).n_requests
     planned = plan(loaded)
     say_put_aside(loaded, planned)
     todo = [row.step for row in planned if not row.is_done]
@@ -70,8 +70,8 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         table.add_row(*row, *([queued[place].id] if queued else []))
     show(table)
     note(f"scripts, and what the jobs say: {scripts.folder}")
-    if idle := idle_gpus(loaded, asked):
-        note(f"GPUs of each node stand idle with {', '.join(idle)}: write replicas: auto there")
+    for idle in idle_gpus(loaded, asked, shards or nodes, n_requests):
+        note(idle)
     if (shards or nodes) > 1:
         note(
             f"caches of judges: {cache_folder()}; where machines share that disk, give each a folder of its own: "

@@ -2,15 +2,31 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from ..config.section import no_disk
+from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
+from ..storage import listed
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _refuse_addresses(given: Iterable[Any]) -> None:
+    """Refuse an address in the place of a file or folder, which would be one of that name here."""
+    mistakes = [
+        f"{each}: {mistake}"
+        for value in given
+        for each in (value if isinstance(value, list) else [value])
+        if isinstance(each, Path) and (mistake := no_disk(each))
+    ]
+    if mistakes:
+        raise DataError(listed(mistakes))
 
 
 def _set(how: str) -> Callable[[bool], bool]:
@@ -53,6 +69,7 @@ class Verbs(typer.Typer):
         def add(function: F) -> F:
             @wraps(function)
             def verb(**given: Any) -> Any:
+                _refuse_addresses(given.values())
                 return function(**{name: value for name, value in given.items() if name not in {"quiet", "verbose"}})
 
             signature = inspect.signature(function)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import EvenhandError, RecipeError, StorageError
+from ..errors import EvenhandError, StorageError
 from ..runfolder.processes import hold, refuse_held
 from ..storage import explain, read_text, write_json
 from .slurm import Job, Scripts
@@ -46,10 +46,6 @@ def submit(scripts: Scripts) -> list[Queued]:
         SchedulerError: SLURM is not there, refuses a job, after which none is left in its queue, or still has jobs of this run.
         StorageError: a file cannot be read or written.
     """
-    if elsewhere := [each for each in scripts.nodes.options if each.startswith(("-M", "--clusters", "--cluster="))]:
-        raise RecipeError(
-            f"--sbatch {elsewhere[0]!r}: jobs are submitted to the cluster of this machine; submit them there"
-        )
     refuse_held(scripts.recipe.output)
     queued: list[Queued] = []
     with hold(scripts.folder):

@@ -6,25 +6,69 @@ person could give: it continues what was interrupted and reuses what is done, so
 or whose node failed. Jobs work by a copy of the recipe that nothing overwrites, so that no change can reach a queued job.
 """
 
+import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import BackendSection, Recipe
 from ..config.recipe_file import dump_recipe
-from ..errors import RecipeError
+from ..errors import EvenhandError, RecipeError
 from ..loop import Step
-from ..runfolder.engines import refuse_small_nodes
+from ..phase_stages import phase_stages
+from ..runfolder.engines import idle_engines, refuse_small_nodes
 from ..runfolder.phases import Phase
-from ..storage import digest, make_folder, write_text
+from ..runfolder.strays import of_other_recipes
+from ..storage import digest, listed, make_folder, write_text
 from ..train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
+from ..train.options import accumulation
 
 # folder of job scripts in the run folder, and of what jobs say there
 SLURM, LOGS = "slurm", "logs"
 # steps whose batches are shared out over nodes
 SHARED = ("generate", "judge")
+# an option of sbatch with its value, if any, as it stands in a script
+OPTION = re.compile(r"(--[a-z][a-z-]*)(=.+)?|(-[A-Za-z])\S*")
+# option that the scripts or `submit` set, or without which jobs would not be these -> what to write instead
+OWN = {
+    **dict.fromkeys(("--array", "-a"), "--shards N says how many tasks there are"),
+    **dict.fromkeys(("--nodes", "-N"), "write --nodes N without --sbatch"),
+    **dict.fromkeys(
+        ("--gpus", "-G", "--gpus-per-node", "--gpus-per-task", "--gpus-per-socket"),
+        "write --gpus-per-node N without --sbatch",
+    ),
+    **dict.fromkeys(
+        ("--ntasks", "-n", "--ntasks-per-node", "--ntasks-per-core", "--ntasks-per-gpu", "--ntasks-per-socket"),
+        "a node has one task, which starts a process for each GPU",
+    ),
+    **dict.fromkeys(("--output", "-o", "--error", "-e", "--open-mode"), f"what jobs say lies in OUTPUT/{SLURM}/{LOGS}"),
+    **dict.fromkeys(("--job-name", "-J"), "jobs have the names of their steps"),
+    **dict.fromkeys(("--chdir", "-D"), "jobs work where the command is given"),
+    **dict.fromkeys(
+        ("--dependency", "-d", "--kill-on-invalid-dep", "--hold", "-H"), "each job waits for the one before it"
+    ),
+    **dict.fromkeys(("--clusters", "-M"), "jobs are submitted to the cluster of this machine; give the command there"),
+    **dict.fromkeys(("--requeue", "--no-requeue"), "jobs are queued again, and go on"),
+    **dict.fromkeys(
+        (
+            "--parsable",
+            "--quiet",
+            "-Q",
+            "--test-only",
+            "--wait",
+            "-W",
+            "--wrap",
+            "--help",
+            "-h",
+            "--usage",
+            "--version",
+            "-V",
+        ),
+        "what sbatch answers is read: --submit",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +80,9 @@ class Nodes:
     gpus_each: int = 0
     # further options of sbatch, each as it stands: "--partition=gpu"
     options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        refuse_options(self.options)
 
 
 @dataclass(frozen=True)
@@ -162,13 +209,56 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
     return found
 
 
-def idle_gpus(recipe: Recipe, nodes: Nodes) -> list[str]:
-    """Sections whose engines leave GPUs of a node idle: "generate" and judges'."""
-    return [
+def refuse_options(options: Iterable[str]) -> None:
+    """Refuse options of sbatch that are none, or would undo what the scripts rest on.
+
+    Raises:
+        RecipeError: which those are; all are listed.
+    """
+    mistakes = []
+    for each in options:
+        found = OPTION.fullmatch(each)
+        if len(each.splitlines()) > 1:
+            mistakes.append(f"--sbatch {each!r}: holds a line break, behind which the script would go on; leave it out")
+        elif found is None:
+            mistakes.append(
+                f"--sbatch {each!r}: is no option of sbatch; write it as --name=value, such as --partition=gpu"
+            )
+        else:
+            # sbatch takes the beginning of a name for the name
+            name = found[1] or found[3]
+            own = next((key for key in OWN if key == name or (found[1] and key.startswith(name))), None)
+            mistakes += [f"--sbatch {each!r}: {own} is set by evenhand: {OWN[own]}"] if own else []
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+
+
+def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str, int]) -> list[str]:
+    """What leaves GPUs idle, in words, with a remedy.
+
+    Args:
+        recipe: with the keys of `overrides`.
+        nodes: what there is.
+        shards: tasks of each array.
+        n_requests: of one phase, by split.
+    """
+    keys = [
         key
         for key, section in recipe.replicated.items()
         if section.replicas != "auto" and 0 < section.gpus_each * section.replicas < nodes.gpus_each
     ]
+    found = [f"GPUs of each node stand idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
+    found += idle_engines(recipe, n_requests, nodes.gpus_each, shards)
+    if recipe.rounds and nodes.gpus_each:
+        config = accelerate_config(recipe.train.accelerate_config)
+        machines = n_machines(recipe.train, config)
+        n, given = n_processes(recipe.train, config), machines * nodes.gpus_each
+        if n < given and not read_accelerate(config).use_cpu:
+            found.append(
+                f"training takes {n} of {given} GPUs: --set train.num_processes={given}, with a train.global_batch_size "
+                "that is a multiple of what they take at once"
+            )
+    return found
 
 
 def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[Job]:
@@ -182,7 +272,8 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
 
     Raises:
         RecipeError: a server is asked by files of requests, which takes no job but a command that is given again, Ray is to
-            spread the work, or a node has fewer GPUs than engines need.
+            spread the work, a node has fewer GPUs than engines need, the batch of training cannot be divided over its
+            processes, or shards of another recipe have left work.
     """
     if recipe.executor == "ray":
         raise RecipeError(
@@ -200,8 +291,11 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
         )
     machines = 1
     if recipe.rounds:
-        machines = n_machines(recipe.train, accelerate_config(recipe.train.accelerate_config))
+        config = accelerate_config(recipe.train.accelerate_config)
+        machines = n_machines(recipe.train, config)
+        accumulation(recipe, n_processes(recipe.train, config))
     found = list(_gathered(steps, shards, machines))
+    _refuse_strays(found)
     is_spread = any(job.shards > 1 or job.nodes > 1 for job in found)
     # all nodes together see what is wrong there, before any work
     return [Job((), nodes=nodes.n), *found] if is_spread else found
@@ -225,6 +319,21 @@ def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Job
             together.append(step)
     if together:
         yield Job(tuple(together))
+
+
+def _refuse_strays(found: Iterable[Job]) -> None:
+    mistakes = []
+    for step in (job.steps[0] for job in found if job.shards > 1):
+        assert step.phase is not None
+        if any(step.phase.folder.glob(f"receipts/{step.verb}.*.shard-*")):
+            try:
+                strays = of_other_recipes(step.phase, phase_stages(step.phase)[step.verb]())
+            except EvenhandError:
+                # what it reads is not there yet; the step itself says so when it runs
+                continue
+            mistakes += [f"{step.name}: {strays}"] if strays else []
+    if mistakes:
+        raise RecipeError(listed(mistakes))
 
 
 def _judging(recipe: Recipe, names: Iterable[str] | None = None) -> Iterator[BackendSection]:

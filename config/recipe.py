@@ -174,7 +174,8 @@ class Recipe(Section):
         models += [each for judge in self.judges.values() for each in judge.language_models.values()]
         for asked in models:
             refuse_lost_adapter(asked)
-        refuse_unpriced("limits.cost", self.limits.cost, self.servers)
+        remark = "; or leave limits.cost out: `evenhand serve` takes none, since it is an account of a run"
+        refuse_unpriced("limits.cost", self.limits.cost, self.servers, remark)
 
     @property
     def backends(self) -> dict[str, BackendSection]:

@@ -235,7 +235,9 @@ def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """Pydantic's place without what is no key of a recipe: the kind of a judge, the alternatives of a type."""
     if len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_KINDS:
         place = place[:2] + place[3:]
-    return tuple(step for step in place if not (isinstance(step, str) and "[" in step))
+    return tuple(
+        step for step in place if not (isinstance(step, str) and ("[" in step or step.startswith("constrained-")))
+    )
 
 
 def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str) -> str:

@@ -112,13 +112,14 @@ class ServerSection(Section):
 ONLY_WHERE = frozenset(ServerSection.model_fields) - {"prompts", "model"}
 
 
-def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerSection]) -> None:
+def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerSection], remark: str = "") -> None:
     """Refuse a limit of what servers may be paid where a server's prices are not known.
 
     Args:
         key: the limit's.
         limit: None for none.
         servers: by the key of their backend.
+        remark: what more to say.
 
     Raises:
         ValueError: prices are missing; all of them are named.
@@ -127,5 +128,5 @@ def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerS
     if limit is not None and without:
         raise ValueError(
             f"{key} needs to know what tokens cost: write {', '.join(f'{each}.server.price' for each in without)}: {{input: ..., "
-            "output: ...}, for a million tokens each"
+            f"output: ...}}, for a million tokens each{remark}"
         )

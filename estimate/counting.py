@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 from ..config import ModelSection
-from ..generate.backend import Ask, Reply, Usage, prompt_tokens
+from ..generate.backend import TOO_LONG, Ask, Reply, Usage, prompt_tokens
 from ..generate.prefixes import segments
 from ..models import file_at_hand
 from ..models.flops import forward_flops, seen_from
@@ -78,6 +79,8 @@ class Counter:
     most: int | None = None
     # of one that is a choice
     choice_tokens: int = 1
+    # tokens of a prompt with as many as its answer may have; what has more is left out, as an engine does. None: no limit
+    room: int | None = None
     tokens: Tokens = field(default_factory=Tokens)
     # tokens of the longest prompt with its answer
     longest: int = 0
@@ -88,18 +91,27 @@ class Counter:
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """Answers of as many tokens as each ask allows."""
         prompts = {prompt: self.read(prompt) for prompt in dict.fromkeys(ask.prompt for ask in asks)}
-        for segment in _distinct(sorted(set(prompts.values()))):
+        has_room = [self.has_room(len(prompts[ask.prompt]), ask.sampling.max_tokens) for ask in asks]
+        asked = {ask.prompt for ask, each in zip(asks, has_room, strict=True) if each}
+        for segment in _distinct(sorted({prompts[each] for each in asked})):
             self.tokens.prefilled += len(segment.tokens)
             self.tokens.seen_by_prefilled += seen_from(segment.start, len(segment.tokens))
-        self.tokens.paid += sum(map(len, prompts.values()))
-        for ask in asks:
+        self.tokens.paid += sum(len(prompts[each]) for each in asked)
+        for ask in compress(asks, has_room):
             n_prompt, n_answer = len(prompts[ask.prompt]), self._length(ask)
             self.tokens.calls += 1
             self.tokens.prompts += n_prompt
             self.tokens.generated += n_answer
             self.tokens.seen_by_generated += seen_from(n_prompt, n_answer - 1)
             self.longest = max(self.longest, n_prompt + n_answer)
-        return [Reply(self._answer(self._length(ask)), "stop") for ask in asks]
+        return [
+            Reply(self._answer(self._length(ask)), "stop") if each else Reply("", "failed", reason=TOO_LONG)
+            for ask, each in zip(asks, has_room, strict=True)
+        ]
+
+    def has_room(self, n_prompt: int, n_answer: int) -> bool:
+        """Whether a prompt of so many tokens is asked."""
+        return self.room is None or n_prompt + n_answer <= self.room
 
     def _length(self, ask: Ask) -> int:
         if ask.choices:

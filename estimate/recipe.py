@@ -149,8 +149,8 @@ class Estimate:
 
     @property
     def gpus(self) -> int:
-        """That the recipe asks for."""
-        return max([each.gpus for each in self.stages], default=1)
+        """That the recipe asks for; 0 where no language model runs here."""
+        return max([each.gpus for each in self.stages], default=0)
 
     @property
     def memory(self) -> float | None:

@@ -111,12 +111,17 @@ def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
 
 def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     phase, notes = its[0], []
+    generate = phase.recipe.generate
+    # what a server takes that is sent messages is its own affair
+    room = generate.max_model_len if generate.server is None or generate.reads_model else None
     try:
         requests: Sequence[SummaryRequest] = phase_requests(phase)
         n = _drawn(phase, assumed.requests.get(name)) or len(requests)
     except EvenhandError as error:
         n = _drawn(phase, assumed.requests.get(name)) or phase.split_section.sample or 0
         requests, said = _stand_ins(phase, assumed)
+        # they are about as long as they may be, and a token more is no reason to leave them out
+        room = None
         notes.append(f"{name}: {first_line(error).rstrip('.')}. {said}")
         if not n:
             notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
@@ -124,7 +129,13 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     factor = n / len(counted) if counted else 0.0
     if len(counted) < n:
         notes.append(f"{name}: tokens were counted on {len(counted)} of {n:,} requests")
-    counter, candidates = _candidates(phase, counted, assumed.answer_tokens)
+    counter, candidates = _candidates(phase, counted, assumed.answer_tokens, room)
+    n_made = len({request.id for request, _ in candidates})
+    if room is not None and n_made < len(counted):
+        notes.append(
+            f"{name}: {len(counted) - n_made} of {len(counted)} requests are longer than generate.max_model_len {room:,} lets "
+            "them be; they are left out, and not counted"
+        )
     work = []
     if phase.recipe.generate.has_model:
         asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
@@ -134,9 +145,11 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     if phase.round is not None:
         longest = max(requests, key=lambda each: len(text_of(each.prompt)))
         lengths = [len(counter.read(request.prompt)) for request in counted]
-        train = _training(
-            phase, (lengths, len(counter.read(longest.prompt))), factor, len(candidates) // max(1, len(counted))
-        )
+        lengths = [each for each in lengths if counter.has_room(each, phase.answer_tokens)]
+        most = len(counter.read(longest.prompt))
+        if room is not None:
+            most = min(most, room - phase.answer_tokens)
+        train = _training(phase, (lengths, most), factor, len(candidates) // max(1, n_made))
     return Split(
         name, its, n, work, train, _files(phase, counted, candidates, factor, train.pairs if train else 0), notes
     )
@@ -246,15 +259,17 @@ def _begin_alike(prompts: Sequence[tuple[Any, ...]]) -> str:
 
 
 def _candidates(
-    phase: Phase, requests: Sequence[SummaryRequest], answer_tokens: int | None
+    phase: Phase, requests: Sequence[SummaryRequest], answer_tokens: int | None, room: int | None
 ) -> tuple[Counter, list[tuple[SummaryRequest, Candidate]]]:
     """What the method asks for its candidates, and these; it runs before a counter."""
     recipe, method = phase.recipe, METHODS[phase.method]
-    counter, drawn = Counter(reader(recipe.model)[0], most=answer_tokens), draws(phase.plans)
+    counter, drawn = Counter(reader(recipe.model)[0], most=answer_tokens, room=room), draws(phase.plans)
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, each.id, draw) for draw in drawn] for each in requests]
     job = Job(phase.method, counter, requests, drawn, seeds, recipe)
     found = []
     for request, row, replies in zip(requests, seeds, method.summarise(job), strict=True):
+        if any(each.finish_reason == "failed" for each in replies):
+            continue
         answers = [Answer(*each) for each in zip(drawn, row, replies, strict=True)]
         found += [(request, each) for each in method.candidates(job, request, answers)]
     return counter, found

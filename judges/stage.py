@@ -19,6 +19,7 @@ from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import Usage
+from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
@@ -295,7 +296,7 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
         LeftOutError: the share of a judge exceeds limits.unscored; all such judges are listed with their reasons.
     """
     limit = phase.recipe.limits.unscored
-    mistakes = []
+    mistakes, again = [], ""
     counts = receipt.counted(JudgeCounts)
     for name, scored in counts.scored.items():
         rows = [row for row in counts.left_out if row.judge == name]
@@ -303,10 +304,15 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
         if unscored <= limit * (scored + unscored):
             continue
         reasons = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in rows)
+        if _asks_server(phase, name):
+            again = (
+                f". What servers answered stays in {ANSWERS.path}, and they are asked again only when it is forgotten: "
+                "`evenhand cache --clear` forgets all answers and judgements, EVENHAND_CACHE=FOLDER uses another cache"
+            )
         mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")
     if mistakes:
         raise LeftOutError(
             f"{phase.folder / JUDGEMENTS}: more is unscored than limits.unscored {limit} allows\n{listed(mistakes)}\n"
             "the file is written and names each reason; mend the judge, or raise limits.unscored; to ask the same judge again, "
-            f"delete {phase.folder / 'receipts' / 'judge.json'}"
+            f"delete {phase.folder / 'receipts' / 'judge.json'}{again}"
         )

@@ -13,6 +13,8 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..runfolder.engines import idle_engines
+from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
@@ -71,6 +73,9 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
         found = estimate(recipe, samples)
+        if not elsewhere and recipe.executor == "local":
+            for warning in idle_engines(recipe, found.n_requests, len(visible_gpus())):
+                log.warning("%s", warning)
         mistakes |= _failed(
             [Check("output", partial(refuse_too_much, recipe, found), is_here=True)], elsewhere=elsewhere
         )

@@ -85,6 +85,8 @@ class Estimate:
     most_tokens: int
     # of files in the run folder, with summaries of usual length
     bytes: int
+    # of one phase, by split
+    n_requests: Mapping[str, int]
 
     def __str__(self) -> str:
         return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {readable(self.bytes)}"
@@ -109,7 +111,7 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
         usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
         n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
         n_bytes += PER_CHARACTER * characters[phase.split]
-    return Estimate(n_candidates, most_tokens, round(n_bytes))
+    return Estimate(n_candidates, most_tokens, round(n_bytes), {split: len(each) for split, each in samples.items()})
 
 
 def refuse_too_much(recipe: Recipe, found: Estimate) -> None:

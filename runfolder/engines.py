@@ -3,14 +3,18 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import ceil
 from typing import NamedTuple
 
+from ..config import Recipe
 from ..config.model import BackendSection, Executor, ReplicatedSection
 from ..config.section import Check
 from ..errors import RecipeError
 from ..storage import listed
+from ..text import some_of
 from . import ray_workers
 from .gpus import VISIBLE, visible_gpus
+from .phases import phases
 from .workers import Launch, LocalWorker
 
 log = logging.getLogger(__name__)
@@ -175,6 +179,36 @@ def waves(
         for place, (n, each) in enumerate(models)
         for needs in [ray_workers.Needs(each if has_gpus else 0, each)]
     ]
+
+
+def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int, shards: int = 1) -> list[str]:
+    """Where a stage has fewer batches than engines, so that some have nothing to do; in words.
+
+    Args:
+        recipe: servers have engines of their own, and scripted backends none.
+        n_requests: of one phase, by split.
+        gpus: of a machine.
+        shards: that the batches are shared out to, each on a machine.
+    """
+    # what is wrong -> keys of engines
+    found: dict[str, list[str]] = {}
+    for phase in phases(recipe):
+        n = n_requests.get(phase.split, 0)
+        for key, section in recipe.replicated.items():
+            is_asked = recipe.generate.has_model if key == "generate" else key.split(".")[1] in phase.judges
+            if not n or not is_asked or section.server is not None or section.backend == "scripted":
+                continue
+            each = section.gpus_each
+            n_here = section.replicas if section.replicas != "auto" else max(1, gpus // each) if each else 1
+            n_engines, n_batches = n_here * shards, ceil(n / section.requests_per_batch)
+            if n_batches < n_engines:
+                remedy = f": write requests_per_batch: {n // n_engines}" if n >= n_engines else ""
+                batches = f"{n_batches} batch{'es' * (n_batches > 1)} of {section.requests_per_batch}"
+                idle = f"{n_engines - n_batches} of {n_engines} engines stand idle{remedy}"
+                text = f"{n:,} {phase.split} requests are {batches}, and {idle}"
+                keys = found.setdefault(text, [])
+                keys += [] if key in keys else [key]
+    return [f"{some_of(keys)}: {text}" for text, keys in found.items()]
 
 
 def shared_out(models: Sequence[Engines]) -> list[list[tuple[int, list[dict[str, str]]]]]:

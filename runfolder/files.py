@@ -51,7 +51,9 @@ def refuse_absent(phase: Phase, made_by: Mapping[str, str]) -> None:
     for name, verb in made_by.items():
         path = phase.folder / name
         if not path.is_file():
-            raise DataError(f"{path}: is not there; run `evenhand {verb} RECIPE --phase {phase.name}` first")
+            shards = any(path.parent.glob(f"receipts/{verb}.*.shard-*.partial.jsonl"))
+            first = f"put its shards together (`evenhand merge RECIPE --phase {phase.name}`), or " if shards else ""
+            raise DataError(f"{path}: is not there; {first}run `evenhand {verb} RECIPE --phase {phase.name}` first")
 
 
 def with_candidates(folder: Path) -> Iterator[tuple[SummaryRequest, tuple[Candidate, ...]]]:

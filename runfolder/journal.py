@@ -1,7 +1,8 @@
 """The journal of work in progress: lines appended and flushed, so that a kill loses only what was in flight.
 
 A line is `{"line":N,"digest":"...","record":{...}}`: its number, counted from 0, and a digest of the digest before it and of the
-record's own bytes. So a line that was lost, doubled, exchanged or altered is refused, and never taken for work that was done.
+record's own bytes; the first digest is of the stage's key, which stands in the file's name. So a line that was lost, doubled,
+exchanged or altered is refused, as is a journal under the name of another, and neither is ever taken for work that was done.
 Work that is asked for in batches (`Batches`) has a line for each finished batch; where several processes work at it, each has a
 journal, and `Merged` reads them all.
 """
@@ -31,6 +32,8 @@ E = TypeVar("E")
 LINE = re.compile(rb'\{"line":([0-9]{1,18}),"digest":"([0-9a-f]{16})","record":(.+)\}\n')
 # how every line begins; those of versions that kept no digest begin otherwise
 BEGINNING = b'{"line":'
+# of a stage, in a journal's name; see `Stage.journal_path`
+KEY = re.compile(r"[^.]+\.([0-9a-f]{16})\.(.+\.)?partial\.jsonl")
 REMEDY = (
     "\nThis is the journal of an interrupted stage. Delete the line named and all lines after it, and their work is done "
     "again; or delete the file, and the stage starts anew."
@@ -55,7 +58,8 @@ class Journal(Generic[R]):
         self._starts: list[int] = []
         self._end = 0
         # of the last line
-        self._digest = ""
+        named = KEY.fullmatch(path.name)
+        self._digest = named[1] if named else ""
         if path.exists():
             with self._open("r+b") as file:
                 self._check(file)
@@ -93,7 +97,13 @@ class Journal(Generic[R]):
             raise self._refusal(len(self), f"has the number {number} where {len(self)} is expected: {problem}")
         digest = found[2].decode()
         if digest != _chained(self._digest, found[3]):
-            raise self._refusal(len(self), "was altered, or a line before it: its digest is not that of what it holds")
+            problem = "was altered, or a line before it: its digest is not that of what it holds"
+            if not len(self) and self._digest:
+                problem = (
+                    f"was altered, or is work by another recipe than recipe.yaml of the run folder, or of other documents or "
+                    f"models, under a name that is not its own: its digest is not that of the key {self._digest} in the name"
+                )
+            raise self._refusal(len(self), problem)
         return digest
 
     def _refusal(self, number: int, problem: str) -> StorageError:

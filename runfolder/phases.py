@@ -158,10 +158,10 @@ def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:
     return path
 
 
-def changed_keys(recipe: Recipe, shard: Shard = WHOLE) -> list[str]:
-    """Dotted keys in which the recipe differs from the one that the last command in its run folder, or a shard's, left there."""
+def changed_keys(recipe: Recipe, path: Path | None = None) -> list[str]:
+    """Dotted keys in which the recipe differs from the one at `path`, by default that of the last command in its run folder."""
     try:
-        earlier = load_recipe(shard_folder(recipe.output, shard) / RESOLVED)
+        earlier = load_recipe(path or recipe.output / RESOLVED)
     except RecipeError:
         # of a version that knew other keys, or damaged; the next command writes it anew
         return []

@@ -240,7 +240,8 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
 
 def forget_journal(folder: Path, receipt: Receipt) -> None:
     """Remove the journals of a finished stage, and what it said of its progress; a kill may have come between the two."""
-    for path in _journal_paths(folder, receipt.stage, receipt.inputs):
+    recipes = (folder / "receipts").glob(f"{receipt.stage}.{receipt.inputs}.*recipe.yaml")
+    for path in [*_journal_paths(folder, receipt.stage, receipt.inputs), *recipes]:
         path.unlink(missing_ok=True)
     progress_path(folder, receipt.stage).unlink(missing_ok=True)
 

@@ -42,7 +42,8 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
         )
     if recipe.limits.cost is not None:
         mistakes.append(
-            "key 'limits.cost': is an account of a run, which serving is not; leave it out: --set limits.cost=null"
+            "key 'limits.cost': is an account of a run, and serving keeps none, so nothing would be limited; leave it out: --set "
+            "limits.cost=null"
         )
     batched = [f"key '{key}.server.batches': answers come within a day; leave it out" for key in _batched(recipe)]
     if mistakes + batched:

@@ -62,7 +62,7 @@ def done(phase, work, numbers, of=3):
 
 def merged(phase):
     with work_in(phase.recipe):
-        return merge(phase)
+        return merge(phase)[:2]
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
@@ -96,8 +96,7 @@ def test_what_is_missing_is_refused_and_may_be_done_without_shards(phase, whole)
     with work_in(mine.recipe):
         judge(mine)
     assert files(mine) == whole[0]
-    with pytest.raises(DataError, match=r"nothing to merge"):
-        merged(mine)
+    assert merged(mine)[0] == "judge"
     with work_in(mine.recipe, Shard(1, 3)):
         assert not generate_shard(mine, Shard(1, 3))
     assert (mine.folder / JUDGEMENTS).exists()
@@ -140,23 +139,87 @@ def test_shards_work_side_by_side_and_nothing_else_beside_them(phase, tmp_path):
     assert "is at work there" in second.stderr
 
 
-def test_shards_of_another_recipe_are_named_with_what_differs(phase, caplog):
+def test_shards_of_another_recipe_are_refused_with_what_differs(phase, caplog):
     mine, other = phase("shards"), phase("shards", seed=7)
     done(mine, generate_shard, [0], of=2)
-    assert not caplog.records
-    done(other, generate_shard, [1], of=2)
     left = r"which is not used: shard 0/2 \(generate\.\w+\.shard-0-of-2\.partial\.jsonl; its recipe differs in seed\)"
-    assert re.search(f"generate: .*{left}.* if it was changed on purpose, delete these files", caplog.text)
+    for number in (0, 1):
+        with pytest.raises(RecipeError, match=f"generate shard {number}/2: .*{left}.* on purpose, delete these files"):
+            done(other, generate_shard, [number], of=2)
+    assert not list(mine.folder.glob("receipts/*shard-1-of-2*"))
+    assert not caplog.records
+    # one machine could not see the other's
+    hidden = [path.rename(tmp) for path in mine.folder.glob("receipts/*") for tmp in [mine.folder / path.name]]
+    done(other, generate_shard, [1], of=2)
+    for path in hidden:
+        path.rename(mine.folder / "receipts" / path.name)
     with pytest.raises(DataError, match=r"12 of 24 requests .*have journals are 0/2\. .*: shard 1/2 .*differs in seed"):
         merged(mine)
-    caplog.clear()
     with work_in(other.recipe):
         generate(other)
     assert re.search(left, caplog.text)
-    # what is done again on purpose knows the recipe of its own earlier work
-    caplog.clear()
-    done(phase("shards", seed=8), generate_shard, [0], of=2)
-    assert re.search(left, caplog.text)
+    assert [path.name for path in mine.folder.glob("receipts/*.shard-1-of-2.*")] == []
+
+
+def test_keys_that_differ_are_those_of_the_journals_and_not_of_later_work(phase):
+    mine = phase("shards")
+    done(mine, generate_shard, [0], of=2)
+    # documents that changed are no key; the same shard works at another phase by another recipe meanwhile
+    (mine.recipe.output / "shards/0-of-2/recipe.yaml").write_text(dump_recipe(phase("shards", seed=7).recipe))
+    changed = phase("shards", corpus={"path": "sample", "test": {"split": "test", "limit": 11}})
+    with pytest.raises(RecipeError, match=r"its recipe differs in corpus\.test\.limit\)"):
+        done(changed, generate_shard, [1], of=2)
+
+
+def test_a_shard_of_another_recipe_that_has_finished_no_batch_yet_is_seen_while_it_is_at_work(phase, tmp_path):
+    mine = phase("shards")
+    slow = mine.recipe.generate.model_copy(update={"engine": {"seconds_per_batch": 60.0}})
+    path = tmp_path / "slow.yaml"
+    path.write_text(dump_recipe(mine.recipe.model_copy(update={"generate": slow})))
+    command = [
+        sys.executable,
+        "-m",
+        "evenhand.cli",
+        "generate",
+        str(path),
+        "--phase",
+        "evaluation/base",
+        "--shard",
+        "0/2",
+    ]
+    other = phase("shards", seed=7)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not list(mine.folder.glob("receipts/*.recipe.yaml")):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        with pytest.raises(RecipeError, match=r"shard 0/2 \(generate\.\w+\.shard-0-of-2\.recipe\.yaml; .* in seed"):
+            done(other, generate_shard, [1], of=2)
+        process.kill()
+    # nothing is lost with what was killed before it had done anything
+    done(other, generate_shard, [1], of=2)
+
+
+def test_a_journal_of_another_seed_under_this_ones_name_is_not_merged(phase):
+    mine, other = phase("shards"), phase("shards", seed=7)
+    done(other, generate_shard, [1], of=2)
+    (strange,) = mine.folder.glob("receipts/*.jsonl")
+    done(other, generate_shard, [0], of=2)
+    for path in mine.folder.glob("receipts/*shard-0*"):
+        path.unlink()
+    hidden = strange.rename(mine.folder / "hidden")
+    done(mine, generate_shard, [0], of=2)
+    (path,) = mine.folder.glob("receipts/*.jsonl")
+    name = path.with_name(path.name.replace("shard-0", "shard-1"))
+    hidden.rename(name)
+    with pytest.raises(
+        StorageError, match=rf"{re.escape(name.name)}:1: .* another recipe than recipe\.yaml of the run"
+    ):
+        merged(mine)
+    # a copy of what this recipe has made may have any number
+    name.write_bytes(path.read_bytes())
+    with pytest.raises(DataError, match=r"12 of 24 requests"):
+        merged(mine)
 
 
 def test_judging_names_shards_of_another_recipe(phase, caplog):
@@ -165,21 +228,47 @@ def test_judging_names_shards_of_another_recipe(phase, caplog):
         generate(mine)
     done(mine, judge_shard, [0])
     other = phase("shards", evaluation={"judges": ["grade"]})
-    done(other, judge_shard, [1])
-    assert re.search(r"base judge: .*shard 0/3 \(judge\..*its recipe differs in evaluation\.judges", caplog.text)
-    caplog.clear()
-    with pytest.raises(DataError, match=r"shard 0/3 \(judge\..*differs in evaluation\.judges"):
+    said = r"shard 0/3 \(judge\..*differs in evaluation\.judges"
+    with pytest.raises(RecipeError, match=f"judge shard 1/3: .*{said}"):
+        done(other, judge_shard, [1])
+    with pytest.raises(DataError, match=said):
         merged(other)
     with work_in(other.recipe):
         judge(other)
-    assert "shard 0/3 (judge." in caplog.text
+    assert re.search(said, caplog.text)
+
+
+def test_judging_before_candidates_are_merged_names_the_command(phase):
+    mine = phase("shards")
+    with pytest.raises(DataError, match=r"requests\.jsonl: is not there; run `evenhand generate RECIPE"):
+        done(mine, judge_shard, [0])
+    done(mine, generate_shard, [0, 1, 2])
+    with pytest.raises(
+        DataError, match=r"put its shards together \(`evenhand merge RECIPE --phase evaluation/base`\), or"
+    ):
+        done(mine, judge_shard, [0])
+
+
+def test_merging_again_says_that_all_is_merged(phase, tmp_path):
+    mine = phase("shards")
+    path = tmp_path / "recipe.yaml"
+    path.write_text(dump_recipe(mine.recipe))
+    command = [sys.executable, "-m", "evenhand", "merge", str(path), "--phase", "evaluation/base"]
+    for work, said in (
+        (generate_shard, "already; no shard of judging has begun"),
+        (judge_shard, "is merged already\n"),
+    ):
+        done(mine, work, [0, 1], of=2)
+        merged(mine)
+        again = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (again.returncode, said in again.stdout) == (0, True), again.stdout + again.stderr
 
 
 def test_shards_that_are_cut_into_other_batches_are_refused(phase):
     mine, larger = phase("shards"), phase("shards", size=3)
     done(mine, generate_shard, [0], of=2)
     said = (
-        r"generate shard {}: what {} has done is cut .*which is generate\.requests_per_batch of .*0-of-2/recipe\.yaml"
+        r"generate shard {}: what {} has done is cut .*which is generate\.requests_per_batch of .*0-of-2\.recipe\.yaml"
     )
     for number, whose in ((0, "it"), (1, "shard 0/2")):
         with pytest.raises(RecipeError, match=said.format(f"{number}/2", whose)):
@@ -189,10 +278,9 @@ def test_shards_that_are_cut_into_other_batches_are_refused(phase):
     done(mine, judge_shard, [0], of=2)
     with pytest.raises(RecipeError, match=r"judge shard 1/2: .*which is judges\.grade\.backend\.requests_per_batch of"):
         done(larger, judge_shard, [1], of=2)
-    # the recipe that a shard keeps may be that of later work
-    done(phase("shards", size=3, evaluation={"judges": ["grade"]}), judge_shard, [0], of=2)
     done(mine, judge_shard, [1], of=2)
-    (mine.recipe.output / "shards/0-of-2/recipe.yaml").unlink()
+    for path in mine.folder.glob("receipts/judge.*.recipe.yaml"):
+        path.unlink()
     with pytest.raises(RecipeError, match=r"judge shard 0/2: what it has done .* Write the same number; or"):
         done(larger, judge_shard, [0], of=2)
 
@@ -201,7 +289,7 @@ def test_batches_that_overlap_are_told_and_done_without_shards(phase, whole):
     # the shards could not see each other's recipes: of 24 requests 0-2, 6-8, ... and 2-3, 6-7, ...
     mine, larger = phase("shards"), phase("shards", size=3)
     done(larger, generate_shard, [0], of=2)
-    (mine.recipe.output / "shards/0-of-2/recipe.yaml").unlink()
+    next(mine.folder.glob("receipts/*.recipe.yaml")).unlink()
     done(mine, generate_shard, [1], of=2)
     # 4, 5, 9, 16, 17, 21 are nobody's; 3, 15 stand beside 2, 14
     with pytest.raises(DataError, match=r"8 of 24 requests are in no journal .* or in batches alone .*shard-1-of-2"):

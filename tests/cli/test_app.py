@@ -159,6 +159,17 @@ def test_output_that_cannot_be_written_is_refused_in_one_message(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_an_address_in_the_place_of_a_path_is_refused_and_no_folder_of_that_name_made(tmp_path):
+    said = "begins with s3://, and files are read and written on disks alone: mount what it names"
+    for options in (
+        ("validate", QUICKSTART, "--set", "output=s3://bucket/run"),
+        ("import", "polisum", QUICKSTART, "--out", "s3://bucket/a.jsonl"),
+    ):
+        done = evenhand(*options, cwd=tmp_path)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_unknown_phase_names_those_there_are(tmp_path):
     done = evenhand("judge", QUICKSTART, "--phase", "round-07", "--set", f"output={tmp_path / 'run'}")
     assert done.returncode == 2

@@ -178,6 +178,32 @@ def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
     assert "cannot be read" not in done.stdout
 
 
+def test_without_a_language_model_no_gpu_is_needed():
+    scripted = "{backend: scripted, plans: {p: {candidates: 2}}}"
+    options = (
+        "model={name: none}",
+        f"generate={scripted}",
+        "rounds=0",
+        "judges={r: {kind: rouge}}",
+        "reward={judges: [r]}",
+    )
+    done = evenhand("quickstart", *(part for each in (*options, "evaluation.judges=[r]") for part in ("--set", each)))
+    assert done.returncode == 0, done.stderr
+    assert "needs: no GPU for language models, of which none runs here" in done.stdout
+
+
+def test_a_benchmark_of_judges_has_no_hours_of_a_loop(tmp_path, llama):
+    heads = {"loop": "about", "benchmark-judges SETS --judges": "how long a benchmark of judges takes is not known"}
+    for verb, said in heads.items():
+        path = tmp_path / "recipe.yaml"
+        path.write_text(f"# evenhand {verb} recipe.yaml\nextends: polisum/llama-3.1-8b/zero-shot\n")
+        judges = ("--set", "judges={r: {kind: rouge}}", "--set", "reward.judges=[r]", "--set", "evaluation.judges=[r]")
+        options = ("--set", f"model.name={llama}", "--requests", "test=9", "--prompt-tokens", "900", *judges)
+        done = evenhand(path, *options, "--gpu-price", "2")
+        assert done.returncode == 0, done.stderr
+        assert f"GiB; {said}" in done.stdout and ("GPU hours of work" in done.stdout) == (verb == "loop")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -110,6 +110,14 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
         code, said = stages(server)
         assert code == 3
         assert "no grade probabilities" in said
+        # and is not asked again for what it has answered, until that is forgotten
+        assert "answers.sqlite, and they are asked again only when it is forgotten: `evenhand cache --clear`" in said
+        n_asked = len(server.asked)
+        for is_forgotten in (False, True):
+            (OUTPUT / "evaluation/base/receipts/judge.json").unlink()
+            assert run("judge", "server/rerank", *changed(server))[0] == 3
+            assert (len(server.asked) > n_asked) == is_forgotten
+            assert run("cache", "--clear")[0] == 0
     with Server(logprobs=dict.fromkeys(["4"], 0.0)) as server:
         # one alternative, and the others unseen, as likely as it for all that is known
         assert stages(server, name="other", output="other")[0] == 0

@@ -16,9 +16,12 @@ from launched import two_processes
 from evenhand.benchmarks import replicas
 from evenhand.cluster.queue import own_environment, submit
 from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
-from evenhand.config.recipe_file import load_recipe, recipe_of
+from evenhand.config.recipe_file import dump_recipe, load_recipe, recipe_of
 from evenhand.errors import RecipeError
-from evenhand.loop import steps
+from evenhand.generate.stage import generate_shard
+from evenhand.loop import steps, work_in
+from evenhand.runfolder.phases import open_phase
+from evenhand.runfolder.shards import Shard
 
 SMALL = {
     "name": "small",
@@ -159,7 +162,36 @@ def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes,
 )
 def test_gpus_that_no_engine_would_use_are_told(tmp_path, engine, replicas, gpus, idle):
     generate = {"plans": {"nucleus": {}}, "engine": engine, "replicas": replicas}
-    assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus)) == (["generate"] if idle else [])
+    said = ["GPUs of each node stand idle with generate: write replicas: auto there"]
+    assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus), 2, {}) == (said if idle else [])
+
+
+def test_engines_and_shards_without_a_batch_are_told(tmp_path):
+    # as evenhand's own flagship had it: one batch, and so one of 2 x 8 engines
+    generate = {"plans": {"nucleus": {}}, "replicas": "auto", "requests_per_batch": 2000}
+    asked = small(tmp_path, generate=generate)
+    said = (
+        "generate: 500 test requests are 1 batch of 2000, and 15 of 16 engines stand idle: write requests_per_batch: 31"
+    )
+    assert idle_gpus(asked, Nodes(2, 8), 2, {"test": 500}) == [said]
+    # engines that judge, one on each of the nodes; what is scripted has none
+    judges = {
+        **SMALL["judges"],
+        "grade": {"kind": "rubric", "rubric": "coverage", "backend": {"requests_per_batch": 2}},
+    }
+    judges["grade"]["model"] = {"name": "judge"}
+    asked = small(tmp_path, judges=judges)
+    assert idle_gpus(asked, Nodes(3), 3, {"test": 6}) == []
+    said = "judges.grade.backend: 6 test requests are 3 batches of 2, and 1 of 4 engines stand idle: write requests_per_batch: 1"
+    assert idle_gpus(asked, Nodes(4), 4, {"test": 6}) == [said]
+    assert idle_gpus(small(tmp_path), Nodes(4), 4, {"test": 6}) == []
+
+
+def test_training_on_fewer_processes_than_the_nodes_have_gpus_is_told(tmp_path):
+    train = {"accelerate_config": "multi_node", "launcher": "srun", "num_machines": 4, "num_processes": 8}
+    (said,) = idle_gpus(small(tmp_path, rounds=1, train=train), Nodes(4, 8), 4, {})
+    assert said.startswith("training takes 8 of 32 GPUs: --set train.num_processes=32, with a train.global_batch_size")
+    assert idle_gpus(small(tmp_path, rounds=1, train=train | {"num_processes": 32}), Nodes(4, 8), 4, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -187,9 +219,67 @@ def test_a_job_in_a_job_is_not_taken_for_that_one():
     assert own_environment(given) == {"PATH": "/bin", "SLURM_CONF": "a", "SBATCH_ACCOUNT": "mine"}
 
 
-def test_another_cluster_is_refused_before_anything_is_asked(tmp_path):
-    with pytest.raises(RecipeError, match="'--clusters=x': jobs are submitted to the cluster of this machine"):
-        submit(scripts(small(tmp_path), Nodes(2, 0, ("--clusters=x",)), 2))
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--array=0-1%1", "--array is set by evenhand: --shards N says how many"),
+        ("--arr=0-1", "--array is set by evenhand"),
+        ("-a0-1", "-a is set by evenhand"),
+        ("-N4", "-N is set by evenhand: write --nodes N without --sbatch"),
+        ("--gpus=8", "--gpus is set by evenhand: write --gpus-per-node N"),
+        ("--ntasks-per-node=8", "a node has one task"),
+        ("--error=x", "what jobs say lies in OUTPUT/slurm/logs"),
+        ("--no-requeue", "jobs are queued again"),
+        ("--parsable", "what sbatch answers is read"),
+        ("--clusters=x", "jobs are submitted to the cluster of this machine"),
+        ("partition=gpu", "is no option of sbatch; write it as --name=value"),
+        ("--partition gpu", "is no option of sbatch"),
+        ("--comment=a\n#SBATCH --array=0-9", "holds a line break"),
+    ],
+)
+def test_options_that_the_scripts_rest_on_are_refused_all_together(option, said):
+    with pytest.raises(RecipeError) as caught:
+        Nodes(2, 0, ("--partition=gpu", option, "--open-mode=truncate"))
+    text = str(caught.value)
+    assert f"--sbatch {option!r}: " in text and said in text and "--open-mode is set by evenhand" in text
+    assert "--partition=gpu'" not in text
+
+
+def test_options_that_are_a_sites_own_are_taken():
+    own = (
+        "--partition=gpu",
+        "-pgpu",
+        "--time=1:00",
+        "--exclusive",
+        "--gres=lscratch:9",
+        "--export=ALL,A=/b c",
+        "--nodelist=n1",
+    )
+    assert Nodes(2, 0, own).options == own
+
+
+def test_a_batch_that_the_processes_cannot_share_is_refused_before_it_is_queued(tmp_path):
+    given = {"rounds": 1, "trainer": {"per_device_train_batch_size": 1}}
+    train = {"accelerate_config": "zero3_multi_node", "global_batch_size": 8}
+    asked = small(tmp_path, train=train, **given)
+    said = "'train.global_batch_size': 8 is not a multiple of 32, which 32 processes"
+    path = tmp_path / "recipe.yaml"
+    path.write_text(dump_recipe(asked))
+    with pytest.raises(RecipeError, match=said):
+        made = load_recipe(path, overrides(asked, Nodes(4, 8)))
+        jobs(made, steps(made), Nodes(4, 8), 4)
+
+
+def test_work_of_shards_of_another_recipe_is_told_before_it_meets_them_in_the_queue(tmp_path):
+    plain = {"generate": SMALL["generate"] | {"engine": {}}}
+    mine = small(tmp_path, **plain)
+    phase = open_phase(mine, "evaluation/base")
+    with work_in(mine, Shard(0, 2)):
+        generate_shard(phase, Shard(0, 2))
+    assert jobs(mine, steps(mine), Nodes(2), 2)
+    other = small(tmp_path, seed=7, **plain)
+    with pytest.raises(RecipeError, match=r"evaluation/base generate: .*shard 0/2 .*its recipe differs in seed"):
+        jobs(other, steps(other), Nodes(2), 2)
 
 
 def command(verb, path, *options):

@@ -9,11 +9,11 @@ pytest.importorskip("transformers")
 from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb
+from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb, reader
 from evenhand.estimate.recipe import largest_pass
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
-from evenhand.generate.stage import generate
+from evenhand.generate.stage import generate, phase_requests
 from evenhand.judges.stage import judge
 from evenhand.models.flops import forward_flops
 from evenhand.models.sizes import Sizes
@@ -51,6 +51,24 @@ def test_prompts_are_those_that_an_engine_runs(tiny_model, tmp_path):
     assert work.tokens.prefilled == receipt.counts["prefilled_tokens"]
     assert receipt.counts["tokens"] <= work.tokens.generated == 4 * 3 * 4
     assert split.n_requests == 4
+
+
+def test_prompts_that_are_left_out_are_not_counted(tiny_model, tmp_path):
+    asked = {"backend": "transformers", "plans": {"p": {"candidates": 3, "max_tokens": 4}}}
+    lengths = sorted(
+        len(reader(recipe(tiny_model, tmp_path).model)[0](each.prompt))
+        for each in phase_requests(phases(recipe(tiny_model, tmp_path))[0])
+    )
+    # room for the answers of all but the longest
+    made = recipe(
+        tiny_model, tmp_path / "run", generate=asked | {"max_model_len": lengths[-1] + 3}, limits={"failed": 1.0}
+    )  # fmt: skip
+    (split,) = splits(made, Assumed({}))
+    receipt, _ = generate(phases(made)[0])
+    assert sum(each.count for each in receipt.left_out) == lengths.count(lengths[-1])
+    assert split.work[0].tokens.prompts == receipt.counts["prompt_tokens"]
+    assert split.work[0].tokens.prefilled == receipt.counts["prefilled_tokens"]
+    assert f"of 4 requests are longer than generate.max_model_len {lengths[-1] + 3:,} lets them be" in split.notes[-1]
 
 
 def test_a_method_of_several_turns_is_counted_turn_by_turn(tiny_model, tmp_path):

@@ -2,10 +2,12 @@
 
 import json
 import logging
+import time
 from pathlib import Path
 
 import pytest
 from served_recipes import DOCUMENTS, recipe_of, served
+from serving import Server
 
 from evenhand.config.recipe_file import load_recipe
 from evenhand.errors import DataError, EvenhandError, RecipeError
@@ -81,18 +83,36 @@ def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
     engine = {"backend": "vllm", "plans": {"hot": {"candidates": 1}}}
     with pytest.raises(RecipeError, match="an engine belongs into a server of its own"):
         served_phase(recipe_of(tmp_path, generate=engine))
+    # before prices are asked for, which would not help
+    with pytest.raises(RecipeError, match="or leave limits.cost out: `evenhand serve` takes none"):
+        recipe_of(tmp_path, "http://127.0.0.1:9/v1", limits={"cost": 1})
     with pytest.raises(EvenhandError, match="gives no whole answer"):
         served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(RecipeError, match="has 0 rounds and the phases evaluation/base"):
         served_phase(recipe_of(tmp_path), "evaluation/round-00")
 
 
-def test_the_shipped_recipe_has_summaries_limits_and_rewards(tmp_path, upstream):
+def shipped(tmp_path, upstream):
+    """The recipe that is shipped, in front of a test's server."""
     # words in common in place of an encoder that takes seconds to load
     words = "{kind: rouge, type: rouge1, measure: precision, against: source}"
     at = {"generate.server.base_url": upstream.base_url, "model.name": "tiny", "output": tmp_path / "run"}
     at |= {"judges.faithfulness": words, "corpus.attribute": "side"}
-    recipe = load_recipe(Path("server/serve"), [f"{key}={value}" for key, value in at.items()])
+    return load_recipe(Path("server/serve"), [f"{key}={value}" for key, value in at.items()])
+
+
+def test_the_shipped_recipe_says_within_seconds_that_the_upstream_is_gone(tmp_path):
+    with Server() as upstream, served(shipped(tmp_path, upstream), workers=1) as client:
+        upstream.__exit__()
+        begun = time.monotonic()
+        answer = client.post("/v1/chat/completions", json={"model": "server-serve", "documents": DOCUMENTS})
+        assert error(answer)[:2] == (503, "upstream_unavailable")
+    # two tries more, .5 and 1 seconds apart
+    assert time.monotonic() - begun < 10
+
+
+def test_the_shipped_recipe_has_summaries_limits_and_rewards(tmp_path, upstream):
+    recipe = shipped(tmp_path, upstream)
     both = "Rails are dangerous, and trams carry more people than any bus line."
     upstream.fault = lambda number, body: ["Rails are dangerous for every cyclist.", both] * 4
     with served(recipe, "worst_side(shares) < 0.5", "score(faithfulness) < 0.5", workers=1) as client:
