@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from math import inf
 
-# share of peak and bandwidth that is taken to be reached; 0.4 is usual of large trainings (Chowdhery et al. 2022, table 3)
-UTILISATION = 0.4
+# share of peak and bandwidth that is taken to be reached: that of training an 8B model with one request of 1,900 tokens in a pass
+# on an H200 (benchmarks/RESULTS.md); large trainings reach 0.4 and more (Chowdhery et al. 2022, table 3)
+UTILISATION = 0.3
 
 
 @dataclass(frozen=True)

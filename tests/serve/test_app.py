@@ -84,7 +84,7 @@ def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
     with pytest.raises(RecipeError, match="an engine belongs into a server of its own"):
         served_phase(recipe_of(tmp_path, generate=engine))
     # before prices are asked for, which would not help
-    with pytest.raises(RecipeError, match="or leave limits.cost out: `evenhand serve` takes none"):
+    with pytest.raises(RecipeError, match=r"or leave limits\.cost out: `evenhand serve` takes none"):
         recipe_of(tmp_path, "http://127.0.0.1:9/v1", limits={"cost": 1})
     with pytest.raises(EvenhandError, match="gives no whole answer"):
         served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
