@@ -12,6 +12,8 @@ from ..gate.contents import BySet, Gate
 
 # what audit.json calls itself
 SCHEMA = "evenhand-audit/6"
+# the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
+SHARES = "value-shares"
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,9 @@ class Chance(Record):
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the family's values and systems; None with fewer than
-    # two sets, and of measures that do not name, from whose gaps nothing is concluded
+    # two-sided, of "the gap is 0", and corrected over the family's values and systems and over the families of the page
+    # (`resampling.adjusted_over_families`); None with fewer than two sets, and of measures that do not name, from whose gaps
+    # nothing is concluded
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None
@@ -343,10 +346,11 @@ class Example(Record):
     system: str
     set_id: str
     topic: str
-    # the set's own measure, and what that is
+    # the set's own measure, and what that is; where it is chosen by a value's gap to what is expected, that gap
     unfairness: float
     measure: str
     is_share: bool
+    is_gap: bool = Field(default=False, exclude_if=not_)
     # what `source` and `summary` of the sides, and `takes` of the lines, are
     columns: tuple[str, str]
     takes_what: str

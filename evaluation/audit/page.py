@@ -45,13 +45,14 @@ from .contents import (
     Audit,
     Measure,
     Number,
+    Representation,
     SystemNote,
     ValueNote,
 )
 from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, gap_words, number_of
+from .findings import WORDINGS, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes
 
@@ -62,7 +63,7 @@ NULLS = {
     "nearer",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps; the smaller, "
+    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps on the page; the smaller, "
     "the surer."
 )
 # what a value's marks stand for, in the order of their styles
@@ -340,29 +341,30 @@ def _made(audit: Audit) -> Iterator[Block]:
 
 
 def _named(audit: Audit) -> Iterator[Block]:
-    """Who is represented less or more under each system, by the first family that names anybody, and where to look."""
+    """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
     said: list[Prose] = []
     for system in audit.systems:
-        mine = (each for each in audit.represented if each.system == system.label)
-        found = next((each for each in mine if each.details), None)
-        if found is None:
-            continue
-        examples = [
-            each.set_id
-            for each in audit.examples
-            if (each.system, each.family) == (system.label, found.family) and set(each.left_out) & set(found.under)
-        ]
-        look = [f"Look first at the summaries of {', '.join(examples[:MOST_TO_LOOK_AT])}."] if examples else []
+        found = speaking([each for each in audit.represented if each.system == system.label])
         # the headline has the first numbers of one system, and the table those of several
-        if several:
-            said.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
-        else:
-            first = (found.under or found.over)[0]
-            _, chance = number_of(audit.by_value, found, first)
-            sure = f"For {WORDINGS[found.family].subject.format(value=first)} the gap is {gap_words(chance)}."
-            said += map(Prose, (f"{found.sentence} {sure}", *found.details[1:], *look))
+        if several and found:
+            sentences = (text for each in found for text in (each.sentence, *_look_first(audit, each)))
+            said.append(Prose(" ".join(sentences), head=f"{system.label}:"))
+        elif found:
+            first, *others = found
+            value = (first.under or first.over)[0]
+            _, chance = number_of(audit.by_value, first, value)
+            sure = f"For {WORDINGS[first.family].subject.format(value=value)} the gap is {gap_words(chance)}."
+            said += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
+            for each in others:
+                said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))
     yield from items(said)
+
+
+def _look_first(audit: Audit, found: Representation) -> list[str]:
+    """The summaries that show best what a family found, in a sentence; none where no examples were asked for."""
+    mine = [each.set_id for each in audit.examples if (each.system, each.family) == (found.system, found.family)]
+    return [f"Look first at the summaries of {', '.join(mine[:MOST_TO_LOOK_AT])}."] if mine else []
 
 
 def _main(audit: Audit) -> Iterator[Block]:

@@ -236,10 +236,11 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
         "The words of the list female are 40.0 % of the listed words of the documents and 0.0 %"
     )
     shown = page(found)
-    first, second = [prose.text for prose in shown.findings[0].items]
+    first, second, look = [prose.text for prose in shown.findings[0].items]
     assert first.startswith("The list female is used less and the list male more than by summaries that take no side.")
     assert "For the list female the gap is \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
     assert second == found.represented[0].details[1]
+    assert look == "Look first at the summaries of set-0, set-1, set-2."
     (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")
     assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")
