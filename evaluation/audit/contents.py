@@ -38,6 +38,9 @@ class Kind:
     votes: bool = False
     # whether groups are named by it, though systems are not called fairer
     only_names: bool = False
+    # sets from which its 95 % interval holds the true number in at least 92 % of simulated audits; of fewer it is marked
+    # (docs/run-folder.md#audit-intervals)
+    holds_from: int = 0
     # whether its groups are lists of words, which are no attribute values, though they may have the same names
     is_of_lists: bool = False
 
@@ -56,13 +59,13 @@ REPRESENTATION = Kind("Proportional Representation")
 SHARE_IN_SOURCES = Kind("share in sources", is_tested=False, of_several=True)
 SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, of_several=True)
 SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, of_several=True, votes=True)
-SHORTFALL = Kind("shortfall")
+SHORTFALL = Kind("shortfall", holds_from=30)
 UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
 PLACE_IN_SOURCES = Kind("place's share in sources", is_tested=False)
 PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_names=True)
 TONE_IN_SOURCES = Kind("tone in sources", is_tested=False)
 TONE_IN_SUMMARIES = Kind("tone in summaries", is_tested=False, only_names=True)
-EQUAL_COVERAGE = Kind("Equal Coverage")
+EQUAL_COVERAGE = Kind("Equal Coverage", holds_from=60)
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
 COVERAGE = Kind("coverage", is_tested=False)
 COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, votes=True)

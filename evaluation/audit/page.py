@@ -34,12 +34,14 @@ from ..pages.blocks import (
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
+from ..pages.numbers import percent
 from ..pages.words import counted, joined
 from .cells import gap, gap_column, gap_of, hundredfold, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
+    SHARES,
     SHORTFALL,
     UNDER_REPRESENTED,
     Audit,
@@ -54,7 +56,7 @@ from .differences_page import differences
 from .examples_page import examples
 from .findings import WORDINGS, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
-from .warnings import aim, left_out, length, notes
+from .warnings import aim, left_out, length, notes, too_narrow
 
 # what is expected of summaries that take no side, by the names of nulls
 NULLS = {
@@ -63,8 +65,8 @@ NULLS = {
     "nearer",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps on the page; the smaller, "
-    "the surer."
+    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps on the page; "
+    "the smaller, the surer."
 )
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
@@ -74,6 +76,8 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # summaries that a reader is sent to first
 MOST_TO_LOOK_AT = 3
+# systems whose shares stand side by side in a sentence
+MOST_SIDE_BY_SIDE = 4
 # families whose numbers are not by attribute value, but by groups of their own
 ELSEWHERE = ("order", "tone", "word-lists")
 
@@ -144,10 +148,11 @@ def _reading(audit: Audit) -> Prose:
     said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
+    narrow = too_narrow(audit.by_value)
     return Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
         "not. Coverage: of the summary's units that any document has, the share that a document has, on average; its "
-        f"difference is to all documents of the set.{how}{few}",
+        f"difference is to all documents of the set.{how}{few}{f' {narrow}' if narrow else ''}",
         "lead",
     )
 
@@ -343,7 +348,7 @@ def _made(audit: Audit) -> Iterator[Block]:
 def _named(audit: Audit) -> Iterator[Block]:
     """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
-    said: list[Prose] = []
+    said = [Prose(text) for text in _side_by_side(audit)]
     for system in audit.systems:
         found = speaking([each for each in audit.represented if each.system == system.label])
         # the headline has the first numbers of one system, and the table those of several
@@ -359,6 +364,29 @@ def _named(audit: Audit) -> Iterator[Block]:
             for each in others:
                 said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))
     yield from items(said)
+
+
+def _side_by_side(audit: Audit) -> Iterator[str]:
+    """What several systems give the value of which the headline tells, or else the one that is farthest off what is expected."""
+    if len(audit.systems) < 2 or audit.orders:
+        return
+    known = [(n, n.chance) for n in audit.by_value if n.measure.kind == SHARE_IN_SUMMARIES and n.chance]
+    told = [v.value for v in audit.votes if v.family == SHARES and v.verdict in ("fairer", "less fair", "differs")]
+    clear = [each for each in known if each[1].verdict != "no clear difference"]
+    for value in [*told, *(n.value for n, _ in sorted(clear or known, key=lambda each: -abs(each[1].gap)))][:1]:
+        mine = [each for each in known if each[0].value == value][:MOST_SIDE_BY_SIDE]
+        sources = (n.estimate for n in audit.by_value if n.measure.kind == SHARE_IN_SOURCES and n.value == value)
+        given = joined(
+            [
+                f"{n.system} {'gives it ' if place == 0 else ''}{percent(n.estimate)} of the summaries' words"
+                f" ({percent(chance.expected)} would be expected)"
+                if place == 0
+                else f"{n.system} {percent(n.estimate)} ({percent(chance.expected)})"
+                for place, (n, chance) in enumerate(mine)
+            ]
+        )
+        unclear = "" if clear or told else "; none of this is clearly off what is expected"
+        yield f"{value} has {percent(next(sources, None))} of the documents' words in an average set; {given}{unclear}."
 
 
 def _look_first(audit: Audit, found: Representation) -> list[str]:
