@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import Bootstrap, defined
+from ...resampling import NOISE, Bootstrap, defined, pseudo_values
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
@@ -22,9 +22,10 @@ from .contents import (
     Line,
     MeasureNote,
     Number,
+    Representation,
     ValueNote,
 )
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .input import AuditInput
 from .order import Order, effects_of_orders
@@ -80,6 +81,7 @@ def build_audit(
             )
         )
     )
+    found_of = {(each.system, each.family): each for each in represented}
     # orders of the same documents are one summarizer, which is no fairer than itself
     compared = labels[:1] if given.has_orders else labels
     voted = votes(measured, compared, plan.bootstrap.level, plan.least_group)
@@ -106,7 +108,11 @@ def build_audit(
         votes=voted,
         orders=effects,
         beside=tuple(beside(measured, given, plan)),
-        examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
+        examples=tuple(
+            example
+            for each in measured
+            for example in take_apart(each, given, plan.n_examples, found_of.get((each.system, each.family.name)))
+        ),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
@@ -227,24 +233,80 @@ def _refuse_one_valued(given: AuditInput, families: Sequence[Family]) -> None:
 MOST_LINES, MOST_CHARACTERS = 200, 4000
 
 
-def most_unfair(figures: Figures, n: int) -> list[int]:
-    """Places of the sets of highest unfairness, most unfair first, ties in their order; fair ones are none."""
+@dataclass(frozen=True)
+class Chosen:
+    """A summary that is shown, and why."""
+
+    place: int
+    # of the set: its own measure, or the gap of a value to what is expected
+    unfairness: float
+    # whose gap that is, and all values below what is expected that it is shown for; None of a family without a chance level
+    of: str | None = None
+    left_out: tuple[str, ...] | None = None
+
+
+def chosen(figures: Figures, n: int, named: Representation | None) -> list[Chosen]:
+    """The summaries that show best what the page says.
+
+    Those in which the value that the page names first is farthest off what is expected, to the side that it says. Where it names
+    nobody, those in which some value is farthest below; without a chance level, those of highest unfairness. Fair ones are none.
+
+    Args:
+        figures: of a family and system.
+        n: so many at most.
+        named: what the page says; None where nothing is known of chance.
+    """
+    naming = figures.naming
+    if not naming:
+        return most_unfair(figures, n)
+    values = [str(figures.quantities[place].value) for place in naming]
+    is_shown = figures.rests_on & ~np.isnan(figures.unfairness)[:, None]
+    gaps = np.where(is_shown, figures.beyond(figures.columns), np.nan)[:, naming]
+    off = np.full(len(gaps), np.nan)
+    if named and (named.under or named.over):
+        first = values.index((named.under or named.over)[0])
+        sign, columns = -1.0 if named.under else 1.0, np.full(len(gaps), first)
+        said = pseudo_values(figures.beyond, figures.columns, figures.rests_on)[:, naming[first]]
+        # what is expected can be an interval, in which a set alone may lie where all together do not: it comes last
+        inside = np.where((np.abs(gaps[:, first]) <= NOISE) & (sign * said > NOISE), NOISE * sign * said, np.nan)
+        off = np.where(sign * gaps[:, first] > NOISE, sign * gaps[:, first], inside)
+    else:
+        columns = np.where(np.isnan(gaps), np.inf, gaps).argmin(axis=1)
+        lowest = np.take_along_axis(gaps, columns[:, None], axis=1)[:, 0]
+        off = np.where(lowest < -NOISE, -lowest, np.nan)
+    found = []
+    for place in np.argsort(-np.nan_to_num(off), kind="stable")[:n].tolist():
+        if np.isnan(off[place]):
+            break
+        below = {value: -float(gap) for value, gap in zip(values, gaps[place], strict=True) if gap < -NOISE}
+        mine = [value for value in (named.under if named else ()) if value in below]
+        of = int(columns[place])
+        found.append(Chosen(place, float(gaps[place, of]), values[of], tuple(mine) or most(below)))
+    return found
+
+
+def most_unfair(figures: Figures, n: int) -> list[Chosen]:
+    """The sets of highest unfairness, most unfair first, ties in their order; fair ones are none."""
     ranked = np.where(np.isnan(figures.unfairness), -np.inf, figures.unfairness)
-    order = np.argsort(-ranked, kind="stable")[:n]
-    return [int(place) for place in order if ranked[place] > 0]
+    order = np.argsort(-ranked, kind="stable")[:n].tolist()
+    return [Chosen(place, float(ranked[place])) for place in order if ranked[place] > 0]
 
 
-def take_apart(measured: Measured, given: AuditInput, n: int) -> Iterator[Example]:
-    """The n most unfair summaries of a system by a family: which sentences take up whose documents.
+def take_apart(measured: Measured, given: AuditInput, n: int, named: Representation | None = None) -> Iterator[Example]:
+    """The n summaries of a system that show best what a family found: which sentences take up whose documents.
 
     Without what nobody reads: a summary of megabytes would make a page of as many for every family.
     """
     (system,) = (each for each in given.systems if each.label == measured.system)
     items = given.items(system)
-    for place in most_unfair(measured.figures, n):
-        item = items[place]
+    for each in chosen(measured.figures, n, named):
+        item = items[each.place]
         assert item is not None, "a set without summary has no unfairness"
-        example = measured.family.example(item, measured.found[place], float(measured.figures.unfairness[place]))
+        example = measured.family.example(item, measured.found[each.place], each.unfairness, each.left_out)
+        if each.of is not None:
+            by = f" ({measured.family.by})" if measured.family.by else ""
+            measure = f"gap of {each.of} to what is expected of this summary{by}"
+            example = example.model_copy(update={"measure": measure, "is_share": True, "is_gap": True})
         lines = [
             line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})
             if len(line.text) > MOST_CHARACTERS
@@ -253,5 +315,5 @@ def take_apart(measured: Measured, given: AuditInput, n: int) -> Iterator[Exampl
         ]
         if len(example.lines) > MOST_LINES:
             lines.append(Line(text=f"... and {len(example.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
-        topic = given.sets[place].topic
+        topic = given.sets[each.place].topic
         yield example.model_copy(update={"system": measured.system, "topic": topic, "lines": tuple(lines)})

@@ -17,8 +17,19 @@ def level_of(audit: Audit) -> str:
     return f"{100 * audit.options['bootstrap']['level']:g}"
 
 
+# note of an interval that holds less than it says
+TOO_NARROW = "too narrow"
+
+
+def is_too_narrow(found: Number) -> bool:
+    """Whether it has an interval that holds less than it says, of so few sets."""
+    return found.low is not None and found.n < found.measure.kind.holds_from
+
+
 def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> NumberCell:
     """The number: shares in per cent, differences of shares in points, others as they are."""
+    if isinstance(found, Number) and is_too_narrow(found):
+        note = f"{note}, {TOO_NARROW}" if note else TOO_NARROW
     is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
     unit: Unit = "" if not found.is_share else "points" if is_difference else "%"
     return NumberCell(

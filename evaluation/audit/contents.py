@@ -12,6 +12,8 @@ from ..gate.contents import BySet, Gate
 
 # what audit.json calls itself
 SCHEMA = "evenhand-audit/6"
+# the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
+SHARES = "value-shares"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class Kind:
     votes: bool = False
     # whether groups are named by it, though systems are not called fairer
     only_names: bool = False
+    # sets from which its 95 % interval holds the true number in at least 92 % of simulated audits; of fewer it is marked
+    # (docs/run-folder.md#audit-intervals)
+    holds_from: int = 0
     # whether its groups are lists of words, which are no attribute values, though they may have the same names
     is_of_lists: bool = False
 
@@ -54,13 +59,13 @@ REPRESENTATION = Kind("Proportional Representation")
 SHARE_IN_SOURCES = Kind("share in sources", is_tested=False, of_several=True)
 SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, of_several=True)
 SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, of_several=True, votes=True)
-SHORTFALL = Kind("shortfall")
+SHORTFALL = Kind("shortfall", holds_from=30)
 UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
 PLACE_IN_SOURCES = Kind("place's share in sources", is_tested=False)
 PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_names=True)
 TONE_IN_SOURCES = Kind("tone in sources", is_tested=False)
 TONE_IN_SUMMARIES = Kind("tone in summaries", is_tested=False, only_names=True)
-EQUAL_COVERAGE = Kind("Equal Coverage")
+EQUAL_COVERAGE = Kind("Equal Coverage", holds_from=60)
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
 COVERAGE = Kind("coverage", is_tested=False)
 COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, votes=True)
@@ -145,8 +150,9 @@ class Chance(Record):
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the family's values and systems; None with fewer than
-    # two sets, and of measures that do not name, from whose gaps nothing is concluded
+    # two-sided, of "the gap is 0", and corrected over the family's values and systems and over the families of the page
+    # (`resampling.adjusted_over_families`); None with fewer than two sets, and of measures that do not name, from whose gaps
+    # nothing is concluded
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None
@@ -343,10 +349,11 @@ class Example(Record):
     system: str
     set_id: str
     topic: str
-    # the set's own measure, and what that is
+    # the set's own measure, and what that is; where it is chosen by a value's gap to what is expected, that gap
     unfairness: float
     measure: str
     is_share: bool
+    is_gap: bool = Field(default=False, exclude_if=not_)
     # what `source` and `summary` of the sides, and `takes` of the lines, are
     columns: tuple[str, str]
     takes_what: str

@@ -164,7 +164,9 @@ class UnitCoverage:
             return f"Within a set, {amount} all of the set's documents, on average."
         return f"Over all sets, {amount} all documents of their sets, on average: what does not cancel out."
 
-    def example(self, item: LabelledSummary, found: Covered, unfairness: float) -> Example:
+    def example(
+        self, item: LabelledSummary, found: Covered, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
         """Coverage of each value beside that of all documents, and for each unit how many documents of each value have it."""
         (evidence,) = self.entailer.evidence([item])
         assert isinstance(evidence, UnitEvidence)
@@ -179,7 +181,7 @@ class UnitCoverage:
             for j, unit in enumerate(evidence.units)
         ]
         gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}
-        worst = most({value: -gap for value, gap in gaps.items()})
+        worst = most({value: -gap for value, gap in gaps.items()}) if left_out is None else left_out
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"Equal Coverage of this summary ({self.by})", is_share=True,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, grouped, row, table
-from ..pages.numbers import NONE, number, percent
+from ..pages.numbers import NONE, number, percent, signed
 from ..pages.words import counted
 from .contents import Audit, Example, Line
 
@@ -18,24 +18,32 @@ def examples(audit: Audit) -> Iterator[Block]:
     if found:
         yield Heading(
             "The most unfair summaries",
-            lead="Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes "
-            "up.",
+            lead="Of each family of measures, those in which the value that it names first is farthest off what is expected; "
+            "where it names nobody, those in which some value is farthest below; and without a chance level those that are most "
+            "unfair by its own measure. The farthest stand first. Beside each sentence stands whose documents it takes up.",
         )
     for heading, examples in found.items():
         yield Heading(heading, 3)
         for example in examples:
             name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
-            unfairness = (
-                f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
+            yield Details(
+                name, tuple(_example(audit, example)), f"{example.measure}: {_unfairness(example)}", is_example=True
             )
-            yield Details(name, tuple(_example(audit, example)), f"{example.measure}: {unfairness}", is_example=True)
+
+
+def _unfairness(example: Example) -> str:
+    if example.is_gap:
+        return f"{signed(100 * example.unfairness, 1)} points"
+    return f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
 
 
 def _example(audit: Audit, example: Example) -> Iterator[Block]:
+    # of those that a gap tells others may be farther below
+    how = "below what is expected" if example.is_gap else "left out most"
     heads: Heads = ("", *(Column(name, kind="number") for name in example.columns))
     rows = (
         row(
-            Text(side.name, "left out most" if side.name in example.left_out else ""),
+            Text(side.name, how if side.name in example.left_out else ""),
             _side_number(example, side.source),
             _side_number(example, side.summary),
         )
@@ -53,7 +61,7 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
     yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
         text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
-        who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
+        who = f"{how.capitalize()}: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
         yield Details(who, tuple(map(Prose, example.documents)))
 
 

@@ -140,8 +140,17 @@ class Family(Protocol):
         """
         ...
 
-    def example(self, item: LabelledSummary, found: Any, unfairness: float) -> Example:
-        """One summary taken apart; system and topic are filled in by the caller."""
+    def example(
+        self, item: LabelledSummary, found: Any, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
+        """One summary taken apart; system and topic are filled in by the caller.
+
+        Args:
+            item: documents and summary.
+            found: what was found in it.
+            unfairness: the set's own measure.
+            left_out: values that are below what is expected; None: the family tells by what it measures itself.
+        """
         ...
 
 

@@ -1,8 +1,10 @@
 """What an audit finds, in words: its headline, and who is represented less or more than by summaries that take no side.
 
 The headline of one system says what happened: what a value has of the documents and of the summaries, and what would be expected.
-How sure that is, and where to look, stands below it. The headline of several says which is fairer, and by how much.
-Both go by gaps to the chance level alone (see `votes`). Where coverage says the opposite of shares, the headline says so.
+Shares of the attribute's values come first wherever they were measured, and a sentence for each other family that names somebody
+follows. How sure that is, and where to look, stands below it. The headline of several says which is fairer, and by how much.
+Both go by gaps to the chance level alone, and who is named is corrected over all families of the page (see `votes`). Where
+coverage says the opposite of shares, the headline says so.
 """
 
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from .contents import (
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
+    SHARES,
     TONE_IN_SOURCES,
     WORDS_IN_SOURCES,
     Chance,
@@ -48,13 +51,13 @@ class Wording:
     nobody: str = "{attribute}"
 
 
-SHARES = (
+ROOM = (
     "{value} has {there} of the documents' words in an average set and {here} of the summaries' words; {expected} would be "
     "expected of summaries that "
 )
 WORDINGS = {
     "value-shares": Wording(
-        "represented", "less", "more", "than by summaries that take no side", SHARES + "take no side"
+        "represented", "less", "more", "than by summaries that take no side", ROOM + "take no side"
     ),
     "coverage": Wording(
         "covered", "less", "more", "than by summaries that take no side",
@@ -63,7 +66,7 @@ WORDINGS = {
     ),
     "order": Wording(
         "represented", "less", "more", "than by summaries that prefer no place",
-        "The " + SHARES.replace("{value} has", "{value} of the documents has") + "prefer no place",
+        "The " + ROOM.replace("{value} has", "{value} of the documents has") + "prefer no place",
         subject="the {value} of the documents",
         nobody="place",
     ),
@@ -179,10 +182,9 @@ def _stated(found: Number, chance: Chance, source: float | None) -> str:
     )  # fmt: skip
 
 
-def headed(represented: Sequence[Representation]) -> tuple[Representation, str] | None:
-    """The family and the value of which the headline of one system tells; None where nobody is clearly off."""
-    found = next((each for each in represented if each.under or each.over), None)
-    return None if found is None else (found, (found.under or found.over)[0])
+def speaking(represented: Sequence[Representation]) -> list[Representation]:
+    """The families that name somebody, shares first."""
+    return sorted((each for each in represented if each.under or each.over), key=lambda each: each.family != SHARES)
 
 
 def number_of(numbers: Sequence[Number], found: Representation, value: str) -> tuple[Number, Chance]:
@@ -251,34 +253,61 @@ def title(
 
 
 def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) -> str:
-    """The value that is farthest below what is expected, or above it where none is below, with its numbers."""
-    told = headed(represented)
-    if told is None:
-        said = (*(each.sentence for each in represented), *(each.sentence for each in numbers))
+    """What happened to the values' shares, then a sentence for each other family that names somebody.
+
+    Of shares, or where they were not measured of the first family that names, the value that is farthest below what is
+    expected, or above it where none is below, with its numbers.
+    """
+    told = speaking(represented)
+    shares = next((each.sentence for each in represented if each.family == SHARES), None) or next(
+        (
+            each.sentence
+            for each in numbers
+            if each.family == SHARES and each.value is None and each.estimate is not None
+        ),
+        None,
+    )
+    if not told:
+        said = (shares, *(each.sentence for each in represented), *(each.sentence for each in numbers))
         return next(filter(None, said), "Nothing could be measured").removesuffix(".")
-    found, value = told
-    mine = (each for each in numbers if (each.system, each.family, each.value) == (found.system, found.family, value))
-    source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
-    return f"{_stated(*number_of(numbers, found, value), source)}{_otherwise(represented)}"
+    if shares and told[0].family != SHARES:
+        first, others = shares, told
+    else:
+        found, others = told[0], told[1:]
+        value = (found.under or found.over)[0]
+        mine = (
+            each for each in numbers if (each.system, each.family, each.value) == (found.system, found.family, value)
+        )
+        source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
+        first = f"{_stated(*number_of(numbers, found, value), source)}{_otherwise(told)}"
+    further = []
+    for each in others:
+        if not _opposite(told[0], each):
+            claim = _claim(WORDINGS[each.family], each.under, each.over, "")
+            by = f"By {FAMILIES[each.family]}, however, " if first == shares and each.family in FAMILIES else ""
+            further.append(f"{by}{claim}")
+    return " ".join((f"{first.removesuffix('.')}.", *further)).removesuffix(".")
 
 
-def _otherwise(represented: Sequence[Representation]) -> str:
-    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else "".
+def _otherwise(told: Sequence[Representation]) -> str:
+    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else ""."""
+    return "".join(
+        f"; by {FAMILIES[each.family]}, however, {what}" for each in told[1:] if (what := _opposite(told[0], each))
+    )
+
+
+def _opposite(first: Representation, other: Representation) -> str:
+    """ "left is more present and right less": what a family says the opposite of; "" where it does not.
 
     Families that say how much of a summary a value has: neither tone nor places and lists of words, which are no values.
     """
-    speaking = [each for each in represented if each.under or each.over]
-    if not speaking or speaking[0].family not in FAMILIES:
+    if first.family not in FAMILIES or other.family not in FAMILIES:
         return ""
-    first, said = speaking[0], ""
-    for each in speaking[1:]:
-        more, less = _in_both(each.over, first.under), _in_both(each.under, first.over)
-        present = [f"{_are(more)} more present"] if more else []
-        if less:
-            present.append(f"{joined(less)} less" if more else f"{_are(less)} less present")
-        if present and each.family in FAMILIES:
-            said += f"; by {FAMILIES[each.family]}, however, {' and '.join(present)}"
-    return said
+    more, less = _in_both(other.over, first.under), _in_both(other.under, first.over)
+    present = [f"{_are(more)} more present"] if more else []
+    if less:
+        present.append(f"{joined(less)} less" if more else f"{_are(less)} less present")
+    return " and ".join(present)
 
 
 def _in_both(one: Sequence[str], other: Sequence[str]) -> list[str]:

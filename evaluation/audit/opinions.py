@@ -148,7 +148,9 @@ class Opinions:
             f"when each keeps the same share of its {self.texts}, towards 1 when one has all.{note}"
         )
 
-    def example(self, item: LabelledSummary, found: Heard, unfairness: float) -> Example:
+    def example(
+        self, item: LabelledSummary, found: Heard, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
         """The largest opinions with their units in documents and summary, and what each of the summary's speaks for."""
         spoken = self._spoken(item.documents)
         graph = opinion_graph([s for s, _ in spoken], plan=PLAN)

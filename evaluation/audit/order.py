@@ -117,10 +117,12 @@ class Order:
         """No number is of all places together."""
         raise NotImplementedError(kind)
 
-    def example(self, item: LabelledSummary, found: Room, unfairness: float) -> Example:
+    def example(
+        self, item: LabelledSummary, found: Room, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
         """The thirds side by side, and for each sentence how many of its matched words each third has."""
         expected, summary = (by_third(share, found.third) for share in (found.within, found.found))
-        lacking = most(dict(zip(THIRDS, (expected - summary).tolist(), strict=True)))
+        lacking = left_out or most(dict(zip(THIRDS, (expected - summary).tolist(), strict=True)))
         parts = split_sentences(item.summary)
         pieces = [replace(by_document(item), summary=part) for part in parts]
         lines = tuple(

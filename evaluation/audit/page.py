@@ -34,26 +34,29 @@ from ..pages.blocks import (
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
+from ..pages.numbers import percent
 from ..pages.words import counted, joined
 from .cells import gap, gap_column, gap_of, hundredfold, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
+    SHARES,
     SHORTFALL,
     UNDER_REPRESENTED,
     Audit,
     Measure,
     Number,
+    Representation,
     SystemNote,
     ValueNote,
 )
 from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, gap_words, number_of
+from .findings import WORDINGS, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
-from .warnings import aim, left_out, length, notes
+from .warnings import aim, left_out, length, notes, too_narrow
 
 # what is expected of summaries that take no side, by the names of nulls
 NULLS = {
@@ -62,8 +65,8 @@ NULLS = {
     "nearer",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps; the smaller, "
-    "the surer."
+    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps on the page; "
+    "the smaller, the surer."
 )
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
@@ -73,6 +76,8 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # summaries that a reader is sent to first
 MOST_TO_LOOK_AT = 3
+# systems whose shares stand side by side in a sentence
+MOST_SIDE_BY_SIDE = 4
 # families whose numbers are not by attribute value, but by groups of their own
 ELSEWHERE = ("order", "tone", "word-lists")
 
@@ -143,10 +148,11 @@ def _reading(audit: Audit) -> Prose:
     said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
+    narrow = too_narrow(audit.by_value)
     return Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
         "not. Coverage: of the summary's units that any document has, the share that a document has, on average; its "
-        f"difference is to all documents of the set.{how}{few}",
+        f"difference is to all documents of the set.{how}{few}{f' {narrow}' if narrow else ''}",
         "lead",
     )
 
@@ -340,29 +346,53 @@ def _made(audit: Audit) -> Iterator[Block]:
 
 
 def _named(audit: Audit) -> Iterator[Block]:
-    """Who is represented less or more under each system, by the first family that names anybody, and where to look."""
+    """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
-    said: list[Prose] = []
+    said = [Prose(text) for text in _side_by_side(audit)]
     for system in audit.systems:
-        mine = (each for each in audit.represented if each.system == system.label)
-        found = next((each for each in mine if each.details), None)
-        if found is None:
-            continue
-        examples = [
-            each.set_id
-            for each in audit.examples
-            if (each.system, each.family) == (system.label, found.family) and set(each.left_out) & set(found.under)
-        ]
-        look = [f"Look first at the summaries of {', '.join(examples[:MOST_TO_LOOK_AT])}."] if examples else []
+        found = speaking([each for each in audit.represented if each.system == system.label])
         # the headline has the first numbers of one system, and the table those of several
-        if several:
-            said.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
-        else:
-            first = (found.under or found.over)[0]
-            _, chance = number_of(audit.by_value, found, first)
-            sure = f"For {WORDINGS[found.family].subject.format(value=first)} the gap is {gap_words(chance)}."
-            said += map(Prose, (f"{found.sentence} {sure}", *found.details[1:], *look))
+        if several and found:
+            sentences = (text for each in found for text in (each.sentence, *_look_first(audit, each)))
+            said.append(Prose(" ".join(sentences), head=f"{system.label}:"))
+        elif found:
+            first, *others = found
+            value = (first.under or first.over)[0]
+            _, chance = number_of(audit.by_value, first, value)
+            sure = f"For {WORDINGS[first.family].subject.format(value=value)} the gap is {gap_words(chance)}."
+            said += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
+            for each in others:
+                said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))
     yield from items(said)
+
+
+def _side_by_side(audit: Audit) -> Iterator[str]:
+    """What several systems give the value of which the headline tells, or else the one that is farthest off what is expected."""
+    if len(audit.systems) < 2 or audit.orders:
+        return
+    known = [(n, n.chance) for n in audit.by_value if n.measure.kind == SHARE_IN_SUMMARIES and n.chance]
+    told = [v.value for v in audit.votes if v.family == SHARES and v.verdict in ("fairer", "less fair", "differs")]
+    clear = [each for each in known if each[1].verdict != "no clear difference"]
+    for value in [*told, *(n.value for n, _ in sorted(clear or known, key=lambda each: -abs(each[1].gap)))][:1]:
+        mine = [each for each in known if each[0].value == value][:MOST_SIDE_BY_SIDE]
+        sources = (n.estimate for n in audit.by_value if n.measure.kind == SHARE_IN_SOURCES and n.value == value)
+        given = joined(
+            [
+                f"{n.system} {'gives it ' if place == 0 else ''}{percent(n.estimate)} of the summaries' words"
+                f" ({percent(chance.expected)} would be expected)"
+                if place == 0
+                else f"{n.system} {percent(n.estimate)} ({percent(chance.expected)})"
+                for place, (n, chance) in enumerate(mine)
+            ]
+        )
+        unclear = "" if clear or told else "; none of this is clearly off what is expected"
+        yield f"{value} has {percent(next(sources, None))} of the documents' words in an average set; {given}{unclear}."
+
+
+def _look_first(audit: Audit, found: Representation) -> list[str]:
+    """The summaries that show best what a family found, in a sentence; none where no examples were asked for."""
+    mine = [each.set_id for each in audit.examples if (each.system, each.family) == (found.system, found.family)]
+    return [f"Look first at the summaries of {', '.join(mine[:MOST_TO_LOOK_AT])}."] if mine else []
 
 
 def _main(audit: Audit) -> Iterator[Block]:

@@ -187,16 +187,21 @@ class ValueShares:
             REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {point} points on average.",
         }[kind]
 
-    def example(self, item: LabelledSummary, found: Masses, unfairness: float) -> Example:
-        """The shares side by side, and for each sentence how many of its tokens each value has."""
+    def example(
+        self, item: LabelledSummary, found: Masses, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
+        """The shares side by side, expected ones where they are known, and for each sentence how many tokens each value has."""
         names = found.names or item.values
         source, summary = np.array([found.source]), np.array([found.target])
         by_value = {} if isinstance(self.target, str) else dict(zip(self.values, self.target, strict=True))
         weights = self.target if isinstance(self.target, str) else tuple(by_value[name] for name in names)
         shares = compare(source, summary, mode=self.mode, aim=weights)
         short, kept = shares.shortfall[0], shares.kept[0]
-        gold, target = shares.gold[0], shares.target[0]
-        worst = most(dict(zip(names, short.tolist(), strict=True)))
+        due, target = shares.gold[0], shares.target[0]
+        due_column = (SHARE_IN_SOURCES if weights == "ratio" else SHARE_AIMED_AT).name
+        if left_out is not None and found.chance is not None:
+            due, target, due_column = np.array(found.chance.expected), np.array(found.chance.share), "expected share"
+        worst = most(dict(zip(names, short.tolist(), strict=True))) if left_out is None else left_out
         pieces = [
             LabelledSummary(item.id, item.values, item.documents, part, item.separator)
             for part in split_sentences(item.summary)
@@ -214,10 +219,10 @@ class ValueShares:
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"error rate of this summary ({self.by})", is_share=True,
-            columns=((SHARE_IN_SOURCES if weights == "ratio" else SHARE_AIMED_AT).name, "share in summary"),
+            columns=(due_column, "share in summary"),
             takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
             sides=tuple(
-                Side(name=name, source=float(gold[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
+                Side(name=name, source=float(due[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
             ),
             lines=lines,
             left_out=worst,

@@ -93,11 +93,13 @@ class Tone:
         """No number is of all values together."""
         raise NotImplementedError(kind)
 
-    def example(self, item: LabelledSummary, found: Spoken, unfairness: float) -> Example:
+    def example(
+        self, item: LabelledSummary, found: Spoken, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
         """Tone of each value, and of each sentence; the words of each value in it."""
         _, share, expected = tones(found.sums)
         known = [k for k in range(len(found.values)) if not np.isnan(share[k])]
-        off = most({found.values[k]: abs(float(share[k] - expected[k])) for k in known})
+        off = left_out or most({found.values[k]: abs(float(share[k] - expected[k])) for k in known})
         own = {
             value: {token for d in item.documents if d.value == value for token in self.tokens(d.text)}
             for value in found.values

@@ -16,6 +16,7 @@ from ...resampling import (
     NOISE,
     TInterval,
     adjusted,
+    adjusted_over_families,
     defined,
     exact_bounds,
     least_p_value,
@@ -24,7 +25,7 @@ from ...resampling import (
     verdict,
 )
 from ..gate.contents import what_sets_say
-from .contents import Chance, Quantity, Vote
+from .contents import SHARES, Chance, Quantity, Vote
 from .figures import Floats, Measured
 
 # family, system, quantity
@@ -32,7 +33,9 @@ Key = tuple[str, str, Quantity]
 
 
 def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
-    """By family, system and quantity, where a null is known; who is named is corrected over all systems, family by family.
+    """By family, system and quantity, where a null is known.
+
+    Who is named is corrected over all values and systems of a family, and over the families, which are read on one page.
 
     Args:
         measured: what every family found in every system.
@@ -67,9 +70,15 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
                 gap=gap, low=low, high=high, p_value=p_value if quantity.kind.names else None, adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
-    for family in dict.fromkeys(each.family.name for each in measured):
-        naming = [key for key in found if key[0] == family and key[2].kind.names]
-        for key, p_value in zip(naming, adjusted([found[key].p_value for key in naming]), strict=True):
+    families = dict.fromkeys(each.family.name for each in measured)
+    # half of the level is for shares, which an audit is made for, and the others have the rest together
+    naming = [keys for family in families if (keys := [k for k in found if k[0] == family and k[2].kind.names])]
+    p_values = adjusted_over_families(
+        [[found[key].p_value for key in keys] for keys in naming],
+        [len(naming) - 1 if keys[0][0] == SHARES and len(naming) > 1 else 1 for keys in naming],
+    )
+    for keys, its in zip(naming, p_values, strict=True):
+        for key, p_value in zip(keys, its, strict=True):
             chance = found[key]
             bounds = chance.low, chance.high
             what = verdict(bounds, p_value, level=level, n_sets=n_sets[key], least_sets=least_sets)

@@ -12,6 +12,7 @@ from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
 from ..pages.words import counted, joined
 from ..systems.lengths import MOST_OF_IT
+from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
     AUC,
     BUR,
@@ -69,8 +70,8 @@ def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
     if not family.entailer.reads_pairs:
         yield (
             f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of what its summaries say is in any "
-            f"document by {family.by}; under {100 * LEAST_FOUND:.0f} % coverage names no {family.attribute} and does not say "
-            "which system is fairer (another --entailer may)."
+            f"document by {family.by}. With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
+            f"whether a {family.attribute} is covered less or more, nor which system is fairer (another --entailer may help)."
         )
 
 
@@ -274,7 +275,7 @@ NAMES = {
 
 def notes(audit: Audit) -> str:
     """All of them."""
-    said = (short_names(audit), fairest(audit), rising(audit), unusual_intervals(audit))
+    said = (short_names(audit), fairest(audit), of_wholes(audit), rising(audit), unusual_intervals(audit))
     return " ".join(filter(None, said))
 
 
@@ -301,6 +302,21 @@ def fairest(audit: Audit) -> str:
     return " ".join(said)
 
 
+def of_wholes(audit: Audit) -> str:
+    """That nothing is concluded from whole measures, and what a gap below 0 is not; "" where no gap is shown."""
+    kinds = {number.measure.kind for number in audit.aggregates if number.chance}
+    if not kinds:
+        return ""
+    below = [kind.name for kind in (SOF, UER) if kind in kinds]
+    by_halves = (
+        f": {joined(below)} also lie below what is expected where half of a minority is left out" if below else ""
+    )
+    return (
+        "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
+        f"less or more is said by value. A gap below 0 is no finding that the summaries are fair{by_halves}."
+    )
+
+
 def rising(audit: Audit) -> str:
     """Which measures grow by chance alone; "" where there is none."""
     kinds = (n.measure.kind for n in audit.aggregates if n.estimate is not None)
@@ -321,7 +337,20 @@ def unusual_intervals(audit: Audit) -> str:
     is_flat = any(n.low is not None and n.high is not None and n.high - n.low <= NOISE for n in shown)
     said = flat if is_flat else ""
     has_exact = any(found.interval == "exact" for found in (*audit.aggregates, *audit.by_value))
-    return f"{said}{exact if has_exact else ''}".strip()
+    narrow = too_narrow([*audit.aggregates, *audit.by_value])
+    return f"{said}{f'{exact} ' if has_exact else ''}{narrow}".strip()
+
+
+def too_narrow(numbers: Sequence[Number]) -> str:
+    """Of which measures intervals hold less than they say, by the simulation; "" where none does."""
+    marked = dict.fromkeys(number.measure.kind for number in numbers if is_too_narrow(number))
+    said = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
+    if not said:
+        return ""
+    return (
+        f'"{TOO_NARROW.capitalize()}": the interval of {said} holds less often than it says: 95 % intervals had the true number '
+        "in them in 81 to 89 % of simulated audits of 12 to 30 sets."
+    )
 
 
 def aim(audit: Audit) -> str:

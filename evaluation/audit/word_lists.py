@@ -118,18 +118,24 @@ class ListedWords:
             f"({n_source:,} and {n_summary:,} words; {n_compared:,} of the latter can be compared)."
         )
 
-    def example(self, item: LabelledSummary, found: Floats, unfairness: float) -> Example:
-        """The set's listed words in documents and summary, sentence by sentence."""
+    def example(
+        self, item: LabelledSummary, found: Floats, unfairness: float, left_out: tuple[str, ...] | None = None
+    ) -> Example:
+        """The set's listed words in the summary beside those expected of it, or those in documents, sentence by sentence."""
         groups = self.lists.groups
         lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
-        worst = most(dict(zip(groups, lacking.tolist(), strict=True)))
+        worst = most(dict(zip(groups, lacking.tolist(), strict=True))) if left_out is None else left_out
+        due, due_column = (
+            (found[0], "words in documents") if left_out is None else (found[2].round(1), "words expected")
+        )
         its = [place for place, group in enumerate(groups) if group in worst]
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure="how much the word-list bias of all summaries would fall without this one", is_share=True,
-            columns=("words in documents", "words in summary"), takes_what="words",
+            columns=(due_column, "words in summary"), takes_what="words",
             sides=tuple(
-                Side(name=group, source=float(a), summary=float(b)) for group, a, b in zip(groups, *found[:2], strict=True)
+                Side(name=group, source=float(a), summary=float(b))
+                for group, a, b in zip(groups, due, found[1], strict=True)
             ),
             lines=tuple(
                 Line(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))

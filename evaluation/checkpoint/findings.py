@@ -156,7 +156,7 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     words = f"from {number(before, 1)} to {number(after, 1)} words"
     return Finding(
         heading="At equal length",
-        text=f"{step} takes summaries {words}. If both were as long, the difference would be {'; '.join(parts)}.",
+        text=f"{step} takes summaries {words}. Between summaries of equal length the difference is {'; '.join(parts)}.",
         comparison=comparison,
     )
 

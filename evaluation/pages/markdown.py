@@ -35,8 +35,8 @@ def render(page: Page, html_name: str = "index.html", tables: str = "tables") ->
     parts = [
         f"# {plain(page.title)}",
         f"evenhand {page.kind}: {plain(page.about)}. The page is {html_name} beside this file, every table is in {tables}/.",
-        *(f"> **Warning.** {plain(warning)}" for warning in page.warnings),
         *_blocks(page.findings),
+        *(f"> **Warning.** {plain(warning)}" for warning in page.warnings),
         *_blocks(page.body),
         plain(page.footer),
     ]

@@ -114,7 +114,7 @@ def test_systems_side_by_side(two_systems, tmp_path):
     markdown = (tmp_path / "audit" / "audit.md").read_text()
     one_sided = markdown.partition("| **one-sided** |")[2]
     assert "| BUR (words) | 100.00 % (" in one_sided
-    assert "<summary>Left out most: right (1 document)</summary>\n\nriver stone" in markdown
+    assert "<summary>Below what is expected: right (1 document)</summary>\n\nriver stone" in markdown
     for said in ("AUC is at least 5 %", "Measures of absolute gaps (SOF)"):
         assert said in markdown
     tested = [d for d in found.differences if d.p_value is not None]

@@ -16,10 +16,10 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.pages.blocks import tables
 from evenhand.judges.measures import open_matcher
-from evenhand.resampling import Bootstrap
+from evenhand.resampling import NOISE, Bootstrap
 
 N_AUDITS = 200
-PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=20, seed=0), least_group=5, n_examples=0)
+PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=20, seed=0), least_group=5, n_examples=5)
 WORDS = open_matcher(MatcherSection(kind="words"))
 VALUES = ("alpha", "beta", "gamma", "delta")
 VERBS = {
@@ -114,20 +114,62 @@ def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits
     alone = [audit for audit in audits if len(audit.systems) == 1]
     for audit in alone:
         # whoever is named by a family, nobody reads that nobody is
-        speaks = [found for found in audit.represented if found.under or found.over]
-        claim, however, other = audit.title.partition("; by coverage, however, ")
-        if not speaks:
-            assert claim == audit.represented[0].sentence.removesuffix(".")
-            continue
-        # the one who is farthest below what is expected, or above it, by the very numbers that stand below
-        assert speaks[0].details[0].startswith(f"{claim}: a gap of")
-        assert named(speaks[0].sentence) == (set(speaks[0].under), set(speaks[0].over))
-        sides = [(set(found.under), set(found.over)) for found in speaks]
-        is_opposite = len(sides) > 1 and bool(sides[0][0] & sides[1][1] or sides[0][1] & sides[1][0])
-        assert bool(however) == is_opposite
-        assert {v for v in VALUES if v in other} <= (sides[0][0] | sides[0][1])
+        shares, *others = audit.represented
+        assert shares.family == "value-shares"
+        sides = [(set(found.under), set(found.over)) for found in audit.represented]
+        # what happened to shares stands first, also where only coverage names somebody
+        first, *further = audit.title.split(". ")
+        if not any(sides[0]):
+            assert f"{first}." == shares.sentence or shares.sentence.startswith(f"{first}. ")
+            further = [said for said in further if "too few sets" not in said]
+        else:
+            # the one who is farthest below what is expected, or above it, by the very numbers that stand below
+            claim, however, other = first.partition("; by coverage, however, ")
+            assert shares.details[0].startswith(f"{claim}: a gap of")
+            is_opposite = len(sides) > 1 and bool(sides[0][0] & sides[1][1] or sides[0][1] & sides[1][0])
+            assert bool(however) == is_opposite
+            assert {v for v in VALUES if v in other} <= (sides[0][0] | sides[0][1])
+            if is_opposite:
+                assert not further
+                continue
+        assert len(further) == sum(bool(found.under or found.over) for found in others)
+        for said, found in zip(further, [found for found in others if found.under or found.over], strict=True):
+            by = "" if any(sides[0]) else "By coverage, however, "
+            assert said.startswith(by)
+            assert named(f"{said.removeprefix(by)}.") == (set(found.under), set(found.over))
     assert {bool(audit.represented[0].under) for audit in alone} == {True, False}
     assert any(len(audit.represented) == 2 and not audit.represented[0].under for audit in alone)
+
+
+def test_examples_show_what_the_page_says_of_whom(audits):
+    n_shown = Counter()
+    for audit in audits:
+        shown = page(audit)
+        for found in audit.represented:
+            mine = [each for each in audit.examples if (each.system, each.family) == (found.system, found.family)]
+            said = " ".join(prose.text for block in shown.findings for prose in block.items)
+            gaps = [each.unfairness for each in mine]
+            assert gaps == sorted(gaps, key=lambda gap: -abs(gap))
+            if not (found.under or found.over):
+                # whoever is farthest below what is expected in that summary, and nobody more than expected
+                assert all(each.left_out and each.unfairness < 0 for each in mine)
+                continue
+            first = (found.under or found.over)[0]
+            assert mine, audit.title
+            assert f"Look first at the summaries of {mine[0].set_id}" in said
+            for each in mine:
+                assert each.is_gap
+                assert each.measure.startswith(f"gap of {first} to what is expected")
+                assert each.unfairness <= NOISE if found.under else each.unfairness >= -NOISE
+                assert not set(each.left_out) & set(found.over[:1]), (audit.title, each)
+                assert set(each.left_out) <= set(found.under) or not found.under
+                assert first in each.left_out or not found.under or abs(each.unfairness) <= NOISE
+                # the numbers beside the summary say the same
+                sides = {side.name: side for side in each.sides}
+                is_below = sides[first].summary < sides[first].source
+                assert is_below == bool(found.under) or abs(each.unfairness) <= NOISE
+                n_shown[bool(found.under)] += 1
+    assert min(n_shown.values()) > 20
 
 
 def test_who_is_called_fairer_is_nearer_to_chance(audits):

@@ -205,6 +205,38 @@ def test_equal_coverage_is_neither_better_nor_worse():
     assert "are covered as well as all documents of their sets" in found.details[0]
 
 
+def test_shares_stand_first_and_every_other_family_that_names_somebody_follows():
+    def clear(family, value, verdict):
+        return of(family, number(value, 0.3, gap=0.1 if verdict == "higher" else -0.1, verdict=verdict))
+
+    numbers = sides(number("left", 0.2, gap=-0.1, verdict="lower"))
+    others = [clear("order", "first third", "higher"), clear("word-lists", "women", "lower")]
+    place = "The first third of the documents is represented more than by summaries that prefer no place"
+    women = "The list women is used less than by summaries that take no side"
+    found = title(numbers, [representation(numbers, "stance"), *others], [], SYSTEMS[:1])
+    assert found.startswith("left has 30.0 % of the documents' words")
+    assert found.endswith(f"that take no side. {place}. {women}")
+    # also where nobody is named by shares, or nothing is expected of them
+    unclear = sides(number("left", 0.2, gap=-0.1))
+    nobody = "No stance is clearly represented less or more than by summaries that take no side"
+    assert (
+        title(unclear, [representation(unclear, "stance"), *others], [], SYSTEMS[:1]) == f"{nobody}. {place}. {women}"
+    )
+    bare = [number(None, 0.9, BUR), *sides(number("left", 0.2))]
+    assert title(bare, others, [], SYSTEMS[:1]) == f"What the measure means. {place}. {women}"
+    less = "left is covered less than by summaries that take no side"
+    told = title(unclear, [representation(unclear, "stance"), clear("coverage", "left", "lower")], [], SYSTEMS[:1])
+    assert told == f"{nobody}. By coverage, however, {less}"
+    # where both say the same, nothing is "however"
+    told = title(numbers, [representation(numbers, "stance"), clear("coverage", "left", "lower")], [], SYSTEMS[:1])
+    assert told.endswith(f"that take no side. {less}")
+    # where shares were not measured, the first family that names somebody has its numbers
+    first = of("order", number("first third", 0.3), number("last third", 0.3, gap=-0.1, verdict="lower"))
+    its = [number("last third", 0.3, gap=-0.1, verdict="lower").model_copy(update={"family": "order"})]
+    told = title(its, [first], [], SYSTEMS[:1])
+    assert told.startswith("The last third of the documents has")
+
+
 def of(family, *numbers):
     return representation([each.model_copy(update={"family": family}) for each in numbers], "stance")
 

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
@@ -170,6 +171,53 @@ def test_page_draws_the_shares_of_each_value():
     assert sorted(mark.style for mark in strip.marks) == [0, 1]
 
 
+def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_after():
+    found = audit(n=12, fair=[EVEN] * 12, mine=[LEFT] * 12)
+    shown = page(found)
+    # the value of the headline, whose words are 4 of 6; one sentence of all is what is expected, and left alone is all
+    assert shown.title.startswith("mine is less fair than fair by shares (left: 33.3 points above")
+    assert shown.findings[0].items[0].text == (
+        "left has 66.7 % of the documents' words in an average set; fair gives it 66.7 % of the summaries' words (66.7 % would "
+        "be expected) and mine 100.0 % (66.7 %)."
+    )
+    same = page(audit(n=12, fair=[EVEN] * 12, mine=[EVEN] * 12)).findings[0].items[0].text
+    assert same.endswith("; none of this is clearly off what is expected.")
+    warned = replace(shown, warnings=("Beware of this.",))
+    for written in (html.render(warned), markdown.render(warned)):
+        assert written.index("has 66.7 % of the documents") < written.index("Beware of this.")
+    # of one system the headline has it
+    (alone,) = page(audit(n=12, mine=[LEFT] * 12)).findings
+    assert "would be expected) and" not in alone.items[0].text
+
+
+def test_nothing_is_concluded_from_whole_measures_and_the_page_says_so():
+    said = notes(audit(mine=[ALL] * 4))
+    assert "Nothing is concluded from these measures of a whole" in said
+    assert "A gap below 0 is no finding that the summaries are fair: SOF and UER also lie below" in said
+    # without a chance level there is no gap to speak of
+    assert "Nothing is concluded" not in notes(audit(target="equal", mine=["Apple."] * 4))
+
+
+def test_intervals_that_hold_less_than_they_say_are_marked():
+    def marks(n):
+        found = audit(n=n, mine=[LEFT] * (n - 1) + [ALL])
+        named = {
+            str(each.measure): shown(each, note=rests_on(each)).note for each in (*found.by_value, *found.aggregates)
+        }
+        return {name: note for name, note in named.items() if "too narrow" in note}, notes(found)
+
+    few, said = marks(12)
+    assert few == {"shortfall (words)": "n 12, too narrow", "Equal Coverage (words)": "n 12, too narrow"}
+    assert (
+        '"Too narrow": the interval of Equal Coverage of fewer than 60 sets and shortfall of fewer than 30 sets holds'
+        in said
+    )
+    assert set(marks(30)[0]) == {"Equal Coverage (words)"}
+    assert marks(60) == ({}, notes(audit(n=60, mine=[LEFT] * 59 + [ALL])))
+    # where there is no interval there is nothing to mark
+    assert marks(4)[0] == {}
+
+
 def test_p_of_a_gap_and_its_null_stand_on_every_page():
     # eleven sets of twelve agree, so that there is something to vary
     found = audit(n=12, mine=[LEFT] * 11 + [EVEN])
@@ -236,10 +284,11 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
         "The words of the list female are 40.0 % of the listed words of the documents and 0.0 %"
     )
     shown = page(found)
-    first, second = [prose.text for prose in shown.findings[0].items]
+    first, second, look = [prose.text for prose in shown.findings[0].items]
     assert first.startswith("The list female is used less and the list male more than by summaries that take no side.")
     assert "For the list female the gap is \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
     assert second == found.represented[0].details[1]
+    assert look == "Look first at the summaries of set-0, set-1, set-2."
     (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")
     assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")

@@ -5,17 +5,27 @@ import pytest
 from audit_inputs import ATTRIBUTE
 
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.contents import BUR, OPINION_GRAPH, SHARE_IN_SUMMARIES, UER, Measure, Quantity
+from evenhand.evaluation.audit.contents import (
+    BUR,
+    OPINION_GRAPH,
+    SHARE_IN_SUMMARIES,
+    UER,
+    WORDS_COMPARED,
+    Measure,
+    Quantity,
+)
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.votes import chance_levels, votes
+from evenhand.evaluation.audit.word_lists import ListedWords
+from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.coverage import over
 from evenhand.judges.measures import open_matcher
 
 VALUES = ("left", "right")
 SHARES = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, VALUES, "drop_zero", 0.8, "ratio")
-OPINIONS = Opinions()
+OPINIONS, WORDS = Opinions(), ListedWords(WordLists())
 LEVEL, LEAST = 0.95, 5
 # what is expected of every quantity
 EXPECTED = 0.5
@@ -220,6 +230,24 @@ def test_levels_are_corrected_over_all_gaps_of_the_system_that_name_somebody():
     assert both[key].adjusted == alone[key].adjusted
     beside = both["opinions", OPINION_GRAPH, None]
     assert (beside.gap, beside.p_value, beside.adjusted, beside.verdict) == (pytest.approx(0), None, None, None)
+
+
+def test_who_is_named_is_corrected_over_the_families_of_the_page():
+    # p of the first gap is 0.0375, which shares alone would be named by; half of the level is theirs, but for a second family
+    alone = planted("mine", gaps(0.01), names=("left",))
+    key = ("value-shares", SHARE_IN_SUMMARIES, "left")
+    lists = planted("mine", gaps(0.0), family=WORDS, kind=WORDS_COMPARED, names=("women",))
+    beside = levels(alone, lists)[key]
+    assert (levels(alone)[key].verdict, beside.verdict) == ("higher", "no clear difference")
+    assert beside.adjusted == pytest.approx(2 * beside.p_value)
+    # a family without a chance level, or that names nobody, does not count
+    silent = planted("mine", gaps(0.0), family=WORDS, kind=WORDS_COMPARED, names=("women",), null="")
+    assert levels(alone, silent)[key] == levels(alone)[key]
+    # where both are clear, the second one is tested at the whole level
+    clear = planted("mine", gaps(0.1), names=("left",))
+    weak = planted("mine", gaps(0.01), family=WORDS, kind=WORDS_COMPARED, names=("women",))
+    found = levels(clear, weak)["word-lists", WORDS_COMPARED, "women"]
+    assert (found.verdict, found.adjusted) == ("higher", pytest.approx(found.p_value))
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])
