@@ -178,7 +178,7 @@ def _sides(report: Report) -> Iterator[Block]:
     judges = [judge for judge in report.judges if judge.better]
     yield Heading(
         "Sides",
-        lead="Each system by side: the mean scores, the side that is worst, and how far it is behind the best within a "
+        lead="Each system by side: the mean scores, the side whose mean is worst, and how far it is behind the best within a "
         "document set. Sets without a value for both are left out.",
     )
     yield from sides_legend(report.sides)
@@ -193,7 +193,7 @@ def _sides(report: Report) -> Iterator[Block]:
             )
             for system, mine, _ in by_system(scores, {})
         )
-        heads = ("system", "plot", "worst side", "behind the best by", "sets", "left out")
+        heads = ("system", "plot", "worst mean", "behind the best by", "sets", "left out")
         yield Heading(judge.name, 3, f"{judge.better} is better")
         yield table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
     groups = []
@@ -205,9 +205,9 @@ def _sides(report: Report) -> Iterator[Block]:
         yield Heading(
             "Who gains more",
             3,
-            lead="The side that gains more from each step, and how much more within a document set.",
+            lead="The side whose mean gain from each step is larger, and how much larger within a document set.",
         )
-        yield table("who gains more", ("judge", "gains more", "by", "sets", "left out"), groups)
+        yield table("who gains more", ("judge", "larger gain", "by", "sets", "left out"), groups)
 
 
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Number, ...]:
@@ -215,7 +215,12 @@ def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Num
         return Text(""), Number(None), Text(""), Text("")
     gap, is_clear = found.gap, found.gap.verdict != UNSURE
     return (
-        Text(found.worst if worst else found.best, style="strong" if is_clear else ""),
+        # a name alone would be taken for a verdict
+        Text(
+            found.worst if worst else found.best,
+            style="strong" if is_clear else "",
+            note="" if is_clear else UNSURE,
+        ),
         Number(gap.mean, bounds(gap), places, sign=not worst, tone=None if is_clear else "unsure"),
         count(gap.n_sets),
         count(gap.left_out),
