@@ -76,11 +76,12 @@ def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
     file = path / file_name if path.is_dir() else path
     try:
         text = read_text(file)
-        if why := _refusal(text, kind):
-            raise DataError(f"--baseline {file}: {why}; name an earlier {file_name} of this version, or its folder")
-        page = parse_line(text, kind)
     except StorageError as error:
         raise DataError(f"--baseline {error}; name an earlier {file_name} or its folder") from error
+    if why := _refusal(text, kind):
+        raise DataError(f"--baseline {file}: {why}; name an earlier {file_name} of this version, or its folder")
+    try:
+        page = parse_line(text, kind)
     except DataError as error:
         raise DataError(
             f"--baseline {file}: is no {file_name} of this version; make it anew by this version (of a run: run `evenhand loop` "

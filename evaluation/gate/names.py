@@ -60,7 +60,7 @@ def check_names(limits: Iterable[Limit], verb: Verb) -> None:
             )
         elif name not in known:
             names = [each.replace(" ", "_") for each in known]
-            near = did_you_mean(name.replace(" ", "_"), names)
+            near = did_you_mean(name.replace(" ", "_"), [*names, *(f"worst_{each}" for each in names)])
             mistakes.append(f"{limit.place}: {shortened(name)} is not known{near} Known are {', '.join(names)}")
         elif name in OF_SOMETHING and not limit.arguments:
             mistakes.append(f"{limit.place}: says not of what; for example {known[name].rpartition(': ')[2]}")
