@@ -24,6 +24,8 @@ from pydantic import BaseModel, ValidationError
 
 from .errors import DamagedFileError, DataError, StorageError
 
+# "s3://bucket", of which `Path` keeps one slash: as a path it would be a folder of that name here
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/.*")
 R = TypeVar("R", bound=BaseModel)
 
 # more mistakes than this in one file are counted, not listed
@@ -298,6 +300,19 @@ def numbered(unit: str, numbers: Sequence[int]) -> str:
     more = len(numbers) - MOST_NUMBERED
     *first, last = [*map(str, numbers[:MOST_NUMBERED]), *([f"{more} more"] if more > 0 else [])]
     return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
+
+
+def no_disk(path: Path) -> str:
+    """What is wrong with an address in a path's place, "s3://bucket/run"; "" for a path."""
+    found = ADDRESS.fullmatch(str(path))
+    if found is None:
+        return ""
+    if found[1] == "file:":
+        return "begins with file://; write the path alone"
+    return (
+        f"begins with {found[1]}//, and files are read and written on disks alone: mount what it names, or take a disk that "
+        "machines share, and name the folder there"
+    )
 
 
 def read_text(path: Path) -> str:

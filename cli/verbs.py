@@ -9,10 +9,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ..config.section import no_disk
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
-from ..storage import listed
+from ..storage import listed, no_disk
 
 F = TypeVar("F", bound=Callable[..., Any])
 

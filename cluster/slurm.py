@@ -31,6 +31,8 @@ SLURM, LOGS = "slurm", "logs"
 SHARED = ("generate", "judge")
 # an option of sbatch with its value, if any, as it stands in a script
 OPTION = re.compile(r"(--[a-z][a-z-]*)(=.+)?|(-[A-Za-z])\S*")
+# another one in the same argument; GPUs by another name
+SECOND, GPUS = re.compile(r"\s--[a-z]"), re.compile(r"--(gres|tres-per-(task|node))=(.*\W)?gpu\b")
 # option that the scripts or `submit` set, or without which jobs would not be these -> what to write instead
 OWN = {
     **dict.fromkeys(("--array", "-a"), "--shards N says how many tasks there are"),
@@ -220,10 +222,13 @@ def refuse_options(options: Iterable[str]) -> None:
         found = OPTION.fullmatch(each)
         if len(each.splitlines()) > 1:
             mistakes.append(f"--sbatch {each!r}: holds a line break, behind which the script would go on; leave it out")
-        elif found is None:
+        elif found is None or SECOND.search(each):
             mistakes.append(
-                f"--sbatch {each!r}: is no option of sbatch; write it as --name=value, such as --partition=gpu"
+                f"--sbatch {each!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "
+                "its own --sbatch"
             )
+        elif GPUS.match(each):
+            mistakes.append(f"--sbatch {each!r}: asks for GPUs; write --gpus-per-node N without --sbatch")
         else:
             # sbatch takes the beginning of a name for the name
             name = found[1] or found[3]
@@ -322,12 +327,17 @@ def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Job
 
 
 def _refuse_strays(found: Iterable[Job]) -> None:
-    mistakes = []
+    mistakes, drawn = [], set()
     for step in (job.steps[0] for job in found if job.shards > 1):
         assert step.phase is not None
+        if step.verb == "generate":
+            drawn.add(step.phase.name)
         if any(step.phase.folder.glob(f"receipts/{step.verb}.*.shard-*")):
             try:
-                strays = of_other_recipes(step.phase, phase_stages(step.phase)[step.verb]())
+                stage = phase_stages(step.phase)[step.verb]()
+                strays = of_other_recipes(
+                    step.phase, stage, reads_anew=step.verb == "judge" and step.phase.name in drawn
+                )
             except EvenhandError:
                 # what it reads is not there yet; the step itself says so when it runs
                 continue

@@ -1,18 +1,17 @@
 """The base of all recipe sections, and what is said of a key before any work."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from ..storage import no_disk
+
 # bytes of a file's name and of a path on Linux; what is longer is an error of the system wherever it is looked for
 LONGEST_NAME = 255
 LONGEST_PATH = 4095
-# "s3://bucket", of which `Path` keeps one slash: as a path it would be a folder of that name here
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/.*")
 # the texts of recipes that are no names
 SENTENCES = ("instruction",)
 
@@ -44,17 +43,6 @@ class Section(BaseModel):
         Raises:
             ValueError: something does not.
         """
-
-
-def no_disk(path: Path) -> str:
-    """What is wrong with an address in a path's place, "s3://bucket/run"; "" for a path."""
-    found = ADDRESS.fullmatch(str(path))
-    if found is None:
-        return ""
-    return (
-        f"begins with {found[1]}//, and files are read and written on disks alone: mount what it names, or take a disk that "
-        "machines share, and name the folder there"
-    )
 
 
 class Check(NamedTuple):

@@ -11,7 +11,7 @@ from ..config.model import LanguageModel
 from ..errors import EvenhandError
 from ..generate.method import Answer, Job, draw_seed, draws, text_of
 from ..generate.prefixes import LEAST_SHARED, n_common
-from ..generate.requests import build_requests
+from ..generate.requests import build_requests, refuse_no_room
 from ..generate.server.requests import SENDINGS
 from ..generate.stage import METHODS, phase_requests
 from ..judges import JUDGES
@@ -114,6 +114,8 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     generate = phase.recipe.generate
     # what a server takes that is sent messages is its own affair
     room = generate.max_model_len if generate.server is None or generate.reads_model else None
+    if room is not None:
+        refuse_no_room(phase.answer_tokens, room)
     try:
         requests: Sequence[SummaryRequest] = phase_requests(phase)
         n = _drawn(phase, assumed.requests.get(name)) or len(requests)
@@ -142,7 +144,9 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         work.append(Work("generate", asked, counter.tokens.times(factor), longest=counter.longest))
     work += _judging(phase, counted, candidates, factor, notes)
     train = None
-    if phase.round is not None:
+    if phase.round is not None and not n_made:
+        notes.append(f"{name}: no request is left, so there is nothing to train on; raise generate.max_model_len")
+    elif phase.round is not None:
         longest = max(requests, key=lambda each: len(text_of(each.prompt)))
         lengths = [len(counter.read(request.prompt)) for request in counted]
         lengths = [each for each in lengths if counter.has_room(each, phase.answer_tokens)]

@@ -338,3 +338,19 @@ def capitalised(name: str) -> str:
     """A name on one line, with a capital."""
     name = fold(name)
     return name[:1].upper() + name[1:]
+
+
+def refuse_no_room(answer: int, most: int) -> None:
+    """Refuse answers as long as all that a model takes.
+
+    Args:
+        answer: tokens of an answer, at most.
+        most: tokens of a prompt with its answer.
+
+    Raises:
+        RecipeError: no prompt would fit.
+    """
+    if answer >= most:
+        raise RecipeError(
+            f"max_tokens {answer} of a plan leave no room for a prompt in max_model_len {most}; raise the one or lower the other"
+        )

@@ -12,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..errors import EvenhandError, StorageError
+from ..storage import no_disk
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +21,15 @@ PATIENCE = 60.0
 
 
 def cache_folder() -> Path:
-    """Folder for converted models and judgements: $EVENHAND_CACHE, else ~/.cache/evenhand."""
-    return Path(os.environ.get("EVENHAND_CACHE", Path.home() / ".cache" / "evenhand"))
+    """Folder for converted models and judgements: $EVENHAND_CACHE, else ~/.cache/evenhand.
+
+    Raises:
+        StorageError: it is an address.
+    """
+    folder = Path(os.environ.get("EVENHAND_CACHE", Path.home() / ".cache" / "evenhand"))
+    if mistake := no_disk(folder):
+        raise StorageError(f"EVENHAND_CACHE {mistake}")
+    return folder
 
 
 def models_folder() -> Path:

@@ -14,6 +14,7 @@ from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
 from ..generate.method import Step, text_of
+from ..generate.requests import refuse_no_room
 from ..generate.server.kept import ANSWERS
 from ..generate.stage import METHODS
 from ..judges import JUDGES
@@ -185,11 +186,7 @@ def _refuse_length(key: str, asked: LanguageModel) -> None:
 
 def _refuse_step(phase: Phase, step: Step) -> None:
     recipe, generate = phase.recipe, phase.recipe.generate
-    if step.answer >= generate.max_model_len:
-        raise RecipeError(
-            f"max_tokens {step.answer} of a plan leave no room for a prompt in max_model_len {generate.max_model_len}; raise the "
-            "one or lower the other"
-        )
+    refuse_no_room(step.answer, generate.max_model_len)
     most = Most(generate.max_model_len - step.answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
     _refuse_long(LanguageModel(recipe.model, generate), step.texts, most, f"{phase.split} {step.name}", step.said)
 

@@ -100,8 +100,9 @@ class Journal(Generic[R]):
             problem = "was altered, or a line before it: its digest is not that of what it holds"
             if not len(self) and self._digest:
                 problem = (
-                    f"was altered, or is work by another recipe than recipe.yaml of the run folder, or of other documents or "
-                    f"models, under a name that is not its own: its digest is not that of the key {self._digest} in the name"
+                    "was altered, was written by an earlier version of evenhand, or is work by another recipe than recipe.yaml "
+                    "of the run folder, or of other documents or models, under a name that is not its own: its digest is not "
+                    f"that of the key {self._digest} in the name"
                 )
             raise self._refusal(len(self), problem)
         return digest

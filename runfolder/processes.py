@@ -87,22 +87,24 @@ def refuse_held(folder: Path) -> None:
     Raises:
         StorageError: another command writes there.
     """
+    if holder := holder_of(folder):
+        raise _at_work(holder, folder)
+
+
+def holder_of(folder: Path) -> dict[str, Any] | None:
+    """Another command that is at work in a folder, with the digest of its recipe under "recipe"; None for nobody."""
     try:
         lock = os.open(folder / LOCK, os.O_RDWR)
     except OSError:
         # nobody has ever written there, or `hold` will say what is wrong
-        return
+        return None
     try:
-        if not _locked(lock, fcntl.LOCK_EX, folder):
-            holder = _holder(lock)
-            if (
-                holder
-                and holder["token"] != os.environ.get(COMMAND)
-                and (not _is_here(holder) or is_alive(holder["pid"]))
-            ):
-                raise _at_work(holder, folder)
+        holder = None if _locked(lock, fcntl.LOCK_EX, folder) else _holder(lock)
     finally:
         os.close(lock)
+    if not holder or holder["token"] == os.environ.get(COMMAND):
+        return None
+    return holder if not _is_here(holder) or is_alive(holder["pid"]) else None
 
 
 def _at_work(holder: dict[str, Any], folder: Path) -> StorageError:

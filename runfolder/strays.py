@@ -10,11 +10,11 @@ from pathlib import Path
 
 from ..config.model import ONLY_WAYS
 from ..config.recipe_file import dump_recipe
-from ..errors import RecipeError, StorageError
-from ..storage import write_text
+from ..errors import RecipeError
+from ..storage import digest, read_text, write_text
 from ..text import some_of
 from .phases import RESOLVED, Phase, changed_keys
-from .processes import refuse_held
+from .processes import holder_of
 from .shards import Shard, shard_folder
 from .stages import Stage
 
@@ -80,13 +80,19 @@ def say_strays(phase: Phase, stage: Stage) -> None:
         log.warning("%s %s: %s", phase.name, stage.name, found)
 
 
-def of_other_recipes(phase: Phase, stage: Stage) -> str:
-    """What shards of other recipes have left of an unfinished stage, in words; "" for nothing."""
+def of_other_recipes(phase: Phase, stage: Stage, *, reads_anew: bool = False) -> str:
+    """What shards of other recipes have left of an unfinished stage, in words; "" for nothing.
+
+    Args:
+        phase: of the stage.
+        stage: it is not done.
+        reads_anew: what the stage reads will be made anew, so that its key says nothing yet; recipes tell then.
+    """
     found = []
     for (key, shard), paths in _left(phase, stage).items():
-        if key != stage.key:
-            known = changed_keys(phase.recipe, _recipe_path(stage, key, shard))
-            keys = [each for each in known if each.rpartition(".")[2] not in ONLY_WAYS]
+        known = changed_keys(phase.recipe, _recipe_path(stage, key, shard))
+        keys = [each for each in known if each.rpartition(".")[2] not in ONLY_WAYS]
+        if key != stage.key or (reads_anew and keys):
             found.append(f"{shard} ({_names(paths)}{f'; its recipe differs in {some_of(keys)}' if keys else ''})")
     if not found:
         return ""
@@ -112,17 +118,15 @@ def _left(phase: Phase, stage: Stage) -> dict[tuple[str, Shard], list[Path]]:
     begun = {
         which: paths
         for which, paths in recipes.items()
-        if which not in journals and _is_held(shard_folder(phase.recipe.output, which[1]))
+        if which not in journals and _is_at_work(shard_folder(phase.recipe.output, which[1]), paths[0])
     }
     return dict(sorted((journals | begun).items()))
 
 
-def _is_held(folder: Path) -> bool:
-    try:
-        refuse_held(folder)
-    except StorageError:
-        return True
-    return False
+def _is_at_work(folder: Path, recipe: Path) -> bool:
+    """Whether a process has a shard's folder now and works by this recipe, and not one that was killed has left it."""
+    holder = holder_of(folder)
+    return holder is not None and holder["recipe"] == digest(read_text(recipe))
 
 
 def _recipe_path(stage: Stage, key: str, shard: Shard) -> Path:

@@ -1,5 +1,6 @@
 """Shards of generating and judging, and what `merge` makes of them."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -171,33 +172,30 @@ def test_keys_that_differ_are_those_of_the_journals_and_not_of_later_work(phase)
         done(changed, generate_shard, [1], of=2)
 
 
-def test_a_shard_of_another_recipe_that_has_finished_no_batch_yet_is_seen_while_it_is_at_work(phase, tmp_path):
-    mine = phase("shards")
-    slow = mine.recipe.generate.model_copy(update={"engine": {"seconds_per_batch": 60.0}})
-    path = tmp_path / "slow.yaml"
-    path.write_text(dump_recipe(mine.recipe.model_copy(update={"generate": slow})))
-    command = [
-        sys.executable,
-        "-m",
-        "evenhand.cli",
-        "generate",
-        str(path),
-        "--phase",
-        "evaluation/base",
-        "--shard",
-        "0/2",
-    ]
-    other = phase("shards", seed=7)
+@contextlib.contextmanager
+def at_its_first_batch(phase, path):
+    """Shard 0/2 of a phase, in a process of its own, as soon as its work has begun."""
+    slow = phase.recipe.generate.model_copy(update={"engine": {"seconds_per_batch": 60.0}})
+    path.write_text(dump_recipe(phase.recipe.model_copy(update={"generate": slow})))
+    command = [sys.executable, "-m", "evenhand.cli", "generate", path, "--phase", "evaluation/base", "--shard", "0/2"]
+    before = set(phase.folder.glob("receipts/*.recipe.yaml"))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
-        while not list(mine.folder.glob("receipts/*.recipe.yaml")):
+        while set(phase.folder.glob("receipts/*.recipe.yaml")) <= before:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        with pytest.raises(RecipeError, match=r"shard 0/2 \(generate\.\w+\.shard-0-of-2\.recipe\.yaml; .* in seed"):
-            done(other, generate_shard, [1], of=2)
+        yield
         process.kill()
-    # nothing is lost with what was killed before it had done anything
-    done(other, generate_shard, [1], of=2)
+
+
+def test_a_shard_of_another_recipe_that_has_finished_no_batch_yet_is_seen_while_it_is_at_work(phase, tmp_path):
+    mine, other = phase("shards"), phase("shards", seed=7)
+    refused = pytest.raises(RecipeError, match=r"shard 0/2 \(generate\.\w+\.shard-0-of-2\.recipe\.yaml; .* in seed")
+    with at_its_first_batch(mine, tmp_path / "slow.yaml"), refused:
+        done(other, generate_shard, [1], of=2)
+    # nothing is lost with what was killed before it had done anything, also where its number works by this recipe by now
+    with at_its_first_batch(other, tmp_path / "other.yaml"):
+        done(other, generate_shard, [1], of=2)
 
 
 def test_a_journal_of_another_seed_under_this_ones_name_is_not_merged(phase):

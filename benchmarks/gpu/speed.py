@@ -37,7 +37,7 @@ def measure(rows: Rows, *, is_tiny: bool, size: str) -> None:
         for checkpointing, kernels in ((False, PACKED_ATTENTION), (True, PACKED_ATTENTION[:1])):
             bench = open_bench(folder, "tiny" if is_tiny else size, checkpointing=checkpointing)
             # TRL's, which no kernel of evenhand changes, comes from the first table
-            tables: list[Table] = []
+            tables: list[tuple[Table, int]] = []
             for attention in kernels:
                 for n_requests in N_REQUESTS:
                     unit = "request" if n_requests == 1 else "requests"
@@ -60,7 +60,9 @@ def open_bench(folder: str, size: str, *, checkpointing: bool) -> Bench:
     return Bench(options, folder)
 
 
-def timed(bench: Bench, attention: str, sizes: tuple[int, int], n_requests: int, tables: list[Table]) -> dict[str, Any]:
+def timed(
+    bench: Bench, attention: str, sizes: tuple[int, int], n_requests: int, tables: list[tuple[Table, int]]
+) -> dict[str, Any]:
     """The table of a kernel, and its figures beside the goals.
 
     Args:
@@ -68,7 +70,7 @@ def timed(bench: Bench, attention: str, sizes: tuple[int, int], n_requests: int,
         attention: the kernel.
         sizes: tokens of the prompt, and candidates.
         n_requests: of a pass.
-        tables: those before, of which the first is of one request and has TRL as well; this one is added.
+        tables: those before with their numbers of requests, of which the first has TRL as well; this one is added.
 
     Raises:
         NotHere: the kernel is not installed, or does not run on this device.
@@ -78,8 +80,9 @@ def timed(bench: Bench, attention: str, sizes: tuple[int, int], n_requests: int,
     table = bench.table(*sizes, (OURS, LIMIT, *(() if tables else (ALONE, STOCK))), n_requests)
     if not table.row(OURS).runs:
         raise NotHere(f"{OURS}: {table.row(OURS).failure}")
-    tables.append(table)
-    return {"table": table.as_json(), "shown": beside_goals(table, tables[0], n_requests, device_peak())}
+    tables.append((table, n_requests))
+    first, n_first = tables[0]
+    return {"table": table.as_json(), "shown": beside_goals(table, first, n_requests / n_first, device_peak())}
 
 
 def sides(bench: Bench, attention: str, sizes: tuple[int, int]) -> dict[str, Any]:
@@ -110,19 +113,19 @@ def device_peak() -> float | None:
     return next((each.peak / 1e12 for key, each in DEVICES.items() if key.partition("-")[0] in name), None)
 
 
-def beside_goals(table: Table, first: Table, n_requests: int, peak: float | None) -> dict[str, str]:
+def beside_goals(table: Table, first: Table, times: float, peak: float | None) -> dict[str, str]:
     """What was reached, each with its goal; "-" where something did not run or the device is not known.
 
     Args:
         table: with evenhand and the limit.
-        first: with TRL, and with each candidate alone, of one request on the same models.
-        n_requests: of the table.
+        first: with TRL, and with each candidate alone, on the same models.
+        times: requests of the table for each of the first one's.
         peak: of the device, in TFLOP/s.
     """
     ours = table.row(OURS)
     rate = ours.counts["TFLOP"] / ours.seconds if ours.seconds else None
     # theirs take as long for each of several requests: a micro-batch of one fills the card
-    trl, alone = (seconds and n_requests * seconds for seconds in (first.row(name).seconds for name in (STOCK, ALONE)))
+    trl, alone = (seconds and times * seconds for seconds in (first.row(name).seconds for name in (STOCK, ALONE)))
     reached = {
         "MFU": rate / peak if rate and peak else None,
         "times TRL": trl / ours.seconds if trl and ours.seconds else None,

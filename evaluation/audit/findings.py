@@ -280,11 +280,15 @@ def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) ->
         )
         source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
         first = f"{_stated(*number_of(numbers, found, value), source)}{_otherwise(told)}"
+    # nobody is named by shares, which were tested: what another family says is at odds with it
+    is_nobody = any(each.family == SHARES and each.sentence and MORE_SETS not in each.sentence for each in represented)
+    however = ", however" if is_nobody else ""
     further = []
     for each in others:
-        if not _opposite(told[0], each):
-            claim = _claim(WORDINGS[each.family], each.under, each.over, "")
-            by = f"By {FAMILIES[each.family]}, however, " if first == shares and each.family in FAMILIES else ""
+        under, over = _not_yet_told(told[0], each)
+        if under or over:
+            claim = _claim(WORDINGS[each.family], under, over, "")
+            by = f"By {FAMILIES[each.family]}{however}, " if first == shares and each.family in FAMILIES else ""
             further.append(f"{by}{claim}")
     return " ".join((f"{first.removesuffix('.')}.", *further)).removesuffix(".")
 
@@ -294,6 +298,14 @@ def _otherwise(told: Sequence[Representation]) -> str:
     return "".join(
         f"; by {FAMILIES[each.family]}, however, {what}" for each in told[1:] if (what := _opposite(told[0], each))
     )
+
+
+def _not_yet_told(first: Representation, other: Representation) -> tuple[list[str], list[str]]:
+    """Whom a family names besides those of whom `_otherwise` says that it has the opposite."""
+    if not _opposite(first, other):
+        return list(other.under), list(other.over)
+    under = [value for value in other.under if value not in first.over]
+    return under, [value for value in other.over if value not in first.under]
 
 
 def _opposite(first: Representation, other: Representation) -> str:

@@ -11,7 +11,7 @@ from published_models import settings_of
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, RecipeError
 
 pytest.importorskip("trl")
 
@@ -218,3 +218,12 @@ def test_what_is_not_understood_is_refused(options, said):
     done = started("quickstart", *options)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_no_room_is_refused_and_a_training_without_requests_is_said():
+    with pytest.raises(RecipeError, match="max_tokens 64 of a plan leave no room for a prompt in max_model_len 60"):
+        CliRunner().invoke(
+            app, ["estimate", "quickstart", "--set", "generate.max_model_len=60"], catch_exceptions=False
+        )
+    done = CliRunner().invoke(app, ["estimate", "quickstart", "--set", "generate.max_model_len=100"])
+    assert "no request is left, so there is nothing to train on" in " ".join(done.stdout.split()), done.output

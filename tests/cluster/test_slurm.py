@@ -182,7 +182,7 @@ def test_engines_and_shards_without_a_batch_are_told(tmp_path):
     judges["grade"]["model"] = {"name": "judge"}
     asked = small(tmp_path, judges=judges)
     assert idle_gpus(asked, Nodes(3), 3, {"test": 6}) == []
-    said = "judges.grade.backend: 6 test requests are 3 batches of 2, and 1 of 4 engines stand idle: write requests_per_batch: 1"
+    said = "judges.grade.backend: 6 test requests are 3 batches of 2, and 1 of 4 engines stands idle: write requests_per_batch: 1"
     assert idle_gpus(asked, Nodes(4), 4, {"test": 6}) == [said]
     assert idle_gpus(small(tmp_path), Nodes(4), 4, {"test": 6}) == []
 
@@ -232,8 +232,11 @@ def test_a_job_in_a_job_is_not_taken_for_that_one():
         ("--no-requeue", "jobs are queued again"),
         ("--parsable", "what sbatch answers is read"),
         ("--clusters=x", "jobs are submitted to the cluster of this machine"),
-        ("partition=gpu", "is no option of sbatch; write it as --name=value"),
-        ("--partition gpu", "is no option of sbatch"),
+        ("--gres=gpu:h100:8", "asks for GPUs; write --gpus-per-node N"),
+        ("--tres-per-task=cpu=4,gres/gpu=1", "asks for GPUs"),
+        ("partition=gpu", "is not one option of sbatch; write --name=value"),
+        ("--partition gpu", "is not one option of sbatch"),
+        ("--partition=gpu --nodes=3", "each behind its own --sbatch"),
         ("--comment=a\n#SBATCH --array=0-9", "holds a line break"),
     ],
 )

@@ -130,7 +130,10 @@ def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits
             assert bool(however) == is_opposite
             assert {v for v in VALUES if v in other} <= (sides[0][0] | sides[0][1])
             if is_opposite:
-                assert not further
+                # whoever is not told by then is told behind it
+                left = sides[1][0] - sides[0][1], sides[1][1] - sides[0][0]
+                assert len(further) == any(left)
+                assert not further or named(f"{further[0]}.") == left
                 continue
         assert len(further) == sum(bool(found.under or found.over) for found in others)
         for said, found in zip(further, [found for found in others if found.under or found.over], strict=True):

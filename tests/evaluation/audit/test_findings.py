@@ -227,6 +227,9 @@ def test_shares_stand_first_and_every_other_family_that_names_somebody_follows()
     less = "left is covered less than by summaries that take no side"
     told = title(unclear, [representation(unclear, "stance"), clear("coverage", "left", "lower")], [], SYSTEMS[:1])
     assert told == f"{nobody}. By coverage, however, {less}"
+    # shares that were not tested are at odds with nothing
+    told = title(bare, [clear("coverage", "left", "lower")], [], SYSTEMS[:1])
+    assert told == f"What the measure means. By coverage, {less}"
     # where both say the same, nothing is "however"
     told = title(numbers, [representation(numbers, "stance"), clear("coverage", "left", "lower")], [], SYSTEMS[:1])
     assert told.endswith(f"that take no side. {less}")
@@ -264,6 +267,10 @@ def test_room_is_the_only_thing_that_a_value_has_more_or_less_of_in_a_headline()
     )
     assert title(numbers, [shares, clear("coverage", ("right",), ())], [], SYSTEMS[:1]).endswith(
         "; by coverage, however, right is less present"
+    )
+    # and whom it names besides
+    assert title(numbers, [shares, clear("coverage", ("right", "centre"), ())], [], SYSTEMS[:1]).endswith(
+        "right is less present. centre is covered less than by summaries that take no side"
     )
     for family in ("tone", "order", "word-lists"):
         assert "however" not in title(numbers, [shares, clear(family, ("right",), ("left",))], [], SYSTEMS[:1])
