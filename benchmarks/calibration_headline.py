@@ -21,6 +21,7 @@ from ..evaluation.audit.findings import FAMILIES, speaking
 from ..evaluation.audit.input import AuditInput, System
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
+from ..evaluation.pages.words import UNSURE
 from ..fairness.demographic.word_lists import WordLists
 from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
@@ -123,7 +124,7 @@ def _names_apart(found: Audit) -> bool:
             verdict((each.low, each.high), p, level=LEVEL, n_sets=found.n_sets)
             for each, p in zip(levels, p_values, strict=True)
         ]
-        if set(said) - {"no clear difference"}:
+        if set(said) - {UNSURE}:
             return True
     return False
 

@@ -190,7 +190,7 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int, shard
         gpus: of a machine.
         shards: that the batches are shared out to, each on a machine.
     """
-    # keys of engines -> what is wrong with them, of the split that has the fewest batches
+    # keys of engines -> requests of the smallest split that leaves some idle, and what is wrong; batches for it are for all
     found: dict[str, tuple[int, str]] = {}
     for phase in phases(recipe):
         n = n_requests.get(phase.split, 0)
@@ -201,12 +201,12 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int, shard
             each = section.gpus_each
             n_here = section.replicas if section.replicas != "auto" else max(1, gpus // each) if each else 1
             n_engines, n_batches = n_here * shards, ceil(n / section.requests_per_batch)
-            if n_batches < min(n_engines, found.get(key, (n_engines, ""))[0]):
+            if n_batches < n_engines and (key not in found or n < found[key][0]):
                 n_idle = n_engines - n_batches
                 remedy = f": write requests_per_batch: {n // n_engines}" if n >= n_engines else ""
                 batches = f"{n_batches} batch{'es' * (n_batches > 1)} of {section.requests_per_batch}"
                 idle = f"{n_idle} of {n_engines} engines stand{'s' * (n_idle == 1)} idle{remedy}"
-                found[key] = n_batches, f"{n:,} {phase.split} requests are {batches}, and {idle}"
+                found[key] = n, f"{n:,} {phase.split} requests are {batches}, and {idle}"
     alike: dict[str, list[str]] = {}
     for key, (_, text) in found.items():
         alike.setdefault(text, []).append(key)

@@ -90,9 +90,11 @@ def of_other_recipes(phase: Phase, stage: Stage, *, reads_anew: bool = False) ->
     """
     found = []
     for (key, shard), paths in _left(phase, stage).items():
+        if key == stage.key and not reads_anew:
+            continue
         known = changed_keys(phase.recipe, _recipe_path(stage, key, shard))
         keys = [each for each in known if each.rpartition(".")[2] not in ONLY_WAYS]
-        if key != stage.key or (reads_anew and keys):
+        if key != stage.key or keys:
             found.append(f"{shard} ({_names(paths)}{f'; its recipe differs in {some_of(keys)}' if keys else ''})")
     if not found:
         return ""

@@ -40,12 +40,19 @@ def test_a_note_says_which_share_of_a_ratio_is_tokens_and_which_is_the_head():
     assert shares(Table("n = 9", (rows[0], Row(STOCK, ())), 1, (), "")) == "n = 9: not all was run"
 
 
+def tiny_options(**changed):
+    """Of a benchmark on a tiny random model: one pair of stock TRL, one run of each contender."""
+    usual = {
+        "random": "tiny", "model": None, "dtype": "float32", "attention": "sdpa", "quick": True, "pairs": 1, "pairwise_batch": 1,
+        "repeats": 1, "peak": None, "checkpointing": False,
+    }  # fmt: skip
+    return Namespace(**usual | changed)
+
+
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_both_sides_of_a_set_have_one_loss_and_their_documents_once_or_twice(tmp_path):
     pytest.importorskip("trl")
-    options = Namespace(
-        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, repeats=1, checkpointing=False
-    )
+    options = tiny_options()
     counts = {row.name: row.counts for row in Bench(options, str(tmp_path)).sides(100, 2).rows}
     # candidates of 48 and 60 tokens without their last ones, prompts of 100 of which 57 are alike; policy and reference
     assert counts["each side"]["tokens"] == 2 * 2 * (100 + 47 + 59)
@@ -58,10 +65,7 @@ def test_both_sides_of_a_set_have_one_loss_and_their_documents_once_or_twice(tmp
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
     pytest.importorskip("trl")
-    options = Namespace(
-        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=0, pairwise_batch=2, repeats=1, peak=None,
-        checkpointing=False,
-    )  # fmt: skip
+    options = tiny_options(pairs=0, pairwise_batch=2)
     bench = Bench(options, str(tmp_path))
     found = bench.table(60, 4)
     counts = {row.name: row.counts for row in found.rows}
@@ -96,10 +100,7 @@ def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
 def test_checkpointing_runs_layers_again_in_every_trainer(tmp_path, monkeypatch, checkpointing, n_runs):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("trl")
-    options = Namespace(
-        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=1, pairwise_batch=1, repeats=1, peak=None,
-        checkpointing=checkpointing,
-    )  # fmt: skip
+    options = tiny_options(checkpointing=checkpointing)
     bench, calls = Bench(options, str(tmp_path)), []
     layer = transformers.models.llama.modeling_llama.LlamaDecoderLayer
     plain = layer.forward
@@ -116,10 +117,7 @@ def test_checkpointing_runs_layers_again_in_every_trainer(tmp_path, monkeypatch,
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_requests_of_a_pass_share_nothing(tmp_path):
     pytest.importorskip("trl")
-    options = Namespace(
-        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=1, pairwise_batch=1, repeats=1, peak=None,
-        checkpointing=False,
-    )  # fmt: skip
+    options = tiny_options()
     one, three = (Bench(options, str(tmp_path)).table(60, 3, [OURS, LIMIT, STOCK], n) for n in (1, 3))
     for name in (OURS, LIMIT):
         assert three.row(name).counts["tokens"] == 3 * one.row(name).counts["tokens"]

@@ -414,3 +414,9 @@ def test_the_benchmark_has_an_array_make_the_candidates_of_one_process(cluster, 
     (table,) = json.loads((tmp_path / "found.json").read_text())["tables"]
     assert [row["name"] for row in table["rows"]] == ["one", "slurm"]
     assert [row["counts"] for row in table["rows"]] == [{"candidates": 4 * 2 * 9}] * 2
+
+
+def test_engines_that_two_splits_leave_idle_are_told_once_with_the_smaller_batches(tmp_path):
+    asked = small(tmp_path, rounds=1, generate={"plans": {"nucleus": {}}, "replicas": "auto", "requests_per_batch": 40})
+    said = "generate: 24 test requests are 1 batch of 40, and 15 of 16 engines stand idle: write requests_per_batch: 1"
+    assert idle_gpus(asked, Nodes(2, 8), 2, {"train": 40, "test": 24}) == [said]

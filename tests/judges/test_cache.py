@@ -10,6 +10,7 @@ import pytest
 from evenhand.errors import StorageError
 from evenhand.judges.cache import JUDGEMENTS, CacheCount, VerdictCache, cache_counts, verdict_key
 from evenhand.judges.judge import Verdict
+from evenhand.models import cache_folder
 
 SCORED = Verdict(4.25, None, '{"4":0.75,"5":0.25}', 1)
 UNSCORED = Verdict(None, "unreadable reply", "hm", 3)
@@ -154,3 +155,14 @@ def test_a_row_of_other_types_is_one_message(tmp_path, change):
             database.execute(f"UPDATE verdicts SET {change}")  # noqa: S608
         with pytest.raises(StorageError, match=r"cache\.sqlite: .*it holds \(.*in place of a score.*delete the file"):
             cache.find("judge", [judged])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("s3://bucket/cache", "begins with s3://"), ("file:///home/x", "write the path alone")]
+)
+def test_a_cache_folder_that_is_an_address_is_refused_and_not_made(tmp_path, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVENHAND_CACHE", given)
+    with pytest.raises(StorageError, match=f"^EVENHAND_CACHE .*{said}"):
+        cache_folder()
+    assert not list(tmp_path.iterdir())
