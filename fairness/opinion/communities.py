@@ -188,16 +188,17 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
     numbered = networkx.Graph()
     numbered.add_nodes_from(range(len(vertices)))
     numbered.add_weighted_edges_from(_numbered_edges(vertices, graph))
-    best: tuple[float, Partition] | None = None
+    # seeds mostly agree, and a modularity takes almost as long as a division
+    modularities: dict[Partition, float] = {}
     for seed in range(seeds):
         found = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
-        modularity = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
-        # the smallest pair is the highest modularity, then the smallest partition
         named = (tuple(vertices[i] for i in sorted(each)) for each in found)
         canonical = tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))
-        best = min(filter(None, (best, (-round(modularity, DECIMALS), canonical))))
-    assert best is not None
-    return Communities(best[1], -best[0])
+        if canonical not in modularities:
+            modularity = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
+            modularities[canonical] = round(modularity, DECIMALS)
+    best = min(modularities, key=lambda partition: (-modularities[partition], partition))
+    return Communities(best, modularities[best])
 
 
 def _numbered_edges(vertices: list[str], graph: KeyGraph) -> list[tuple[int, int, float]]:
