@@ -36,7 +36,9 @@ def merge(phase: Phase) -> tuple[str, Receipt, bool]:
     judging = stages["judge"]()
     judged = judging.receipt()
     if judged is None:
-        if not shards_there(phase, judging) and not of_other_recipes(phase, judging):
+        # one shard of one leaves the journal of a process that does it all
+        has_begun = judging.journal_paths() or shards_there(phase, judging) or of_other_recipes(phase, judging)
+        if not has_begun:
             return "generate", made, True
         judges = not_judged(phase)
         said = ", ".join(f"{n} requests of judge {name!r}" for name, n in judges.items())

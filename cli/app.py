@@ -185,7 +185,7 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
     from ..judges.stage import judge_shard
 
     if shard is None:
-        _run_stage("judge", recipe, phase, set_, run)
+        note_cautions(_run_stage("judge", recipe, phase, set_, run))
     else:
         _run_shard("judge", (recipe, phase, set_), shard, judge_shard)
 

@@ -55,7 +55,8 @@ class ServerSection(Section):
     # whether requests are submitted as files (/v1/batches), which hosted APIs answer within a day at half the price: the command
     # submits and ends with exit code 5, and the same command continues; requests_per_batch should be the number of requests
     batches: bool = False
-    # so many may begin at once, then as many a minute, repeated ones not counted; None: no limit
+    # requests begin at even distances; of tokens so many may be asked for at once, then as many a minute. None: no limit. What is
+    # sent again does not count
     requests_per_minute: int | None = Field(default=None, ge=1)
     tokens_per_minute: int | None = Field(default=None, ge=1)
     # needed for limits.cost

@@ -7,9 +7,8 @@ each other batch by batch. Where there are several models, or several engines of
 (`apart`); one whose verdicts are all in the cache is never loaded.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
 from pathlib import Path
@@ -41,8 +40,6 @@ from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_
 from .overflow import was_cut
 from .rubric import was_greedy, was_guided
 
-log = logging.getLogger(__name__)
-
 
 class Prefill(Record):
     """Prompt tokens of one language model, and how many of them were run."""
@@ -68,6 +65,8 @@ class JudgeCounts(Counts):
     # distinct inputs whose verdict came from the cache
     cached: dict[str, int]
     signatures: dict[str, str]
+    # what a user should be told of the scores
+    cautions: tuple[str, ...] = Field(default=(), exclude_if=not_)
     left_out: tuple[LeftOut, ...]
     # by model
     prefill: dict[str, Prefill] = Field(default_factory=dict, exclude_if=not_)
@@ -161,13 +160,7 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
                     judgement = told.judgement(each.name, candidate.id)
                     counts.add(request, judgement)
                     write_record(file, judgement)
-    found = counts.total(told, [name for name in phase.judges if _asks_server(phase, name)])
-    for name, n in found.greedy.items():
-        log.warning(
-            "judge %s: %d of %d grades are whole ones, as they were written: the server gave no probabilities to make expected "
-            "grades of", name, n, found.scored[name],
-        )  # fmt: skip
-    return found
+    return counts.total(told, [name for name in phase.judges if _asks_server(phase, name)])
 
 
 def _asks_server(phase: Phase, name: str) -> bool:
@@ -266,9 +259,18 @@ class _Counts:
             repeatable=dict.fromkeys(on_servers, False),
             cached={each.name: told.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},
+            cautions=tuple(self._cautions()),
             left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge"),
             prefill=_prefill(self._judges, told.used),
         )
+
+    def _cautions(self) -> Iterator[str]:
+        for name, n in self._greedy.items():
+            if n:
+                yield (
+                    f"judge {name}: {n} of {self._scored[name]} grades are whole ones, as they were written: the server gave no "
+                    "probabilities to make expected grades of"
+                )
 
 
 def _prefill(judges: Sequence[Judge], used_by: Mapping[tuple[str, ...], Usage]) -> dict[str, Prefill]:

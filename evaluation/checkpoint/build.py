@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from ...config import Recipe
+from ...runfolder.phases import phases
 from ..judges.worth import read_worth
 from ..systems.compare import (
     COMPARISONS,
@@ -30,6 +32,7 @@ from ..systems.systems import (
     System,
     issues_of,
     read_policies,
+    stage_warnings,
     systems_of,
     trait_names,
 )
@@ -68,6 +71,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),
         warnings=(
             *cautions(recipe, numbers.outputs, evidence, probed),
+            *chain.from_iterable(map(stage_warnings, phases(recipe))),
             *(round_warnings(rounds) if rounds else ()),
             *training.warnings,
         ),

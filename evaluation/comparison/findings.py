@@ -9,7 +9,7 @@ from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
 from ..systems.lengths import share_by_length
 from ..systems.roles import overlap_warnings
-from ..systems.systems import WRONG_SIDE, wrong_side_judges
+from ..systems.systems import WRONG_SIDE, stage_warnings, wrong_side_judges
 from ..systems.worst_group import without_part
 from .baselines import ONE_DRAW
 from .contents import ByLength, PairedTest, Ranking, WorstSides
@@ -197,6 +197,7 @@ def _of_pair(test: PairedTest) -> str:
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
     yield from overlap_warnings(entry.recipe, entry.output.signatures)
+    yield from stage_warnings(entry.output.phase)
     n_candidates = entry.output.ranked.n_candidates
     if missing := int((n_candidates == 0).sum()):
         yield f"No summary of {counted(missing, 'request')}."

@@ -8,7 +8,7 @@ draws is the mean for n = 1 and the best candidate's score for n = k.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sys import intern
 
@@ -21,6 +21,7 @@ from ...generate.refusals import is_refusal
 from ...records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ...runfolder.files import with_groups
 from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluations
+from ...runfolder.stages import read_receipt
 from ...storage import digest, iter_jsonl
 from ...text import words
 from ..abstractiveness import fragments
@@ -148,6 +149,13 @@ class Signed(BaseModel):
 
     judge: str
     signature: str
+
+
+def stage_warnings(phase: Phase) -> Iterator[str]:
+    """What the generating and judging of a phase warned of, a sentence each."""
+    for stage in ("generate", "judge"):
+        if receipt := read_receipt(phase.folder / "receipts" / f"{stage}.json"):
+            yield from (f"{phase.name} {stage}: {said}." for said in receipt.counts.get("cautions", ()))
 
 
 def read_policy(phase: Phase, more: GroupNumbers | None = None) -> PolicyOutput:

@@ -31,6 +31,9 @@ from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .requests import Messages, Sending, Tokens
 
+# seconds
+MINUTE = 60.0
+
 
 class ServerBackend:
     """A server with a model and, where its prompts are tokens, a LoRA adapter."""
@@ -44,7 +47,8 @@ class ServerBackend:
         sending: Sending = Messages()
         if self._server.prompts == "tokens":
             sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
-        self._rates = _rates(self._server.requests_per_minute), _rates(self._server.tokens_per_minute)
+        # requests one by one: each step of a run begins anew, and bursts would add up
+        self._rates = _rate(self._server.requests_per_minute, at_once=1), _rate(self._server.tokens_per_minute)
         self._client = open_client(self._server)
         self._kept = KeptAnswers()
         self._exchange = Exchange(section, self._server.model or model.name, sending, self._kept)
@@ -206,6 +210,9 @@ def _outside_of_loops(work: Callable[[], None]) -> None:
         pool.submit(copy_context().run, work).result()
 
 
-def _rates(per_minute: int | None) -> Any:
-    """What spreads so many units over a minute; None for no limit."""
-    return need("aiolimiter", FEATURE).AsyncLimiter(per_minute, 60) if per_minute else None
+def _rate(per_minute: int | None, at_once: int | None = None) -> Any:
+    """What lets so many units pass in a minute, at most `at_once` of them together; None for no limit."""
+    if per_minute is None:
+        return None
+    most = at_once or per_minute
+    return need("aiolimiter", FEATURE).AsyncLimiter(most, MINUTE * most / per_minute)

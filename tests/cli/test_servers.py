@@ -58,12 +58,14 @@ def run(*arguments):
 
 
 def stages(server, **more):
-    """Candidates, judgements and best ones of the shipped recipe; the first exit code that is not 0, or the last."""
+    """Candidates, judgements and best ones of the shipped recipe; the first exit code but 0, or the last, and all output."""
+    everything = ""
     for verb in ("generate", "judge", "rerank"):
         code, said = run(verb, "server/rerank", *changed(server, **more))
+        everything += said
         if code:
             break
-    return code, said
+    return code, everything
 
 
 def test_shipped_recipe_runs_and_says_before_what_it_costs():
@@ -104,7 +106,7 @@ def test_empty_candidates_are_told_at_the_end_of_the_step():
     assert "warning: 8 of 36 candidates are empty " in said
 
 
-def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
+def test_server_without_alternatives_gives_whole_grades_and_says_so():
     with Server() as server:
         # it writes sentences, which are no grades
         code, said = stages(server)
@@ -120,7 +122,8 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
             assert run("cache", "--clear")[0] == 0
     with Server(logprobs=dict.fromkeys(["4"], 0.0)) as server:
         # one alternative, and the others unseen, as likely as it for all that is known
-        assert stages(server, name="other", output="other")[0] == 0
+        code, said = stages(server, name="other", output="other")
+        assert code == 0
     judgements = lines(Path("other/evaluation/base/judgements.jsonl"))
     raw = {each["raw"] for each in judgements}
     assert '{"greedy":"4"}' in raw
@@ -128,7 +131,12 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so(caplog):
     n = sum(each["judge"] == "rubric_coverage" for each in judgements)
     counts = receipt("other", "judge")
     assert counts["greedy"] == {"rubric_coverage": n, "rubric_faithfulness": n}
-    assert f"judge rubric_coverage: {n} of {n} grades are whole ones" in caplog.text
+    warning = f"judge rubric_coverage: {n} of {n} grades are whole ones"
+    assert f"warning: {warning}" in said
+    with Server() as server:
+        assert run("report", "server/rerank", *changed(server, name="other", output="other"))[0] == 0
+    told = json.loads(Path("other/report/report.json").read_text())["warnings"]
+    assert any(said.startswith(f"evaluation/base judge: {warning}") for said in told), told
 
 
 def test_limit_of_cost_stops_the_run_and_raised_it_goes_on():
