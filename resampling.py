@@ -17,6 +17,8 @@ from .errors import DataError
 
 Floats = NDArray[np.float64]
 Verdict = Literal["higher", "lower", "no clear difference"]
+# lowest and highest value that there can be
+Scale = tuple[float, float]
 # what draws without a defined number do: "omit" leaves them out, "propagate" leaves no interval
 Undefined = Literal["omit", "propagate"]
 
@@ -147,7 +149,12 @@ def cluster_mean_draws(
 
 
 def cluster_interval(
-    values: Sequence[float | None], clusters: Sequence[str], plan: Bootstrap, *, is_rate: bool = False
+    values: Sequence[float | None],
+    clusters: Sequence[str],
+    plan: Bootstrap,
+    *,
+    is_rate: bool = False,
+    scale: Scale | None = None,
 ) -> ClusterMean:
     """Mean of the values and its bootstrap-t interval, whole clusters drawn with replacement.
 
@@ -163,6 +170,7 @@ def cluster_interval(
         clusters: the document set of each value.
         plan: of the draws.
         is_rate: the values are shares of a count, in [0, 1]: the interval is that of `rate_bounds`. Differences never are.
+        scale: where values lie; no bound of their mean lies outside. Of differences it is that of `differences_scale`.
 
     Raises:
         DataError: values and clusters differ in number.
@@ -184,8 +192,16 @@ def cluster_interval(
         else:
             bounds = _bootstrap_t(table, plan, reach) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
+    if scale and low is not None and high is not None:
+        # a value off its scale is no reason to cut the interval below it
+        low, high = max(low, min(scale[0], mean)), min(high, max(scale[1], mean))
     n_draws = 0 if bounds is None or not is_drawn else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
+
+
+def differences_scale(scale: Scale | None) -> Scale | None:
+    """Where differences of two values of a scale lie; None where values may be anything."""
+    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:
