@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resampling import NOISE
+from ...resampling import LEAST_SETS, NOISE
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
@@ -13,9 +13,6 @@ from .limits import fold
 
 Page = Audit | Report | Comparison
 
-# with fewer there is no verdict: of those where most sets lie below the mean, as the gap of a small group, too many break a limit
-# that they keep (docs/gate.md#simulations)
-LEAST_GATED = 20
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
@@ -51,10 +48,12 @@ class Named:
     # why it is not told, though it could be measured
     withheld: str = ""
 
-    @property
-    def is_few(self) -> bool:
-        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance."""
-        return self.has_few or len(self.by_set) < LEAST_GATED
+    def is_few(self, least_sets: int) -> bool:
+        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance.
+
+        The exact interval of a rate holds of any number of sets.
+        """
+        return self.has_few or len(self.by_set) < (LEAST_SETS if self.is_binary else least_sets)
 
     @property
     def is_binary(self) -> bool:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import comb
 
 import pytest
 
@@ -61,7 +62,10 @@ def test_too_few_sets_are_no_verdict():
     found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 18, 20)]
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
-    assert found[1].note == "fewer than 20 sets"
+    # why, and what changes it
+    assert found[1].note.startswith("fewer than 20 sets, of which skewed") and "least_sets" in found[1].note
+    fewer = judged(parse_limit("mean(score) < 1"), [spread(0.5, 8)], PLAN, 1, least_sets=8)
+    assert (fewer.outcome, fewer.note, fewer.n_sets) == ("breach", "", 8)
     # 20 that agree are too few only where 2^-19 is more than 0.05 of so many limits
     alike = judged(parse_limit("mean(score) < 1"), [named(*[0.5] * 20)], PLAN, 100_000)
     assert (alike.outcome, alike.note.startswith("all of its sets say the same")) == ("cannot tell", True)
@@ -97,6 +101,32 @@ def test_a_rate_of_all_sets_is_not_certain():
     found = judged(parse_limit("rate(kept) < 0.9"), [named(*[1.0] * 20, is_rate=True)], PLAN, 1)
     assert (found.outcome, found.low, found.high) == ("cannot tell", pytest.approx(0.832, abs=5e-4), 1.0)
     assert found.low == exact_bounds(1.0, 20, 0.95)[0]
+
+
+def test_a_rate_has_a_verdict_from_five_sets_on_for_its_interval_is_exact():
+    # none of 8 kept: at most 1 - 0.025 ** (1 / 8) = 0.369 do
+    none = named(*[0.0] * 8, is_rate=True)
+    found = judged(parse_limit("rate(kept) < 0.4"), [none], PLAN, 1)
+    assert (found.outcome, found.n_sets, found.high) == ("breach", 8, pytest.approx(0.369, abs=5e-4))
+    assert judged(parse_limit("rate(kept) < 0.3"), [none], PLAN, 1).outcome == "cannot tell"
+    assert judged(parse_limit("rate(kept) < 0.9"), [named(*[0.0] * 4, is_rate=True)], PLAN, 1).outcome == "cannot tell"
+    # no exact interval is known of values between, nor of a change of some sets
+    assert (
+        judged(parse_limit("rate(kept) < 0.9"), [named(*[0.0] * 7, 0.5, is_rate=True)], PLAN, 1).outcome
+        == "cannot tell"
+    )
+
+
+@pytest.mark.parametrize("n_sets", [5, 8, 12])
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+def test_a_rate_that_just_keeps_its_limit_fails_in_at_most_a_fortieth(n_sets, rate):
+    limit = parse_limit(f"rate(kept) < {rate}")
+    failed = 0.0
+    for kept in range(n_sets + 1):
+        sample = named(*[1.0] * kept, *[0.0] * (n_sets - kept), is_rate=True)
+        chance = comb(n_sets, kept) * rate**kept * (1 - rate) ** (n_sets - kept)
+        failed += chance * (judged(limit, [sample], PLAN, 1).outcome == "breach")
+    assert failed <= 0.025
 
 
 def test_nothing_changed_is_no_breach_of_no_change():
