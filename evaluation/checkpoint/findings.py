@@ -4,7 +4,7 @@ Only judges that were not a reward decide. "Better" and "worse" are said where t
 there is no clear difference.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resampling import MANY_SETS
@@ -120,9 +120,10 @@ def findings(evidence: Evidence) -> list[Finding]:
         found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
     for comparison, (heading, what) in CLAIMS.items():
         if any(d.subject == comparison for d in evidence.differences):
+            lower = {judge.name for judge in evidence.deciding if judge.better == "lower"}
             # the numbers of judges that are not sure stand in the table
             said = (
-                (word, [name if word == UNSURE else f"{name} ({signed(mean)})" for name, mean in judges.items()])
+                (word, [name if word == UNSURE else _told(name, mean, lower) for name, mean in judges.items()])
                 for word, judges in evidence.tally(comparison).items()
             )
             by_judge = "; ".join(f"{word} by {joined(names, MOST_NAMED)}" for word, names in said if names)
@@ -133,6 +134,11 @@ def findings(evidence: Evidence) -> list[Finding]:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
+    """A judge with its difference, and the direction that nobody expects."""
+    return f"{name} ({signed(mean)}{', lower is better' if name in lower else ''})"
 
 
 def length_warnings(evidence: Evidence) -> Iterator[str]:
@@ -146,17 +152,17 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))}, as it is {signed(d.mean)}"
+        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))} in place of {signed(d.mean)}"
         for d, judge in _overall(evidence)
         if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
     ]
     if not parts:
         return None
     step = CLAIMS[comparison][0].format(k=evidence.candidates)
-    words = f"from {number(before, 1)} to {number(after, 1)} words"
+    words = f"{number(before, 1)} to {number(after, 1)} words"
     return Finding(
         heading="At equal length",
-        text=f"{step} takes summaries {words}. Between summaries of equal length the difference is {'; '.join(parts)}.",
+        text=f"{step}: summaries go from {words}. Were they of equal length, the difference would be {'; '.join(parts)}.",
         comparison=comparison,
     )
 

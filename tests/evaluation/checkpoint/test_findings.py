@@ -147,7 +147,7 @@ def test_what_goes_with_length_is_said_and_warned_of():
         d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
     ]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
-    assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030), as it is +0.030" in said.replace(
+    assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030) in place of +0.030" in said.replace(
         "\u2212", "-"
     )
     (warning,) = length_warnings(found)
@@ -156,3 +156,10 @@ def test_what_goes_with_length_is_said_and_warned_of():
     unsure = evidence([judge("a")], {"a": UNSURE}, words=found.words)
     unsure.differences[:] = [d.model_copy(update={"at_equal_length": part}) for d in unsure.differences]
     assert "At equal length" not in {each.heading for each in findings(unsure)}
+
+
+def test_a_judge_of_which_less_is_better_is_told_with_its_direction():
+    said = findings(evidence([judge("good"), judge("bad", better="lower")], {"good": "higher", "bad": "higher"}))[
+        0
+    ].text
+    assert "better by good (+0.030); worse by bad (+0.030, lower is better)" in said
