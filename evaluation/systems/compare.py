@@ -6,7 +6,7 @@ request, where both systems have a score; what has none is left out and counted 
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import ceil, comb, inf
+from math import ceil, comb
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -71,9 +71,9 @@ class Trait:
         return is_share(self.signature)
 
     @property
-    def scale(self) -> Scale:
-        """What is counted is never below 0, and shares are at most 1."""
-        return 0.0, 1.0 if self.is_rate else inf
+    def scale(self) -> Scale | None:
+        """That of shares; others may be gains, which lie on both sides of 0."""
+        return (0.0, 1.0) if self.is_rate else None
 
 
 class Comparer:

@@ -1,8 +1,8 @@
-import math
 from typing import Any
 
 import pytest
 
+from evenhand.evaluation.checkpoint.rounds import REWARD
 from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, few_together, too_few
 from evenhand.evaluation.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.systems.systems import asked
@@ -45,9 +45,10 @@ def test_bounds_of_scores_and_of_their_differences_stay_on_the_scale(make_run: A
     # from the lowest grade to the highest, but once: more than four grades cannot be gained
     (*_, free), (*_, kept) = (compared.tested(judge, "a - b", [4.0] * 11 + [3.0]) for judge in (OVERLAP, graded))
     assert free.high > 4 == kept.high
-    # what is counted is never below 0, and a share never above 1
-    words = Trait("words", "words of a summary")
-    assert words.scale == (0.0, math.inf) and Trait("cut off", "share of summaries").scale == (0.0, 1.0)
+    # of traits shares have a scale, and gains have none, for they may be losses
+    assert Trait("cut off", "share of summaries").scale == (0.0, 1.0)
+    (*_, gain) = compared.estimates(REWARD, "round 0", [-0.3, -0.3, 0.5, 0.5] * 3)
+    assert REWARD.scale is None and gain.low < 0 < gain.high
 
 
 def test_a_single_side_is_shown_once(make_run: Any):
