@@ -192,11 +192,19 @@ def cluster_interval(
         else:
             bounds = _bootstrap_t(table, plan, reach) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
-    if scale and low is not None and high is not None:
-        # a value off its scale is no reason to cut the interval below it
-        low, high = max(low, min(scale[0], mean)), min(high, max(scale[1], mean))
+    low, high = cut_to(scale, mean, low, high)
     n_draws = 0 if bounds is None or not is_drawn else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
+
+
+def cut_to(
+    scale: Scale | None, estimate: float, low: float | None, high: float | None
+) -> tuple[float | None, float | None]:
+    """Bounds of a number without what lies off its scale; the number itself is never cut off."""
+    if scale is None:
+        return low, high
+    least, most = min(scale[0], estimate), max(scale[1], estimate)
+    return None if low is None else max(low, least), None if high is None else min(high, most)
 
 
 def differences_scale(scale: Scale | None) -> Scale | None:

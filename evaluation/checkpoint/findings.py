@@ -126,7 +126,9 @@ def findings(evidence: Evidence) -> list[Finding]:
                 (word, [name if word == UNSURE else _told(name, mean, lower) for name, mean in judges.items()])
                 for word, judges in evidence.tally(comparison).items()
             )
-            by_judge = "; ".join(f"{word} by {joined(names, MOST_NAMED)}" for word, names in said if names)
+            by_judge = "; ".join(
+                f"{word} by {_whom(word, names, len(evidence.deciding))}" for word, names in said if names
+            )
             text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
     found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
@@ -134,6 +136,13 @@ def findings(evidence: Evidence) -> list[Finding]:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def _whom(word: str, names: Sequence[str], n_judges: int) -> str:
+    """The judges of a verdict by their names; of many the first ones, or all that there are."""
+    if MOST_NAMED < len(names) == n_judges:
+        return f"any of {n_judges} judges" if word == UNSURE else f"all {n_judges} judges"
+    return joined(names, MOST_NAMED)
 
 
 def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
@@ -183,10 +192,12 @@ def _for_whom(evidence: Evidence) -> str:
         return "The document sets are too few for a verdict on any side."
     policy = TRAINED if evidence.is_trained else UNTRAINED
     system = SYSTEMS[policy][evidence.candidates > 1]
+    drawn = "one draw" if system == SYSTEMS[policy][0] else f"the best of {evidence.candidates}"
+    system_said = f"{drawn} of the {policy} model ({system})"
     behind = [
-        f'Under {system}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
+        f'Of {system_said}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
         for gap in evidence.clear_gaps(evidence.score_gaps, system)
-    ] or [f"Under {system} no side is clearly behind."]
+    ] or [f"Of {system_said} no side is clearly behind."]
     if not evidence.is_compared:
         return " ".join(behind)
     step = "One draw after training" if evidence.is_trained else "Reranking"

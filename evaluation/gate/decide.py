@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...config.gate import LEAST_GATED
-from ...resampling import NOISE, Bootstrap, exact_bounds, interval_by_sets
+from ...resampling import NOISE, Bootstrap, cut_to, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -90,6 +90,8 @@ def judged(
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
+    # what is shown has no end off the scale; verdicts are those of the whole interval
+    low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
     left_out = [each.group for each in numbers if each not in kept and each.group]
     few = FEW.format(least=least_sets) if any(each.is_few(least_sets) for each in kept) else ALIKE
     few = SMALL if any(each.has_few for each in kept) else few

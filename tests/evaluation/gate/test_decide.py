@@ -45,6 +45,17 @@ def test_one_limit_on_one_number_has_the_interval_of_the_page():
     assert (found.low, found.high, found.level) == (pytest.approx(page.low), pytest.approx(page.high), 0.95)
 
 
+def test_what_is_shown_has_no_bound_off_the_scale_and_the_verdict_is_that_of_the_interval():
+    graded = [named(*[5.0] * 19, 4.0, scale=scale) for scale in (None, (1.0, 5.0))]
+    free, kept = (judged(parse_limit("mean(score) > 5"), [each], PLAN, 1) for each in graded)
+    assert free.high > 5 == kept.high and free.low == kept.low
+    assert free.outcome == kept.outcome == "cannot tell"
+    # a difference reaches from one end of the scale to the other, a share ends at 1 and its gap at -1
+    assert minus(graded[1], graded[1]).reach == (-4, 4) and graded[0].reach is None
+    share = named(0.5, is_share=True)
+    assert (share.reach, replace(share, is_difference=True).reach) == ((0, 1), (-1, 1))
+
+
 def test_levels_are_adjusted_for_limits_and_numbers():
     found = judged(parse_limit("worst_mean(score) < 0"), [spread(0.5), spread(0.6)], PLAN, 5)
     assert found.level == pytest.approx(1 - 0.05 / 10)
