@@ -17,6 +17,8 @@ from .errors import DataError
 
 Floats = NDArray[np.float64]
 Verdict = Literal["higher", "lower", "no clear difference"]
+# lowest and highest value that there can be
+Scale = tuple[float, float]
 # what draws without a defined number do: "omit" leaves them out, "propagate" leaves no interval
 Undefined = Literal["omit", "propagate"]
 
@@ -147,7 +149,12 @@ def cluster_mean_draws(
 
 
 def cluster_interval(
-    values: Sequence[float | None], clusters: Sequence[str], plan: Bootstrap, *, is_rate: bool = False
+    values: Sequence[float | None],
+    clusters: Sequence[str],
+    plan: Bootstrap,
+    *,
+    is_rate: bool = False,
+    scale: Scale | None = None,
 ) -> ClusterMean:
     """Mean of the values and its bootstrap-t interval, whole clusters drawn with replacement.
 
@@ -163,6 +170,7 @@ def cluster_interval(
         clusters: the document set of each value.
         plan: of the draws.
         is_rate: the values are shares of a count, in [0, 1]: the interval is that of `rate_bounds`. Differences never are.
+        scale: where values lie; no bound of their mean lies outside. Of differences it is that of `differences_scale`.
 
     Raises:
         DataError: values and clusters differ in number.
@@ -184,8 +192,24 @@ def cluster_interval(
         else:
             bounds = _bootstrap_t(table, plan, reach) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
+    low, high = cut_to(scale, mean, low, high)
     n_draws = 0 if bounds is None or not is_drawn else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
+
+
+def cut_to(
+    scale: Scale | None, estimate: float, low: float | None, high: float | None
+) -> tuple[float | None, float | None]:
+    """Bounds of a number without what lies off its scale; the number itself is never cut off."""
+    if scale is None:
+        return low, high
+    least, most = min(scale[0], estimate), max(scale[1], estimate)
+    return None if low is None else max(low, least), None if high is None else min(high, most)
+
+
+def differences_scale(scale: Scale | None) -> Scale | None:
+    """Where differences of two values of a scale lie; None where values may be anything."""
+    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:

@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from ..config.fairness import EntailerSection, MatcherSection
+from ..config.gate import LEAST_GATED
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.families import families, open_tools
@@ -24,12 +25,12 @@ from ..evaluation.audit.input import AuditInput, System
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.gate.baseline import Baseline
 from ..evaluation.gate.contents import GateRow
-from ..evaluation.gate.decide import gated, judged
+from ..evaluation.gate.decide import MOST_DRAWS, gated, judged
 from ..evaluation.gate.limits import Asked, parse_limit
 from ..evaluation.gate.numbers import Named
 from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
-from ..resampling import Bootstrap, Floats
+from ..resampling import Bootstrap, Floats, sign_flip_p_value
 from .calibration import Corpus, Manner, drawn_sets, generators, summary
 from .simulate import asked, print_heads, print_row
 
@@ -120,7 +121,7 @@ SCORES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
 }
 
 
-def count_scores(kind: str, n_sets: int, trials: int, shift: float = 0.0) -> Counts:
+def count_scores(kind: str, n_sets: int, trials: int, shift: float = 0.0, *, flips: bool = False) -> Counts:
     """Releases of four judges, the worst of two sides and the mean of one of each: twelve numbers, all just kept or all shifted.
 
     Args:
@@ -128,6 +129,7 @@ def count_scores(kind: str, n_sets: int, trials: int, shift: float = 0.0) -> Cou
         n_sets: document sets.
         trials: releases.
         shift: in standard deviations.
+        flips: count a release as failed only where exchanges of signs about the limit are as sure of it as the interval.
     """
     limit, failed = parse_limit("worst_mean(score) < 0"), 0
     for trial in range(trials):
@@ -135,8 +137,19 @@ def count_scores(kind: str, n_sets: int, trials: int, shift: float = 0.0) -> Cou
         values = SCORES[kind](generator, (4, 2, n_sets))
         values -= shift * values.std()
         named = [[_named(each) for each in judge] for judge in values]
-        failed += is_breach([judged(limit, each, Bootstrap(), len(named)) for each in named])
+        found = [judged(limit, each, Bootstrap(), len(named), min(n_sets, LEAST_GATED)) for each in named]
+        failed += any(
+            row.outcome == "breach" and not (flips and _least_flips(each, row.level) > 1 - (row.level or 0))
+            for row, each in zip(found, named, strict=True)
+        )
     return Counts(trials, failed)
+
+
+def _least_flips(numbers: Sequence[Named], level: float | None) -> float:
+    """The smallest p of sign flips about 0 of several numbers, by as many patterns as that level needs."""
+    plan = Bootstrap(level or 0.95, MOST_DRAWS)
+    found = (sign_flip_p_value([*each.by_set.values()], [*each.by_set], plan) for each in numbers)
+    return min(1.0 if p is None else p for p in found)
 
 
 def _named(values: Floats) -> Named:
@@ -152,11 +165,12 @@ def main() -> None:
         ([20, 30], "document sets of a corpus"),
         halved={"action": "store_true", "help": "halve a value's room in the second release"},
         scores={"action": "store_true", "help": "of scores, without corpora"},
+        flips={"action": "store_true", "help": "with --scores: where sign flips are sure, too"},
     )
     print_heads("releases", "sets", "failed")
     if given.scores:
         for kind, n_sets in product(SCORES, given.sets):
-            found = count_scores(kind, n_sets, given.trials, 0.5 if given.halved else 0.0)
+            found = count_scores(kind, n_sets, given.trials, 0.5 if given.halved else 0.0, flips=given.flips)
             print_row(kind, n_sets, f"{found.failed} of {found.releases}")
         return
     for n_sets, (sizes, own, manner) in product(given.sets, KINDS):

@@ -77,14 +77,14 @@ class Options:
         from ..evaluation.gate.limits import EXAMPLE, Asked, read_limits
         from ..evaluation.gate.names import check_names
 
-        limits, profile_is_strict = read_limits(self.limits or (), self.profile)
+        limits, profile_is_strict, least_sets = read_limits(self.limits or (), self.profile)
         if not limits:
             given = {"baseline": self.baseline, "junit": self.junit, "markdown": self.markdown, "strict": self.strict}
             if idle := [f"--{name}" for name, value in given.items() if value]:
                 raise DataError(f"{idle[0]} has no effect without a limit; add --fail-if {EXAMPLE!r} or --profile FILE")
             return None
         check_names(limits, verb)
-        return Asked(limits, self.strict or profile_is_strict, self.baseline)
+        return Asked(limits, self.strict or profile_is_strict, least_sets, self.baseline)
 
     def end(self, gate: "Gate | None", verb: "Verb") -> None:
         """Write the verdicts where that was asked, and end with an error where a limit is not kept.

@@ -325,6 +325,11 @@ class ContrastJudge(FairnessJudgeSection):
     entailer: EntailerSection = EntailerSection()
 
     @property
+    def scale(self) -> tuple[float, float]:
+        """Nearer to the others' documents is below 0."""
+        return -1.0, 1.0
+
+    @property
     def better(self) -> Literal["higher", "lower"] | None:
         """Higher: the summary is nearer to its own side."""
         return "higher"

@@ -14,6 +14,9 @@ from .model import refuse_no_room
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
+# mode of a rubric -> its lowest and highest grade
+SCALES = {"standard": (1, 5), "simple": (1, 5), "binary": (0, 1), "ternary": (1, 3), "released_rubric": (1, 5)}
+
 
 class RubricJudge(AskingSection):
     """An LLM that grades coverage or faithfulness."""
@@ -41,6 +44,11 @@ class RubricJudge(AskingSection):
     def says(self) -> Purpose:
         """What is graded."""
         return self.rubric
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The grades of its mode."""
+        return SCALES[self.mode]
 
     def refuse(self) -> None:
         """The mode must be one of the rubric's, and attempts are greedy scoring's alone."""
@@ -208,6 +216,11 @@ class AlignmentJudge(TextJudgeSection):
         return PURPOSES[self.direction]
 
     @property
+    def scale(self) -> tuple[float, float] | None:
+        """A regression may say anything."""
+        return None if self.mode.startswith("reg") else (0.0, 1.0)
+
+    @property
     def splits(self) -> bool:
         """Whether source and summary are split before they are compared."""
         return self.mode.endswith("_sp")
@@ -253,6 +266,11 @@ class RuleJudge(TextJudgeSection):
     def better(self) -> Literal["higher", "lower"] | None:
         """A kept contract; of lengths neither."""
         return "higher" if self.kind == "contract" else None
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """A summary may be as long as it will."""
+        return (0.0, 1.0) if self.kind == "contract" else None
 
     @property
     def is_rate(self) -> bool:

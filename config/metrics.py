@@ -47,6 +47,11 @@ class BertScoreJudge(MetricSection):
     batch_size: int = Field(default=16, ge=1)
 
     @property
+    def scale(self) -> tuple[float, float]:
+        """That of cosines."""
+        return -1.0, 1.0
+
+    @property
     def says(self) -> Purpose | None:
         """That of its measure; their harmonic mean says neither."""
         return PURPOSES.get(self.measure)
@@ -124,6 +129,11 @@ class BleurtJudge(MetricSection):
     # a folder that `evenhand convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there is no
     # default
     model: str
+
+    @property
+    def scale(self) -> None:
+        """A regression may say anything."""
+        return None
 
 
 Metric = BertScoreJudge | SummacJudge | UniEvalJudge | MiniCheckJudge | BleurtJudge

@@ -88,6 +88,11 @@ class JudgeSection(NeedySection):
         return False
 
     @property
+    def scale(self) -> tuple[float, float] | None:
+        """Lowest and highest score that there can be; None where scores may be anything."""
+        return 0.0, 1.0
+
+    @property
     def better(self) -> Literal["higher", "lower"] | None:
         """Which scores are better; None for a count that says nothing of quality."""
         return "higher"

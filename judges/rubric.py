@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import BackendSection, ModelSection, without_speed
-from ..config.judges import RubricJudge
+from ..config.judges import SCALES, RubricJudge
 from ..config.section import Check
 from ..errors import ModelError, RecipeError
 from ..generate.answers import reading
@@ -37,8 +37,6 @@ from .verdict_text import parse_judge
 PROMPTS = Path(__file__).parent / "prompts"
 FIELDS = frozenset({"source", "summary"})
 
-# mode -> lowest and highest grade
-SCALES = {"standard": (1, 5), "simple": (1, 5), "binary": (0, 1), "ternary": (1, 3), "released_rubric": (1, 5)}
 # the grades of the standard mode
 GRADES = ("1", "2", "3", "4", "5")
 

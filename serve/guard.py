@@ -62,7 +62,7 @@ def read_guard(texts: Sequence[str], phase: Phase) -> Guard:
     names = {fold(name): phase.recipe.judges[name].kind for name in phase.judges}
     telling = [name for name in phase.judges if phase.recipe.judges[name].kind in TELL_SIDES]
     try:
-        limits, _ = read_limits(texts, None)
+        limits, *_ = read_limits(texts, None)
     except DataError as error:
         raise DataError(f"{error}\n{KNOWN}") from error
     mistakes = []

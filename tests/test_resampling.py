@@ -21,6 +21,7 @@ from evenhand.resampling import (
     cluster_interval,
     cluster_mean_draws,
     cluster_sums,
+    differences_scale,
     drawn_weights,
     exact_bounds,
     exchange_p_values,
@@ -37,6 +38,16 @@ MANY = Bootstrap(resamples=9999, seed=1)
 
 def interval(values, clusters, level=0.95, resamples=2000, seed=0):
     return cluster_interval(values, clusters, Bootstrap(level, resamples, seed))
+
+
+def test_no_bound_of_a_mean_lies_off_the_scale_of_its_values():
+    # nine grades of 5 and one of 4: the mean is 4.9, and the interval without a scale goes beyond 5
+    values, sets = [5.0] * 9 + [4.0], list("abcdefghij")
+    free, kept = (cluster_interval(values, sets, Bootstrap(), scale=scale) for scale in (None, (1, 5)))
+    assert free.high > 5 and kept.high == 5 and (kept.estimate, kept.low) == (free.estimate, free.low)
+    # of differences of two such grades 4 is the most; a value off its scale is never outside its own interval
+    assert differences_scale((1, 5)) == (-4, 4) and differences_scale(None) is None
+    assert cluster_interval([6.0] * 10, sets, Bootstrap(), scale=(1, 5)).high == 6.0
 
 
 def test_fewer_than_five_clusters_have_a_mean_and_no_interval():

@@ -4,7 +4,7 @@ Only judges that were not a reward decide. "Better" and "worse" are said where t
 there is no clear difference.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resampling import MANY_SETS
@@ -120,12 +120,15 @@ def findings(evidence: Evidence) -> list[Finding]:
         found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
     for comparison, (heading, what) in CLAIMS.items():
         if any(d.subject == comparison for d in evidence.differences):
+            lower = {judge.name for judge in evidence.deciding if judge.better == "lower"}
             # the numbers of judges that are not sure stand in the table
             said = (
-                (word, [name if word == UNSURE else f"{name} ({signed(mean)})" for name, mean in judges.items()])
+                (word, [name if word == UNSURE else _told(name, mean, lower) for name, mean in judges.items()])
                 for word, judges in evidence.tally(comparison).items()
             )
-            by_judge = "; ".join(f"{word} by {joined(names, MOST_NAMED)}" for word, names in said if names)
+            by_judge = "; ".join(
+                f"{word} by {_whom(word, names, len(evidence.deciding))}" for word, names in said if names
+            )
             text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
     found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
@@ -133,6 +136,18 @@ def findings(evidence: Evidence) -> list[Finding]:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def _whom(word: str, names: Sequence[str], n_judges: int) -> str:
+    """The judges of a verdict by their names; of many the first ones, or all that there are."""
+    if MOST_NAMED < len(names) == n_judges:
+        return f"any of {n_judges} judges" if word == UNSURE else f"all {n_judges} judges"
+    return joined(names, MOST_NAMED)
+
+
+def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
+    """A judge with its difference, and the direction that nobody expects."""
+    return f"{name} ({signed(mean)}{', lower is better' if name in lower else ''})"
 
 
 def length_warnings(evidence: Evidence) -> Iterator[str]:
@@ -146,17 +161,17 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))}, as it is {signed(d.mean)}"
+        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))} in place of {signed(d.mean)}"
         for d, judge in _overall(evidence)
         if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
     ]
     if not parts:
         return None
     step = CLAIMS[comparison][0].format(k=evidence.candidates)
-    words = f"from {number(before, 1)} to {number(after, 1)} words"
+    words = f"{number(before, 1)} to {number(after, 1)} words"
     return Finding(
         heading="At equal length",
-        text=f"{step} takes summaries {words}. Between summaries of equal length the difference is {'; '.join(parts)}.",
+        text=f"{step}: summaries go from {words}. Were they of equal length, the difference would be {'; '.join(parts)}.",
         comparison=comparison,
     )
 
@@ -177,10 +192,12 @@ def _for_whom(evidence: Evidence) -> str:
         return "The document sets are too few for a verdict on any side."
     policy = TRAINED if evidence.is_trained else UNTRAINED
     system = SYSTEMS[policy][evidence.candidates > 1]
+    drawn = "one draw" if system == SYSTEMS[policy][0] else f"the best of {evidence.candidates}"
+    system_said = f"{drawn} of the {policy} model ({system})"
     behind = [
-        f'Under {system}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
+        f'Of {system_said}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
         for gap in evidence.clear_gaps(evidence.score_gaps, system)
-    ] or [f"Under {system} no side is clearly behind."]
+    ] or [f"Of {system_said} no side is clearly behind."]
     if not evidence.is_compared:
         return " ".join(behind)
     step = "One draw after training" if evidence.is_trained else "Reranking"

@@ -71,8 +71,15 @@ from .probe import probe_sentence
 from .rounds_page import rounds_section
 
 BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
+BOTH_HEADING = "Training and reranking"
 # with more sides than this the terminal shows all requests alone; the page has the sides
 MOST_SIDES = 3
+# what the curves of a training say, and what they do not
+CURVES = (
+    "The loss falls as the model learns to prefer the chosen summaries to the rejected ones; rewards/margins is by how much more "
+    "it does than before training, and rewards/accuracies is the share of pairs in which it does. They say that it learnt what "
+    "it was shown, and not that its summaries became better."
+)
 # of what servers answered
 KEPT = "by the answers that are kept alone, since servers promise nothing of their seeds"
 
@@ -142,7 +149,8 @@ def _headline(report: Report) -> Table:
                     at_equal_length(mine[-1], places),
                 )
             )
-        groups.append(group(rows, minus(comparison)))
+        heading, *_ = CLAIMS.get(comparison, (BOTH_HEADING,))
+        groups.append(group(rows, f"{heading.format(k=report.candidates)}: {minus(comparison)}"))
     sides = dict.fromkeys(d.side for d in report.differences if d.side)
     heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=_level(report)), AT_EQUAL_LENGTH)
     return with_lengths(table("headline", heads, groups), report.differences)
@@ -163,9 +171,10 @@ def _level(report: Report) -> str:
 
 
 def _main(report: Report) -> Iterator[Block]:
-    """The headline for the terminal."""
+    """The headline for the terminal: what was found, and the table as far as it fits; at equal length there is a sentence."""
+    yield from (Prose(each.text, head=f"{each.heading}.") for each in report.findings)
     if report.deciding:
-        made = _headline(report) if report.differences else _means(report)
+        made = (_headline(report) if report.differences else _means(report)).without(AT_EQUAL_LENGTH)
         yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
         if report.differences:
             yield legend(f"; better or worse: {CLEAR}")
@@ -260,8 +269,8 @@ def _differences(report: Report) -> Iterator[Block]:
     yield Heading(
         "Paired differences",
         lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted after "
-        "Benjamini and Hochberg over all differences by the judges of the report, and over those by judges of the reward. "
-        f"Better or worse means that {CLEAR}.",
+        "Benjamini and Hochberg over all judges and sides that ask the same: what training does, what reranking does, or both at "
+        f"once; those of the reward apart. Better or worse means that {CLEAR}.",
     )
     k = report.candidates
     questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}
@@ -319,6 +328,7 @@ def _training(report: Report) -> Iterator[Block]:
             "evenhand pairs RUN shows the pairs that it learnt from, with what the judges said of each.", "small"
         )
     if panels:
+        yield Prose(CURVES, "small")
         yield Charts(tuple(panels))
 
 

@@ -208,8 +208,8 @@ def parting_sentence(found: Rounds) -> str:
         return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges part."
     if step is None:
         return (
-            "Reward and report judges do not clearly part. That the reward clearly rises where the judges do not is no parting "
-            "by itself: in small runs it is usual."
+            "No clear sign of reward hacking: reward and report judges do not clearly part. That the reward clearly rises where "
+            "the judges do not is no parting by itself: in small runs it is usual."
         )
     rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"
     if step.has_fallen:
@@ -219,7 +219,10 @@ def parting_sentence(found: Rounds) -> str:
             f"the mean of the report's judges no longer clearly rose ({signed(step.report, 2)}; {signed(step.at_pace, 2)} at its "
             "earlier pace)"
         )
-    return f"{rose} while {said}, in standard deviations of the scores."
+    return (
+        f"{rose} while {said}, in standard deviations of the scores. This is how reward hacking looks: the model pleases the "
+        "judges that it was trained on, and no others."
+    )
 
 
 def best_round(found: WorstGroups) -> RatedSystem | None:

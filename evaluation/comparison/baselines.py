@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..pages.words import UNSURE, joined, verdict
+from ..pages.words import UNSURE, joined, verdict, with_direction
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Floats
 from ..systems.systems import WORDS, PolicyOutput, System
@@ -18,6 +18,8 @@ from .paired_tests import Pair
 
 ONE_DRAW, BY_LENGTH, BY_CONSENSUS = "one draw", "the choice by length", "the choice by consensus"
 BASELINES = (ONE_DRAW, BY_LENGTH, BY_CONSENSUS)
+# what is tested
+CHOICE = "the choice by reward among all candidates"
 # more names than this are counted
 MOST_NAMED = 3
 
@@ -33,7 +35,8 @@ def against_baselines(entry: Entry) -> list[Pair]:
 
 
 def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterator[str]:
-    """For each judge, how the choice by reward stands to the choices without a judge, those of all requests."""
+    """How the choice by reward stands to choices without a judge: by each judge that sees a difference, then by the others."""
+    unsure = []
     for judge in (judge for judge in judges if judge.better):
         mine = [test for test in tests if (test.measure, test.side) == (judge.name, None)]
         parts = []
@@ -45,9 +48,13 @@ def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) 
             for labels in filter(None, dict.fromkeys(by_name.values())):
                 names = joined([name for name in BASELINES if by_name[name] == labels])
                 parts.append(f"{word} than {names} for {joined(labels, MOST_NAMED)}")
-        if mine:
-            said = f"{'; '.join(parts)}; {UNSURE} otherwise" if parts else f"{UNSURE} from {joined(BASELINES)}"
-            yield f"By {judge.name}, the choice by reward among all candidates: {said}."
+        if parts:
+            said = "; ".join(parts)
+            yield f"By {with_direction(judge)}, {CHOICE}: {said}; {UNSURE} otherwise."
+        elif mine:
+            unsure.append(judge.name)
+    if unsure:
+        yield f"By {joined(unsure)}, {CHOICE}: {UNSURE} from {joined(BASELINES)}."
 
 
 def _length(output: PolicyOutput) -> Floats:

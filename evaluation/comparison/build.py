@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,16 @@ from ..systems.worst_group import worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
-from .findings import by_length, findings, length_warnings, title, warnings, worst_side_findings
+from .findings import (
+    at_other_budgets,
+    by_length,
+    findings,
+    leader_findings,
+    length_warnings,
+    title,
+    warnings,
+    worst_side_findings,
+)
 from .page import page
 from .paired_tests import Pair, names_of, paired_tests, pairs, question
 from .ranking import leading, rank
@@ -84,13 +94,18 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     entries = in_one_order(entries)
     numbers = _Numbers(entries, budgets)
     requests = entries[0].output.requests
+    others = at_other_budgets(numbers.judges, numbers.tests)
     recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
     return Comparison(
         title=title(numbers.judges, numbers.tests, len(entries)),
         findings=(
-            *findings(numbers.judges, numbers.tests, numbers.rankings),
-            *worst_side_findings(numbers.worst_sides),
+            *findings(numbers.judges, numbers.tests),
+            # what one draw gives is asked next; more budgets tell the same at other prices
+            *others.pop(1, ()),
             *baseline_findings(numbers.judges, numbers.baselines),
+            *worst_side_findings(numbers.judges, numbers.worst_sides),
+            *chain.from_iterable(others.values()),
+            *leader_findings(numbers.judges, numbers.tests, numbers.rankings),
         ),
         warnings=(
             *warnings(entries, numbers.budgets, numbers.few_together()),

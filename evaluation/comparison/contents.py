@@ -121,6 +121,7 @@ class Comparison(Record):
     """Everything the comparison says."""
 
     title: str
+    # what matters most first
     findings: tuple[str, ...]
     warnings: tuple[str, ...]
     entries: tuple[EntryNote, ...]

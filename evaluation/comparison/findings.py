@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..pages.numbers import number, percent, places_for, signed
-from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict
+from ..pages.numbers import number, places_for, signed
+from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict, with_direction
 from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
 from ..systems.lengths import share_by_length
@@ -22,82 +22,156 @@ MOST_NAMED = 3
 GONE_WITH_LENGTH = "Differences that go with length"
 
 
-def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
-    """The headline, without a full stop: who is better or worse than the first entry at the largest budget, by how many judges.
+def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
+    """The judges that the headline goes by: those that say what is better and were no reward; the others where there are none."""
+    directed = [judge for judge in judges if judge.better and judge.role != "reward"]
+    return [judge for judge in directed if judge.role == "report"] or directed
 
-    "Against base at the best of 8: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1". Of one entry alone it
-    says what reranking adds to one draw.
+
+def as_used(tests: Sequence[PairedTest]) -> list[PairedTest]:
+    """The tests over all requests that compare each later entry with the first as both are used: at the best of all they have.
+
+    Where the first has one answer a request and a later one several candidates, that is the best of these against the one answer;
+    else the largest budget that both have. Of one entry alone, its best of all against one draw of it.
     """
-    is_alone = n_entries == 1
-    against = [t for t in tests if t.side is None and (is_alone or (t.k == t.reference_k and t.subject != t.reference))]
-    if not against:
-        return "Only one entry" if is_alone else "Nothing to test: no two entries have a budget in common"
-    last = max(against, key=lambda test: test.k)
+    overall = [test for test in tests if test.side is None]
+    others = [test for test in overall if test.subject != test.reference]
+    if not others:
+        return [test for test in overall if test.k == max(each.k for each in overall)]
+    first = others[0].reference
+    # only a first entry without a best of its own stands by its one draw
+    is_single = all(test.reference_k == 1 for test in overall if test.reference == first)
+    found = []
+    for label in dict.fromkeys(test.subject for test in others):
+        mine = [t for t in others if (t.subject, t.reference) == (label, first) and (is_single or t.k == t.reference_k)]
+        found += [test for test in mine if test.k == max(each.k for each in mine)]
+    return found
+
+
+def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
+    """The headline, without a full stop: who is better or worse than the first entry, each as it is used, by how many judges.
+
+    "Against base, the best of 8 of each: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1". Of one entry alone
+    it says what reranking adds to one draw.
+    """
+    said_by, used = deciding(judges), as_used(tests)
+    if not used or (n_entries > 1 and all(test.subject == test.reference for test in used)):
+        return "Only one entry" if n_entries == 1 else "Nothing to test: no two entries have a budget in common"
+    if not said_by:
+        return "No judge of this comparison says which summaries are better"
+    whom, names = _setting(used)
+    said = _counted_judges(used, said_by, names)
+    if not said:
+        n = len({test.subject for test in used})
+        few = too_few(used[0].n_sets, used[0].level)
+        said = f"{counted(used[0].n_sets, 'document set')}, too few for a verdict" if few else UNSURE
+        said += f" for any of {n} entries" if n > 1 and not few else ""
+    drawn = [t for t in tests if t.side is None and t.k == t.reference_k == 1 and t not in used]
+    of_one = _counted_judges(drawn, said_by, {test.subject: test.subject for test in drawn})
+    also = f"; one summary drawn from each: {of_one}" if of_one else ""
+    return f"{'Only one entry' if n_entries == 1 else 'Against'}{whom}: {said}{also}"
+
+
+def _drawn(k: int) -> str:
+    return "one summary drawn from" if k == 1 else f"the best of {k} of"
+
+
+def _counted_judges(tests: Sequence[PairedTest], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:
+    """ "dpo better by 2 of 4 judges and worse by 1": of each entry by how many judges it is clearly what; "" where nothing is."""
     by_name = {judge.name: judge for judge in judges}
     verdicts: dict[str, Counter[str]] = {}
-    for test in against:
-        if test.k == last.k:
-            verdicts.setdefault(test.subject, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    for test in (each for each in tests if each.measure in by_name):
+        verdicts.setdefault(names[test.subject], Counter())[verdict(test, by_name[test.measure]).text] += 1
     clear = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
-    of, parts = f" of {counted(len(judges), 'judge')}", []
+    if len(clear) > MOST_NAMED:
+        better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
+        return f"of {len(verdicts)} entries {better} better and {worse} worse by some judge"
+    is_independent = any(judge.role == "report" for judge in judges)
+    of, parts = f" of {counted(len(judges), 'judge')}{'' if is_independent else ' of its own reward'}", []
     for label, found in clear.items():
         words = [f"{word} by {found[word]}" for word in ("better", "worse") if found[word]]
         parts.append(f"{label} {words[0]}{of}{''.join(f' and {word}' for word in words[1:])}")
         of = f" of {len(judges)}"
-    if not clear and too_few(last.n_sets, last.level):
-        parts = [f"{counted(last.n_sets, 'document set')}, too few for a verdict"]
-    elif not clear:
-        parts = [UNSURE if len(verdicts) == 1 else f"{UNSURE} for any of {len(verdicts)} entries"]
-    elif len(clear) > MOST_NAMED:
-        better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
-        parts = [f"of {len(verdicts)} entries {better} better and {worse} worse by some judge"]
-    whom = (
-        f"Only one entry, its best of {last.k} against one draw of it"
-        if is_alone
-        else f"Against {last.reference} {_at(last.k)}"
-    )
-    return f"{whom}: {', '.join(parts)}"
+    if clear and (left := len(verdicts) - len(clear)):
+        parts.append(f"{UNSURE} for the other{f' {left}' if left > 1 else ''}")
+    return ", ".join(parts)
 
 
-def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:
-    """For each judge what differs from the first entry at each budget, then who leads where somebody does.
+def _setting(used: Sequence[PairedTest]) -> tuple[str, dict[str, str]]:
+    """What stands against what, after "Against" or "Only one entry", and what the later entries are called there."""
+    labels, reference = {test.subject: test.k for test in used}, used[0].reference
+    if reference in labels:
+        return f", its best of {used[0].k} against one summary drawn from it", {reference: "the best"}
+    budgets, is_single = set(labels.values()), all(test.reference_k == 1 for test in used)
+    if len(budgets) == 1 and not (is_single and budgets != {1}):
+        (k,) = budgets
+        which = "one summary drawn from each" if k == 1 else f"the best of {k} of each"
+        return f" {reference}, {which}", {label: label for label in labels}
+    whom = f" {_drawn(1)} {reference}" if is_single else f" {reference} at equal budgets"
+    return whom, {label: f"{_drawn(k)} {label}" for label, k in labels.items()}
 
-    A first entry of one answer a request, as a greedy one, has no best of k; then the best of k stands against that answer too.
-    """
-    several = {t.reference for t in tests if t.reference_k > 1}
+
+def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterator[str]:
+    """What each judge says of the entries as they are used; of judges that see no clear difference one sentence."""
+    used, unsure = as_used(tests), []
+    if not used or used[0].subject == used[0].reference:
+        return
+    whom, names = _setting(used)
+    for judge in deciding(judges) + [judge for judge in judges if judge not in deciding(judges)]:
+        here = [test for test in used if test.measure == judge.name]
+        if any(verdict(test, judge).text != UNSURE for test in here):
+            yield f"By {with_direction(judge)}, against{whom}: {_by_verdict(here, judge, names)}."
+        elif here:
+            unsure.append(judge.name)
+    if unsure:
+        yield f"By {joined(unsure)}, no entry differs clearly from{whom}."
+
+
+def at_other_budgets(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> dict[int, list[str]]:
+    """By budget what each judge sees clearly between entries that are not used at it; the smallest first."""
+    used, found = as_used(tests), dict[int, list[str]]()
     for judge in judges:
         mine = [t for t in tests if t.measure == judge.name and t.side is None and t.subject != t.reference]
-        equal_budgets = [t for t in mine if t.k == t.reference_k]
-        clear = dict.fromkeys(_pairing(t) for t in equal_budgets if verdict(t, judge).text != UNSURE)
-        if equal_budgets and not clear:
-            yield f"By {judge.name}, no entry differs clearly from the first of its budget."
-        beyond = [_pairing(t) for t in mine if t.k != t.reference_k and t.reference not in several]
-        for pairing in dict.fromkeys([*clear, *beyond]):
+        mine = [t for t in mine if t.k == t.reference_k and t not in used]
+        for pairing in dict.fromkeys(_pairing(test) for test in mine if verdict(test, judge).text != UNSURE):
             here = [test for test in mine if _pairing(test) == pairing]
-            places = places_for(test.mean for test in here)
-            said: dict[str, list[str]] = {}
-            for test in here:
-                word = verdict(test, judge).text
-                equal = test.at_equal_length
-                length = f", at equal length {signed(equal.mean, places)}" if equal else ""
-                shown = "" if word == UNSURE else f" ({signed(test.mean, places)}{length})"
-                said.setdefault(word, []).append(f"{test.subject}{shown}")
-            unsure = said.pop(UNSURE, [])
-            parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
-            if unsure:
-                others = f"the other {len(unsure)}" if said else f"any of {len(unsure)}"
-                names = joined(unsure) if len(unsure) <= MOST_NAMED else others
-                parts.append(f"{UNSURE} for {names}")
-            whom = here[0].reference if here[0].k == here[0].reference_k else f"the one draw of {here[0].reference}"
-            yield f"By {judge.name} {_at(here[0].k)}, against {whom}: {'; '.join(parts)}."
+            said = _by_verdict(here, judge, {test.subject: test.subject for test in here})
+            told = f"By {with_direction(judge)} {_at(here[0].k)}, against {here[0].reference}: {said}."
+            found.setdefault(here[0].k, []).append(told)
+    return dict(sorted(found.items()))
+
+
+def leader_findings(
+    judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]
+) -> Iterator[str]:
+    """Who leads at each budget, where somebody does."""
+    by_name = {judge.name: judge for judge in judges}
     for ranking in rankings:
         told = [
             t for t in tests if (t.measure, t.side, t.k, t.reference_k) == (ranking.measure, None, ranking.k, ranking.k)
         ]
         # where no test finds a difference, nobody is called the strongest
         if ranking.side is None and ranking.leads and any(t.verdict != UNSURE for t in told):
-            lead = f"{ranking.rows[0].label} is the strongest"
-            yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry strength is clearly above all others'."
+            yield (
+                f"By {with_direction(by_name[ranking.measure])} {_at(ranking.k)}, {ranking.rows[0].label} wins most often, "
+                "request by request: its Bradley-Terry strength is clearly above all others'."
+            )
+
+
+def _by_verdict(tests: Sequence[PairedTest], judge: JudgeNote, names: Mapping[str, str]) -> str:
+    """ "dpo (+0.100) better; no clear difference for debate": who is what, by one judge."""
+    places, said = places_for(test.mean for test in tests), dict[str, list[str]]()
+    for test in tests:
+        word, equal = verdict(test, judge).text, test.at_equal_length
+        length = f", at equal length {signed(equal.mean, places)}" if equal else ""
+        shown = "" if word == UNSURE else f" ({signed(test.mean, places)}{length})"
+        said.setdefault(word, []).append(f"{names[test.subject]}{shown}")
+    unsure = said.pop(UNSURE, [])
+    parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
+    if unsure:
+        others = f"the other {len(unsure)}" if said else f"any of {len(unsure)}"
+        parts.append(f"{UNSURE} for {joined(unsure) if len(unsure) <= MOST_NAMED else others}")
+    return "; ".join(parts)
 
 
 def _pairing(test: PairedTest) -> tuple[int, str, int]:
@@ -105,26 +179,28 @@ def _pairing(test: PairedTest) -> tuple[int, str, int]:
     return test.k, test.reference, test.reference_k
 
 
-def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:
-    """For each judge which entry is best by its worst side, at the budgets where one is clearly best."""
+def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[WorstSides]) -> Iterator[str]:
+    """Which entry is best by its worst side, where one is clearly best, the largest budget first; the other judges together."""
+    by_name, unsure = {judge.name: judge for judge in judges}, dict[str, list[str]]()
     for judge in dict.fromkeys(each.measure for each in worst_sides):
         mine = [each for each in worst_sides if each.measure == judge]
         clear = [each for each in mine if each.found.choice]
         if not clear:
             notes = "; ".join(filter(None, dict.fromkeys(without_part(each.found) for each in mine)))
-            yield f"By its worst side under {judge}, no entry is clearly the best choice{notes and f' ({notes})'}."
-        for each in clear:
+            unsure.setdefault(notes, []).append(judge)
+        for each in reversed(clear):
             (best,) = [system for system in each.found.systems if system.system == each.found.choice]
             note = without_part(each.found)
             yield (
-                f"By its worst side under {judge} {_at(each.k)}, {best.system} is the best choice: {best.group} "
-                f"{number(best.mean)}, the best of all in {percent(best.chance_of_best)} of the draws"
-                f"{note and f' ({note})'}."
+                f"By its worst side under {with_direction(by_name[judge])} {_at(each.k)}, {best.system} is the best choice: "
+                f"{best.group} {number(best.mean)}{note and f' ({note})'}."
             )
+    for notes, names in unsure.items():
+        yield f"By its worst side under {joined(names)}, no entry is clearly the best choice{notes and f' ({notes})'}."
 
 
 def _at(k: int) -> str:
-    return "with one draw" if k == 1 else f"at the best of {k}"
+    return "with one summary drawn" if k == 1 else f"at the best of {k}"
 
 
 def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str = "") -> list[str]:

@@ -6,6 +6,7 @@ from ...resampling import CLEAR
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
+    MOST_FIRST,
     Block,
     Details,
     Group,
@@ -17,6 +18,7 @@ from ..pages.blocks import (
     bounds,
     code,
     count,
+    first_and_more,
     group,
     grouped,
     how_made,
@@ -71,7 +73,7 @@ def page(found: Comparison) -> Page:
         f"{counted(found.n_sets, 'document set')}",
         title=f"{found.title}.",
         warnings=found.warnings,
-        findings=tuple(items(map(Prose, found.findings))),
+        findings=tuple(first_and_more(found.findings)),
         body=(
             *_scores(found),
             *_by_length(found),
@@ -97,6 +99,7 @@ def page(found: Comparison) -> Page:
             *_made(found),
         ),
         main=(
+            *items(map(Prose, found.findings[:MOST_FIRST])),
             *(_short(found, judge) for judge in found.judges),
             legend(f"; better or worse than the first of its column: {CLEAR}"),
         ),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
 
+from ...config.gate import LEAST_GATED
 from ...records import Record
 
 NOTHING = "-"
@@ -69,6 +70,8 @@ class Gate(Record):
     is_strict: bool
     # the file that numbers are held against, or ""
     baseline: str = ""
+    # document sets that a number must rest on for a verdict, unless it is an exact rate
+    least_sets: int = LEAST_GATED
 
     @property
     def failed(self) -> tuple[GateRow, ...]:

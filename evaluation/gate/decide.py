@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...resampling import NOISE, Bootstrap, exact_bounds, interval_by_sets
+from ...config.gate import LEAST_GATED
+from ...resampling import NOISE, Bootstrap, cut_to, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -18,7 +19,7 @@ from .baseline import Baseline
 from .contents import Gate, GateRow
 from .limits import Asked, Limit
 from .names import MissingNumber, meant
-from .numbers import LEAST_GATED, Named, Page, numbers_of
+from .numbers import Named, Page, numbers_of
 
 P = TypeVar("P", Audit, Report, Comparison)
 Bounds = tuple[float | None, float | None]
@@ -27,7 +28,10 @@ Bounds = tuple[float | None, float | None]
 MOST_DRAWS = 20_000
 INSIDE = "inside what is expected, which is no single number"
 SMALL = "fewer sets have this value than --least-group asks for"
-FEW = f"fewer than {LEAST_GATED} sets"
+FEW = (
+    "fewer than {least} sets, of which skewed numbers break too often by chance what they keep; least_sets of a --profile "
+    "asks for fewer"
+)
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
@@ -48,9 +52,10 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
         baseline.refuse_unlike(found)
     numbers, plan = numbers_of(found), _plan(found)
     gate = Gate(
-        rows=tuple(_row(limit, numbers, baseline, plan, len(asked.limits)) for limit in asked.limits),
+        rows=tuple(_row(limit, numbers, baseline, plan, asked) for limit in asked.limits),
         level=plan.level,
         is_strict=asked.is_strict,
+        least_sets=asked.least_sets,
         baseline="" if baseline is None else str(baseline.path),
     )
     return found.model_copy(update={"gate": gate})
@@ -61,7 +66,9 @@ def unfit(number: Named) -> str:
     return "" if number.estimate is not None else number.withheld or "it is undefined"
 
 
-def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: int) -> GateRow:
+def judged(
+    limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: int, least_sets: int = LEAST_GATED
+) -> GateRow:
     """The verdict of a limit on the numbers that it is about.
 
     Args:
@@ -69,21 +76,25 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
         numbers: at least one.
         plan: level of all intervals together, draws and their seed.
         n_limits: of the gate.
+        least_sets: that a number must rest on for a verdict.
     """
     if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
         return _missing(limit, why)
-    kept = [each for each in numbers if not each.is_few] or list(numbers)
+    kept = [each for each in numbers if not each.is_few(least_sets)] or list(numbers)
     n = n_limits * len(kept)
     adjusted = Bootstrap(1 - (1 - plan.level) / n, min(plan.resamples * n, max(MOST_DRAWS, plan.resamples)), plan.seed)
-    bounds = [_bounds(each, adjusted) for each in kept]
+    bounds = [(None, None) if each.is_few(least_sets) else _bounds(each, adjusted) for each in kept]
     farthest = max if limit.is_upper else min
     worst = farthest(kept, key=lambda each: each.estimate or 0.0)
     low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
+    # what is shown has no end off the scale; verdicts are those of the whole interval
+    low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
     left_out = [each.group for each in numbers if each not in kept and each.group]
-    few = SMALL if any(each.has_few for each in kept) else FEW if any(each.is_few for each in kept) else ALIKE
+    few = FEW.format(least=least_sets) if any(each.is_few(least_sets) for each in kept) else ALIKE
+    few = SMALL if any(each.has_few for each in kept) else few
     is_inside = is_passed and all(each.is_inside for each in kept)
     notes = (
         few if None in (low, high) else "",
@@ -117,7 +128,7 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     Where `n` sets agree, of others no more may differ than the exact bound of 0 of `n`, each by as much as a difference can.
     """
     values = list(number.by_set.values())
-    if number.is_few or number.estimate is None:
+    if number.estimate is None:
         return None, None
     if number.is_inside:  # 0 by definition, whose spread says nothing
         return 0.0, 0.0
@@ -129,14 +140,14 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     return interval_by_sets(number.estimate, values, plan)
 
 
-def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, n_limits: int) -> GateRow:
+def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, asked: Asked) -> GateRow:
     try:
         found = meant(limit, numbers)
         if baseline is not None and not limit.is_now:
             found = [baseline.change(each) for each in found]
     except MissingNumber as error:
         return _missing(limit, str(error))
-    return judged(limit, found, plan, n_limits)
+    return judged(limit, found, plan, len(asked.limits), asked.least_sets)
 
 
 def _missing(limit: Limit, why: str) -> GateRow:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...config.gate import GateSection
+from ...config.gate import LEAST_GATED, GateSection
 from ...config.recipe_file import load_section
 from ...errors import DataError
 from ...storage import listed, shortened
@@ -110,11 +110,13 @@ class Asked:
 
     limits: tuple[Limit, ...]
     is_strict: bool = False
+    # that a number must rest on for a verdict
+    least_sets: int = LEAST_GATED
     baseline: Path | None = None
 
 
-def read_limits(texts: Sequence[str], profile: Path | None) -> tuple[tuple[Limit, ...], bool]:
-    """Limits of the command line and of a profile, and whether the profile is strict.
+def read_limits(texts: Sequence[str], profile: Path | None) -> tuple[tuple[Limit, ...], bool, int]:
+    """Limits of the command line and of a profile, whether the profile is strict, and how many sets it asks for.
 
     Raises:
         DataError: limits are wrong; all of them are listed.
@@ -129,4 +131,4 @@ def read_limits(texts: Sequence[str], profile: Path | None) -> tuple[tuple[Limit
             mistakes.append(str(error))
     if mistakes:
         raise DataError(listed(mistakes))
-    return tuple(limits), bool(section and section.strict)
+    return tuple(limits), bool(section and section.strict), section.least_sets if section else LEAST_GATED

@@ -3,19 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resampling import NOISE
+from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
-from ..systems.contents import Estimate, Report
+from ..systems.contents import Estimate, Report, is_share
 from .contents import BySet
 from .limits import fold
 
 Page = Audit | Report | Comparison
 
-# with fewer there is no verdict: of those where most sets lie below the mean, as the gap of a small group, too many break a limit
-# that they keep (docs/gate.md#simulations)
-LEAST_GATED = 20
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
@@ -42,6 +39,8 @@ class Named:
     is_difference: bool = False
     # whether it may be the share of sets of which something holds, or is a difference of such shares
     is_rate: bool = False
+    # where what sets say lies, or of a difference what it is of; None where it may be anything
+    scale: Scale | None = None
     # whether it is the change since an earlier page
     is_change: bool = False
     # whether its value has too few sets for a verdict
@@ -51,10 +50,18 @@ class Named:
     # why it is not told, though it could be measured
     withheld: str = ""
 
+    def is_few(self, least_sets: int) -> bool:
+        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance.
+
+        The exact interval of a rate holds of any number of sets.
+        """
+        return self.has_few or len(self.by_set) < (LEAST_SETS if self.is_binary else least_sets)
+
     @property
-    def is_few(self) -> bool:
-        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance."""
-        return self.has_few or len(self.by_set) < LEAST_GATED
+    def reach(self) -> Scale | None:
+        """Where the number itself can lie."""
+        scale = (0.0, 1.0) if self.is_share else self.scale
+        return differences_scale(scale) if self.is_difference else scale
 
     @property
     def is_binary(self) -> bool:
@@ -103,11 +110,16 @@ def _in_order(numbers: Iterable[Named], systems: Iterable[str]) -> list[Named]:
 
 
 def _of_scores(page: Report | Comparison, systems: Iterable[str], differences: Iterable[Estimate]) -> list[Named]:
-    found = [*_estimates(("mean",), page.scores, page.sets), *_estimates(("rate", "mean"), page.traits, page.sets)]
+    scales = {judge.name: judge.scale for judge in page.judges}
+    scales |= {each.measure: (0.0, 1.0) for each in page.traits if is_share(each.signature)}
+    found = [
+        *_estimates(("mean",), page.scores, page.sets, scales),
+        *_estimates(("rate", "mean"), page.traits, page.sets, scales),
+    ]
     scores = {each.measures for each in found if not each.is_binary}
     paired = [
         replace(each, is_rate=each.measures not in scores)
-        for each in _estimates(("difference",), differences, page.sets)
+        for each in _estimates(("difference",), differences, page.sets, scales)
     ]
     return [
         *_in_order([*found, *_side_gaps(found)], systems),
@@ -180,7 +192,9 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
     )
 
 
-def _estimates(functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequence[str]) -> Iterator[Named]:
+def _estimates(
+    functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequence[str], scales: Mapping[str, Scale | None]
+) -> Iterator[Named]:
     for each in found:
         system, aliases = each.subject, tuple[str, ...]()
         if isinstance(each, BudgetEstimate):
@@ -190,7 +204,7 @@ def _estimates(functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequ
             system = f"{system} - {_at(each.reference, each.reference_k)[0]}"
         yield Named(
             functions, (fold(each.measure),), each.side, system, aliases, each.mean, _said(sets, each.by_set), each.signature,
-            is_rate=functions != ("difference",), is_difference=functions == ("difference",),
+            is_rate=functions != ("difference",), is_difference=functions == ("difference",), scale=scales.get(each.measure),
         )  # fmt: skip
 
 

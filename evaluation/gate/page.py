@@ -27,8 +27,8 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     yield Heading(
         "Gate",
         lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval does, "
-        f"and else cannot be told. A breach or a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, "
-        f"for all limits and values.{since}",
+        f"and else cannot be told, as are numbers of fewer than {gate.least_sets} sets unless they are exact rates. A breach or "
+        f"a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, for all limits and values.{since}",
     )
     heads = (Column("limit", "long"), "outcome", Column("number", kind="number"), "sets", Column("of", "long"))
     yield table("gate", heads, map(_cells, gate.rows))

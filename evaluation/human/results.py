@@ -8,6 +8,7 @@ all annotators of it stay together. Source: Ri et al. 2025, sections 5.2 and 6.1
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 
 from ...errors import DataError
 from ...records import LeftOut, Record
@@ -132,7 +133,8 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
     clusters = [unit.cluster for unit in units]
 
     def estimate(values: Sequence[float | None], *, is_rate: bool = False) -> Estimate:
-        found = cluster_interval(values, clusters, bootstrap, is_rate=is_rate)
+        # shares and counts, of which none is below 0
+        found = cluster_interval(values, clusters, bootstrap, is_rate=is_rate, scale=(0.0, inf))
         return Estimate(mean=found.estimate, low=found.low, high=found.high, n=found.n)
 
     return SystemRow(

@@ -14,6 +14,9 @@ Tone = Literal["better", "worse", "neutral", "unsure"]
 MARKS: dict[Tone, str] = {"better": "\u25b2", "worse": "\u25bc", "neutral": "\u25cf", "unsure": "\u25cb"}
 
 
+# sentences that a reader takes in at once
+MOST_FIRST = 6
+
 R = TypeVar("R")
 K = TypeVar("K")
 
@@ -351,6 +354,14 @@ def items(found: Iterable[Prose], otherwise: str = "") -> Iterator["Block"]:
         yield Items(made)
     elif otherwise:
         yield Prose(otherwise)
+
+
+def first_and_more(found: Sequence[str]) -> Iterator["Block"]:
+    """Sentences as a list, of which the first are on the first screen; the others are folded."""
+    first, more = found[:MOST_FIRST], found[MOST_FIRST:]
+    yield from items(map(Prose, first))
+    if more:
+        yield Details("More findings", tuple(items(map(Prose, more))), str(len(more)))
 
 
 def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:

@@ -55,7 +55,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
                 style = "" if block.style != "lead" else "dim"
                 yield RichText.assemble((f"{block.head} " if block.head else "", "bold"), (block.text, style))
             case Items():
-                yield from _blocks(block.items)
+                yield from (_item(each) for each in block.items)
             case Facts():
                 yield from (RichText.assemble(f"{term}: ", _cell(cell, " ")) for term, cell in block.entries)
             case Legend():
@@ -63,9 +63,19 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
                 yield from [RichText("  ".join(said), style="dim")] if said else []
             case Details():
                 yield RichText.assemble(f"{block.summary} ", (block.note, "dim"))
+                # nothing can be unfolded here: sentences are told, tables are in their files
+                yield from _blocks(each for each in block.blocks if isinstance(each, Items))
             case Table() if block.rows:
                 yield RichText()
                 yield _Fitting(block.in_words)
+
+
+def _item(said: Prose) -> RenderableType:
+    """A point of a list, its later lines below the first one's words."""
+    made = RichTable.grid(padding=(0, 1, 0, 0))
+    head = f"{said.head} " if said.head else ""
+    made.add_row("\u2022", RichText.assemble((head, "bold"), said.text))
+    return made
 
 
 class _Fitting:

@@ -79,6 +79,11 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
     return Text(said, tone=found)
 
 
+def with_direction(judge: JudgeNote) -> str:
+    """A judge's name; of one of which less is better with these words, for that is what nobody expects."""
+    return f"{judge.name} (lower is better)" if judge.better == "lower" else judge.name
+
+
 def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
     """A difference with its sign and its mark, and its interval where it is of all requests."""
     drawn = None if difference.side else bounds(difference)

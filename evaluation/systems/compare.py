@@ -18,8 +18,10 @@ from ...resampling import (
     LEAST_SETS,
     NOISE,
     Bootstrap,
+    Scale,
     adjusted,
     cluster_interval,
+    differences_scale,
     least_p_value,
     pseudo_values,
     sign_flip_p_value,
@@ -52,6 +54,8 @@ class Measured(Protocol):
     def signature(self) -> str: ...
     @property
     def is_rate(self) -> bool: ...
+    @property
+    def scale(self) -> Scale | None: ...
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ class Trait:
     def is_rate(self) -> bool:
         """Whether it is a share of summaries or of their words, in [0, 1]."""
         return is_share(self.signature)
+
+    @property
+    def scale(self) -> Scale | None:
+        """That of shares; others may be gains, which lie on both sides of 0."""
+        return (0.0, 1.0) if self.is_rate else None
 
 
 class Comparer:
@@ -86,7 +95,7 @@ class Comparer:
 
     def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
         """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
-        return self._summarise(measured, subject, side, *self.of_side(values, side), is_rate=measured.is_rate)
+        return self._summarise(measured, subject, side, *self.of_side(values, side))
 
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
@@ -156,7 +165,7 @@ class Comparer:
         sets: Sequence[str],
         n_tests: int = 1,
     ) -> Difference:
-        found = self._summarise(measured, subject, side, values, sets)
+        found = self._summarise(measured, subject, side, values, sets, is_difference=True)
         p = sign_flip_p_value(values, sets, self.bootstrap)
         return Difference(
             **found.model_dump(),
@@ -173,9 +182,11 @@ class Comparer:
         values: Values,
         sets: Sequence[str],
         *,
-        is_rate: bool = False,
+        is_difference: bool = False,
     ) -> Estimate:
-        found = cluster_interval(values, sets, self.bootstrap, is_rate=is_rate)
+        scale = differences_scale(measured.scale) if is_difference else measured.scale
+        is_rate = measured.is_rate and not is_difference
+        found = cluster_interval(values, sets, self.bootstrap, is_rate=is_rate, scale=scale)
         return Estimate(
             measure=measured.name,
             signature=measured.signature,

@@ -186,6 +186,8 @@ class JudgeNote(Record):
     better: Literal["higher", "lower"] | None
     # whether a score can only be 0 or 1
     is_rate: bool = False
+    # lowest and highest score that there can be; None where scores may be anything
+    scale: tuple[float, float] | None = None
 
 
 class Finding(Record):

@@ -26,7 +26,14 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
         signature = signatures.get(name, "no judgement")
         options = recipe.judges[name]
         notes.append(
-            JudgeNote(name=name, signature=signature, role=role, better=options.better, is_rate=options.is_rate)
+            JudgeNote(
+                name=name,
+                signature=signature,
+                role=role,
+                better=options.better,
+                is_rate=options.is_rate,
+                scale=options.scale,
+            )
         )
     return sorted(notes, key=lambda note: order[note.role])
 

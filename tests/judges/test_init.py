@@ -1,5 +1,6 @@
 """The table of judges."""
 
+import math
 import subprocess
 import sys
 from typing import get_args
@@ -58,6 +59,24 @@ def test_opening_and_closing_a_judge_loads_nothing(kind):
     judge.close()
     assert (judge.name, judge.signature.split("|")[1]) == ("mine", f"judge:{kind}")
     assert judge.low < judge.high
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_recipe_says_the_scale_that_the_judge_has(kind):
+    judge = open_judge("mine", OPTIONS[kind])
+    assert OPTIONS[kind].scale == ((judge.low, judge.high) if math.isfinite(judge.high - judge.low) else None)
+
+
+@pytest.mark.parametrize("changes", [{"mode": "binary"}, {"mode": "ternary"}, {"mode": "simple"}])
+def test_the_scale_of_a_rubric_is_that_of_its_mode(changes):
+    options = OPTIONS["rubric"].model_copy(update=changes)
+    judge = open_judge("mine", options)
+    assert options.scale == (judge.low, judge.high)
+
+
+def test_a_regression_of_alignscore_has_no_scale():
+    options = AlignmentJudge(kind="alignment", aligner="alignscore", model="checkpoint", mode="reg_sp")
+    assert (options.scale, options.model_copy(update={"mode": "bin_sp"}).scale) == (None, (0.0, 1.0))
 
 
 def test_name_in_the_recipe_is_no_part_of_the_signature():

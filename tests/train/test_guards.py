@@ -38,8 +38,10 @@ def test_sound_training_is_not_warned_of() -> None:
     [
         # the last quarter are steps 10 to 12, 11/12 of the way on average: 36.7 nats of 100
         (trained(chosen=-40), "fell from -100.0 to -136.7 nats (mean of the last quarter, by 37%"),
-        (trained(tokens=(60.0, 40.0)), "60.0 tokens on average and rejected ones 40.0, a ratio of 1.50"),
-        (trained(tokens=(40.0, 60.0)), "a ratio of 0.67"),
+        (trained(tokens=(60.0, 40.0)), "60.0 tokens on average and rejected ones 40.0, a ratio of 1.500"),
+        (trained(tokens=(40.0, 60.0)), "a ratio of 0.667"),
+        # a ratio just beyond the bound is not written like it
+        (trained(tokens=(37.2, 44.9)), "a ratio of 0.829 (above 1.200 or below 0.833 is far)"),
         # 2/12 and 11/12 of 1.2; 0.5 and 11/12 of 0.02
         (trained(margin=1.2, accuracy=0.52), "grew from 0.20 to 1.10 (first and last quarter), but only 52% of"),
     ],

@@ -1,13 +1,17 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.cells import is_too_narrow
+from evenhand.evaluation.audit.contents import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.warnings import too_narrow
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.masses import Masses
@@ -208,3 +212,36 @@ def test_a_foreign_name_is_no_foreign_script():
 def test_empty_summaries_are_told_from_the_first():
     found = audit(make_input(two_sided(3), mine=["Apple.", "", "River."]))
     assert any("mine: 1 of 3 summaries are empty" in each for each in found.warnings)
+
+
+NARROW = {kind.name: kind for kind in (EQUAL_COVERAGE, SHORTFALL)}
+
+
+def held() -> dict[str, dict[int, float]]:
+    """Per cent of simulated audits in which 95 % intervals hold, by measure and sets: the table of docs/run-folder.md."""
+    text = (Path(__file__).parents[3] / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    heads, _, *rows = text[text.index("| measure | 5 sets |") :].split("\n\n")[0].splitlines()
+    sets = [int(head.split()[0]) for head in heads.strip("| ").split(" | ")[1:4]]
+    cells = [row.strip("|").split(" | ") for row in rows]
+    return {
+        name.strip(): {n: float(cell.split()[0]) for n, cell in zip(sets, each[:3], strict=True)}
+        for name, *each in cells
+    }
+
+
+def test_what_the_page_says_of_narrow_intervals_is_what_the_simulation_found():
+    found = {name: each for name, each in held().items() if name in NARROW}
+    of_few = [
+        (n, share) for name, each in found.items() for n, share in each.items() if 12 <= n < NARROW[name].holds_from
+    ]
+    lowest, highest = (round(pick(share for _, share in of_few)) for pick in (min, max))
+    fewest, most = (pick(n for n, _ in of_few) for pick in (min, max))
+    (number,) = [
+        each for each in audit(make_input(two_sided(6), mine=[SENTENCES] * 6)).aggregates if is_too_narrow(each)
+    ]
+    said = too_narrow([number])
+    assert f"in {lowest} to {highest} % of simulated audits of {fewest} to {most} sets." in said
+    # the marked ones are all that hold in less than 92 % from a dozen sets on
+    for name, each in held().items():
+        is_marked = {n: n < NARROW[name].holds_from if name in NARROW else False for n in each if n >= 12}
+        assert is_marked == {n: each[n] < 92 for n in is_marked}, name

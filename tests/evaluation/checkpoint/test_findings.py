@@ -117,6 +117,7 @@ def test_for_whom_tells_each_side():
         score_gaps=[gap("DPO+RR", "a", "right", "left", "no clear difference")],
     )
     (text,) = [f.text for f in findings(made) if f.heading == "For whom"]
+    assert "Of the best of 9 of the trained model (DPO+RR) no side is clearly behind." in text
     # a side may be called "for"
     assert 'for side "left" better by a; for side "right" no clear difference' in text
     assert 'Side "left" gains more than "right"' in text and "no side" in text
@@ -134,8 +135,12 @@ def test_how_sure_counts_what_is_clear_and_says_what_the_correction_promises():
 
 def test_many_judges_are_counted_not_listed():
     names = ["a", "b", "c", "d"]
-    made = evidence([judge(n) for n in names], dict.fromkeys(names, "no clear difference"))
-    assert findings(made)[0].text.endswith("no clear difference by a, b and 2 others.")
+    judges = [judge(n) for n in names]
+    made = [evidence(judges, dict.fromkeys(names, said)) for said in ("no clear difference", "higher")]
+    assert findings(made[0])[0].text.endswith("no clear difference by any of 4 judges.")
+    assert findings(made[1])[0].text.endswith("better by all 4 judges.")
+    some = evidence([*judges, judge("e")], {**dict.fromkeys(names, "no clear difference"), "e": "higher"})
+    assert findings(some)[0].text.endswith("no clear difference by a, b and 2 others.")
 
 
 def test_what_goes_with_length_is_said_and_warned_of():
@@ -147,7 +152,7 @@ def test_what_goes_with_length_is_said_and_warned_of():
         d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
     ]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
-    assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030), as it is +0.030" in said.replace(
+    assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030) in place of +0.030" in said.replace(
         "\u2212", "-"
     )
     (warning,) = length_warnings(found)
@@ -156,3 +161,10 @@ def test_what_goes_with_length_is_said_and_warned_of():
     unsure = evidence([judge("a")], {"a": UNSURE}, words=found.words)
     unsure.differences[:] = [d.model_copy(update={"at_equal_length": part}) for d in unsure.differences]
     assert "At equal length" not in {each.heading for each in findings(unsure)}
+
+
+def test_a_judge_of_which_less_is_better_is_told_with_its_direction():
+    said = findings(evidence([judge("good"), judge("bad", better="lower")], {"good": "higher", "bad": "higher"}))[
+        0
+    ].text
+    assert "better by good (+0.030); worse by bad (+0.030, lower is better)" in said

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from evenhand.errors import StorageError
 from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import curve_panels, flat_counts, ledger_table, page, training_panels
+from evenhand.evaluation.checkpoint.page import CURVES, curve_panels, flat_counts, ledger_table, page, training_panels
 from evenhand.evaluation.checkpoint.report import read_report
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
-from evenhand.evaluation.systems.contents import StageRow
+from evenhand.evaluation.systems.contents import AtEqualLength, StageRow, TrainingCurve
 from evenhand.records import LeftOut
 from evenhand.resampling import CLEAR
 from evenhand.storage import write_text
@@ -295,6 +295,47 @@ def test_terminal_fits(small_run: Any, width: int):
 def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
     rows = [line.split() for line in printed(small_run).splitlines()]
     assert "overlap 0.300 \u2192 0.400 \u25cb+0.100 \u25cb+0.100 \u25cb+0.100 (no interval)".split() in rows
+
+
+def test_terminal_says_what_was_found_in_words(small_run: Any):
+    text = " ".join(printed(small_run, 80).split())
+    for each in build_report(small_run.recipe, None).findings:
+        assert f"{each.heading}. {each.text}" in text
+    # a name of two systems alone is no heading
+    assert (
+        "Training, one draw: DPO \u2212 zero-shot" in text and "Training and reranking: DPO+RR \u2212 zero-shot" in text
+    )
+
+
+def test_the_headline_of_the_quickstarts_size_is_a_table_at_80_columns(small_run: Any):
+    # four judges of long names, scores below 1 and intervals: no card for each number
+    built = build_report(small_run.recipe, None)
+    bounded = {"low": -0.023, "high": 0.097}
+    left = AtEqualLength(mean=0.01, low=0.0, high=0.1, by_length=0.01, by_length_low=0.0, by_length_high=0.1)
+    changed = [
+        d.model_copy(update={"measure": "rouge1_key_points", "at_equal_length": left, **bounded})
+        for d in built.differences
+    ]
+    built = built.model_copy(
+        update={
+            "differences": tuple(changed),
+            "deciding": ("rouge1_key_points",),
+            "judges": tuple(
+                j.model_copy(update={"name": "rouge1_key_points"}) for j in built.judges if j.role == "report"
+            ),
+            "scores": tuple(e.model_copy(update={"measure": "rouge1_key_points"}) for e in built.scores),
+        }
+    )
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(terminal.render(page(built)))
+    assert any({"judge", "scores", "left", "right"} <= {*line.split()} for line in console.export_text().splitlines())
+
+
+def test_training_says_what_its_curves_mean_where_it_has_some(small_run: Any):
+    built = build_report(small_run.recipe, None)
+    curve = TrainingCurve(round=0, name="loss", points=((1, 0.7), (2, 0.6)))
+    assert CURVES not in markdown.render(page(built.model_copy(update={"training": ()})))
+    assert CURVES in markdown.render(page(built.model_copy(update={"training": (curve,)})))
 
 
 def test_terminal_comes_from_the_report_that_was_written(small_run: Any):

@@ -183,8 +183,17 @@ def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_
     steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, 0.95)
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
-    assert "do not clearly part" in said
+    assert "No clear sign of reward hacking" in said and "do not clearly part" in said
     assert "there is no round" not in said
+
+
+def test_where_they_part_the_page_says_what_that_is(make_run: Any):
+    generator = np.random.default_rng(5)
+    sets = [str(number) for number in range(40)]
+    steps = part([None, 0, 1], rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0]), sets, 0.95)
+    found = build_report(three_rounds(make_run).recipe, None).rounds
+    said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
+    assert "clearly fell" in said and "This is how reward hacking looks" in said
 
 
 def test_requests_that_lack_a_score_in_any_round_take_no_part():

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.findings import by_length, findings, length_warnings, title
+from evenhand.evaluation.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
 from evenhand.evaluation.systems.contents import AtEqualLength, JudgeNote
 
 JUDGES = [
@@ -28,10 +28,10 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ([], "Nothing to test: .*"),
         # what reranking adds to an entry is no comparison with another
         ([outcome("base", "recall", "higher", reference_k=1)], "Nothing to test: .*"),
-        ([outcome("dpo", "recall", "no clear difference")], "Against base at the best of 8: no clear difference"),
+        ([outcome("dpo", "recall", "no clear difference")], "Against base, the best of 8 of each: no clear difference"),
         (
             [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "recall", "no clear difference")],
-            ".* best of 8: no clear difference",
+            ".* best of 8 of each: no clear difference; one summary drawn from each: dpo better by 1 of 2 judges",
         ),
         (
             [outcome("dpo", "recall", "higher", side="left"), outcome("dpo", "recall", "no clear difference")],
@@ -44,11 +44,36 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ),
         (
             [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "unfairness", "higher", k=1)],
-            ".* one draw: dpo better by 1 of 2 judges and worse by 1",
+            ".* one summary drawn from each: dpo better by 1 of 2 judges and worse by 1",
         ),
         (
             [outcome(name, "recall", "no clear difference") for name in "ab"],
             ".*: no clear difference for any of 2 entries",
+        ),
+        # who is not told apart is not left unsaid
+        (
+            [outcome("a", "recall", "higher"), *(outcome(name, "recall", "no clear difference") for name in "bc")],
+            ".*: a better by 1 of 2 judges, no clear difference for the other 2",
+        ),
+        # a first entry of one answer stands against what the others are used for: the best of theirs
+        (
+            [
+                *(outcome(name, "recall", "lower", k=1) for name in ("rerank", "debate")),
+                outcome("rerank", "recall", "higher", reference_k=1),
+            ],
+            "Against one summary drawn from base: the best of 8 of rerank better by 1 of 2 judges, one summary drawn from debate "
+            "worse by 1 of 2; one summary drawn from each: rerank worse by 1 of 2 judges",
+        ),
+        # where the first has a best of its own, a larger budget of the other alone would be no contest
+        (
+            [
+                outcome("dpo", "recall", "no clear difference", k=1),
+                outcome("dpo", "recall", "higher", k=3),
+                outcome("dpo", "recall", "higher", k=8, reference_k=1),
+                outcome("debate", "recall", "lower", k=1),
+            ],
+            "Against base at equal budgets: the best of 3 of dpo better by 1 of 2 judges, one summary drawn from debate worse "
+            "by 1 of 2",
         ),
         (
             [
@@ -66,14 +91,15 @@ def test_headline(tests, said):
 def test_headline_of_one_entry_is_what_reranking_adds():
     own = [outcome("base", "recall", "higher", reference_k=1)]
     assert re.fullmatch(
-        "Only one entry, its best of 8 against one draw of it: base better by 1 of 2 judges", title(JUDGES, own, 1)
+        "Only one entry, its best of 8 against one summary drawn from it: the best better by 1 of 2 judges",
+        title(JUDGES, own, 1),
     )
     assert title(JUDGES, [], 1) == "Only one entry"
 
 
 def test_of_few_document_sets_the_headline_gives_no_verdict():
     few = outcome("dpo", "recall", "no clear difference").model_copy(update={"n_sets": 3})
-    assert title(JUDGES, [few], 2) == "Against base at the best of 8: 3 document sets, too few for a verdict"
+    assert title(JUDGES, [few], 2) == "Against base, the best of 8 of each: 3 document sets, too few for a verdict"
 
 
 def test_a_difference_that_goes_with_length_is_warned_of_once():
@@ -105,13 +131,36 @@ def test_the_best_of_k_stands_against_a_first_entry_of_one_answer():
         outcome("base", "recall", "higher", reference_k=1),
         outcome("rerank", "recall", "higher", reference_k=1, side="left"),
     ]
-    said = (
-        "By recall at the best of 8, against the one draw of base: rerank (+0.100) better; no clear difference for dpo."
-    )
-    nothing = "By recall, no entry differs clearly from the first of its budget."
-    assert list(findings(JUDGES, [*draws, *best, *own], [])) == [nothing, said]
+    said = "By recall, against one summary drawn from base: the best of 8 of rerank (+0.100) better; no clear difference for "
+    assert list(findings(JUDGES, [*draws, *best, *own])) == [f"{said}the best of 8 of dpo."]
     # that none is clear is said, too
-    (_, last) = findings(JUDGES, [*draws, best[1]], [])
-    assert last == "By recall at the best of 8, against the one draw of base: no clear difference for dpo."
+    (alone,) = findings(JUDGES, [*draws, best[1]])
+    assert alone == "By recall, no entry differs clearly from one summary drawn from base."
     # a first entry of several candidates has a best of its own, against which it would be no contest
-    assert list(findings(JUDGES, [*draws, *best, outcome("dpo", "recall", unsure)], [])) == [nothing]
+    assert list(findings(JUDGES, [*draws, *best, outcome("dpo", "recall", unsure)])) == [
+        "By recall, no entry differs clearly from base at equal budgets."
+    ]
+
+
+def test_where_less_is_better_findings_say_so():
+    tests = [outcome("dpo", "unfairness", "lower"), outcome("dpo", "recall", "higher")]
+    assert list(findings(JUDGES, tests)) == [
+        "By recall, against base, the best of 8 of each: dpo (+0.100) better.",
+        "By unfairness (lower is better), against base, the best of 8 of each: dpo (+0.100) better.",
+    ]
+
+
+def test_the_headline_goes_by_judges_that_say_what_is_better_and_were_no_reward():
+    length = JudgeNote(name="length", signature="l", role="report", better=None)
+    reward = JudgeNote(name="fit", signature="f", role="both", better="higher")
+    tests = [outcome("dpo", each, "higher") for each in ("recall", "length", "fit")]
+    assert title([*JUDGES, length, reward], tests, 2).endswith(": dpo better by 1 of 2 judges")
+    assert title([reward, length], tests, 2).endswith(": dpo better by 1 of 1 judge of its own reward")
+    assert title([length], tests, 2) == "No judge of this comparison says which summaries are better"
+
+
+def test_other_budgets_are_told_apart_from_those_that_entries_are_used_at():
+    tests = [outcome("dpo", "recall", "higher", k) for k in (8, 3, 1)]
+    assert [*at_other_budgets(JUDGES, tests)] == [1, 3]
+    (said,) = at_other_budgets(JUDGES, tests)[1]
+    assert said == "By recall with one summary drawn, against base: dpo (+0.100) better."

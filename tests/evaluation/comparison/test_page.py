@@ -11,7 +11,7 @@ from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import Details, Table, tables
+from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.systems.contents import AtEqualLength
 from evenhand.resampling import CLEAR
@@ -42,6 +42,22 @@ def test_what_is_long_is_folded_below_a_row_for_each_entry(comparison: Any):
     assert max(len(block.rows) for block in body if isinstance(block, Table)) == len(comparison.entries)
     folded = {each.name for each in tables(block for block in body if isinstance(block, Details))}
     assert folded >= {"scores by overlap", "differences by overlap", "ranking by overlap", "form and length"}
+
+
+def test_more_findings_than_a_reader_takes_in_are_folded_and_all_are_told(comparison: Any):
+    said = tuple(f"Finding number {place}." for place in range(MOST_FIRST + 3))
+    made = page(comparison.model_copy(update={"findings": said}))
+    first, more = made.findings
+    assert isinstance(first, Items) and isinstance(more, Details)
+    assert ([each.text for each in first.items], more.note) == ([*said[:MOST_FIRST]], "3")
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(terminal.render(made, whole=True))
+    for text in (html.render(made), markdown.render(made), console.export_text()):
+        assert all(each in text for each in (*said, "More findings"))
+    console.print(terminal.render(made))
+    short = console.export_text()
+    assert said[MOST_FIRST - 1] in short and said[MOST_FIRST] not in short
+    assert len(page(comparison.model_copy(update={"findings": said[:MOST_FIRST]})).findings) == 1
 
 
 def test_many_differences_that_go_with_length_are_a_table_and_few_are_none(comparison: Any):

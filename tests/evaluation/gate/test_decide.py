@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import comb
 
 import pytest
 
@@ -44,6 +45,17 @@ def test_one_limit_on_one_number_has_the_interval_of_the_page():
     assert (found.low, found.high, found.level) == (pytest.approx(page.low), pytest.approx(page.high), 0.95)
 
 
+def test_what_is_shown_has_no_bound_off_the_scale_and_the_verdict_is_that_of_the_interval():
+    graded = [named(*[5.0] * 19, 4.0, scale=scale) for scale in (None, (1.0, 5.0))]
+    free, kept = (judged(parse_limit("mean(score) > 5"), [each], PLAN, 1) for each in graded)
+    assert free.high > 5 == kept.high and free.low == kept.low
+    assert free.outcome == kept.outcome == "cannot tell"
+    # a difference reaches from one end of the scale to the other, a share ends at 1 and its gap at -1
+    assert minus(graded[1], graded[1]).reach == (-4, 4) and graded[0].reach is None
+    share = named(0.5, is_share=True)
+    assert (share.reach, replace(share, is_difference=True).reach) == ((0, 1), (-1, 1))
+
+
 def test_levels_are_adjusted_for_limits_and_numbers():
     found = judged(parse_limit("worst_mean(score) < 0"), [spread(0.5), spread(0.6)], PLAN, 5)
     assert found.level == pytest.approx(1 - 0.05 / 10)
@@ -61,7 +73,10 @@ def test_too_few_sets_are_no_verdict():
     found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 18, 20)]
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
-    assert found[1].note == "fewer than 20 sets"
+    # why, and what changes it
+    assert found[1].note.startswith("fewer than 20 sets, of which skewed") and "least_sets" in found[1].note
+    fewer = judged(parse_limit("mean(score) < 1"), [spread(0.5, 8)], PLAN, 1, least_sets=8)
+    assert (fewer.outcome, fewer.note, fewer.n_sets) == ("breach", "", 8)
     # 20 that agree are too few only where 2^-19 is more than 0.05 of so many limits
     alike = judged(parse_limit("mean(score) < 1"), [named(*[0.5] * 20)], PLAN, 100_000)
     assert (alike.outcome, alike.note.startswith("all of its sets say the same")) == ("cannot tell", True)
@@ -97,6 +112,32 @@ def test_a_rate_of_all_sets_is_not_certain():
     found = judged(parse_limit("rate(kept) < 0.9"), [named(*[1.0] * 20, is_rate=True)], PLAN, 1)
     assert (found.outcome, found.low, found.high) == ("cannot tell", pytest.approx(0.832, abs=5e-4), 1.0)
     assert found.low == exact_bounds(1.0, 20, 0.95)[0]
+
+
+def test_a_rate_has_a_verdict_from_five_sets_on_for_its_interval_is_exact():
+    # none of 8 kept: at most 1 - 0.025 ** (1 / 8) = 0.369 do
+    none = named(*[0.0] * 8, is_rate=True)
+    found = judged(parse_limit("rate(kept) < 0.4"), [none], PLAN, 1)
+    assert (found.outcome, found.n_sets, found.high) == ("breach", 8, pytest.approx(0.369, abs=5e-4))
+    assert judged(parse_limit("rate(kept) < 0.3"), [none], PLAN, 1).outcome == "cannot tell"
+    assert judged(parse_limit("rate(kept) < 0.9"), [named(*[0.0] * 4, is_rate=True)], PLAN, 1).outcome == "cannot tell"
+    # no exact interval is known of values between, nor of a change of some sets
+    assert (
+        judged(parse_limit("rate(kept) < 0.9"), [named(*[0.0] * 7, 0.5, is_rate=True)], PLAN, 1).outcome
+        == "cannot tell"
+    )
+
+
+@pytest.mark.parametrize("n_sets", [5, 8, 12])
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+def test_a_rate_that_just_keeps_its_limit_fails_in_at_most_a_fortieth(n_sets, rate):
+    limit = parse_limit(f"rate(kept) < {rate}")
+    failed = 0.0
+    for kept in range(n_sets + 1):
+        sample = named(*[1.0] * kept, *[0.0] * (n_sets - kept), is_rate=True)
+        chance = comb(n_sets, kept) * rate**kept * (1 - rate) ** (n_sets - kept)
+        failed += chance * (judged(limit, [sample], PLAN, 1).outcome == "breach")
+    assert failed <= 0.025
 
 
 def test_nothing_changed_is_no_breach_of_no_change():

@@ -73,8 +73,10 @@ def test_a_profile_names_its_limits(tmp_path):
     with pytest.raises(RecipeError, match="not a text"):
         read_limits([], path)
     path.write_text("strict: true\nlimits:\n  no side loses room: worst_gap(shares) < -0.05\n")
-    limits, is_strict = read_limits(["bur > 0.4"], path)
-    assert ([each.name for each in limits], is_strict) == (["", "no side loses room"], True)
+    limits, is_strict, least_sets = read_limits(["bur > 0.4"], path)
+    assert ([each.name for each in limits], is_strict, least_sets) == (["", "no side loses room"], True, 20)
+    path.write_text("least_sets: 8\nlimits:\n  a: bur > 0.4\n")
+    assert read_limits([], path)[2] == 8
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,7 @@ def test_a_profile_names_its_limits(tmp_path):
         ("limits: {a: bur < 1}\nstrct: true", "strict"),
         ("limits: {a: eval(x), b: also wrong}", "limit 'b'"),
         ("limits: {a: bur < .nan}", "finite"),
+        ("limits: {a: bur < 1}\nleast_sets: 4", "least_sets"),
         ("- bur < 1", "mapping"),
         ("limits: {a: bur < 1, a: bur < 2}", "twice"),
     ],

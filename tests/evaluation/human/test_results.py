@@ -57,6 +57,13 @@ def rows(found):
     return {(row.system, row.side): row for row in found.rows}
 
 
+def test_no_count_of_key_points_has_an_interval_below_none():
+    # one unit of ten lacks one of its two points, so that the interval about 0.1 goes below 0 unless it is told what a count is
+    units = [unit(f"set {n}", "left", [n == 0, False], [False]) for n in range(10)]
+    (row,) = human_results(units, {}, DRAWS).rows
+    assert (row.omitted.mean, row.omitted.low) == (0.1, 0.0)
+
+
 def test_scores_are_split_by_side_worked_by_hand():
     # left: coverage 1/2 and 1, faithfulness 1/2 and unknown; right: coverage 0, faithfulness 1
     units = [

@@ -63,7 +63,7 @@ def test_pages_of_judges_that_measure_neither_have_no_such_section(tmp_path):
 
 
 def asked(*limits):
-    return Asked(tuple(map(parse_limit, limits)), False, None)
+    return Asked(tuple(map(parse_limit, limits)), False)
 
 
 def test_a_gate_on_grades_of_an_unknown_language_model_is_refused(tmp_path, signature):

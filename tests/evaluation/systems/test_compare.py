@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.evaluation.checkpoint.rounds import REWARD
 from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, few_together, too_few
 from evenhand.evaluation.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.systems.systems import asked
@@ -33,6 +34,21 @@ def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
 def test_every_number_names_its_judge_and_its_bootstrap(make_run: Any):
     (*_, overall) = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", [0.5] * 8)
     assert (overall.signature, overall.level, overall.resamples, overall.seed) == ("overlap|v:1", 0.95, 400, 3)
+
+
+def test_bounds_of_scores_and_of_their_differences_stay_on_the_scale(make_run: Any):
+    graded = OVERLAP.model_copy(update={"scale": (1.0, 5.0)})
+    values = [5.0, 5.0] * 5 + [5.0, 4.0]
+    compared = comparer(make_run, SIX_SETS)
+    (*_, free), (*_, kept) = (compared.estimates(judge, "rerank", values) for judge in (OVERLAP, graded))
+    assert free.high > 5 == kept.high
+    # from the lowest grade to the highest, but once: more than four grades cannot be gained
+    (*_, free), (*_, kept) = (compared.tested(judge, "a - b", [4.0] * 11 + [3.0]) for judge in (OVERLAP, graded))
+    assert free.high > 4 == kept.high
+    # of traits shares have a scale, and gains have none, for they may be losses
+    assert Trait("cut off", "share of summaries").scale == (0.0, 1.0)
+    (*_, gain) = compared.estimates(REWARD, "round 0", [-0.3, -0.3, 0.5, 0.5] * 3)
+    assert REWARD.scale is None and gain.low < 0 < gain.high
 
 
 def test_a_single_side_is_shown_once(make_run: Any):
