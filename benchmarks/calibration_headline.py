@@ -1,19 +1,23 @@
-"""How often the headline of an audit names somebody falsely: the whole page of one system, with all families that name.
+"""How often a page of an audit names somebody, or a difference, falsely: the whole page, with all families that name.
 
     python -m evenhand.benchmarks.calibration_headline --trials 40
+    python -m evenhand.benchmarks.calibration_headline --trials 10 --page systems
 
-makes the table of docs/fairness.md#headline. Documents and manners of writing are those of `calibration`, with words of HELM's
+make the tables of docs/fairness.md#headline. Documents and manners of writing are those of `calibration`, with words of HELM's
 lists as in `calibration_word_lists`; the documents of a set stand in a random order. An audit measures shares, coverage, places
-and word lists, which is what `evenhand audit` does where nothing else is asked for, but for opinions, which name nobody.
+and word lists, which is what `evenhand audit` does where nothing else is asked for, but for opinions, which name nobody. Other
+pages have two or three systems that write in one manner ("systems"), summaries of the documents in three orders ("orders"), or
+tone besides ("tone").
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
 from itertools import product
 from typing import get_args
 
 import numpy as np
 
+from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.figures import Family
@@ -28,18 +32,29 @@ from ..records import Document, DocumentSet
 from ..resampling import Bootstrap, adjusted, verdict
 from .calibration import LEVEL, OWN, Corpus, Counts, Manner, coverage, generators, kind, shares, summary
 from .calibration_order import ORDER
+from .calibration_tone import family as tone
+from .calibration_tone import toned
 from .calibration_word_lists import gendered_sets
 from .simulate import asked, print_heads, print_row
 
 # documents of each value
 ALL_SIZES = ((4, 4), (7, 1), (5, 2, 1))
-ATTRIBUTE, SYSTEM = "side", "system"
+ATTRIBUTE = "side"
 # intervals of numbers beside the gaps, which name nobody, need few draws
 PLAN = AuditPlan(bootstrap=Bootstrap(level=LEVEL, resamples=20), n_examples=0)
+# of pages with published differences, whose tests are drawn as often as an audit draws them
+PLAN_OF_SEVERAL = AuditPlan(bootstrap=Bootstrap(level=LEVEL), n_examples=0)
 HEADS = (
     "documents", "own words", "summaries", "sets", "headline names falsely", "some family does, each at 5 %",
     "smallest halved: found", "largest halved: found",
 )  # fmt: skip
+PAGE_HEADS = (
+    "page", "documents", "sets", "trials", "says something falsely", "names a value", "compares systems",
+    "published measures differ", "place or documents", "some table, each at 5 %", "last halves: named", "less fair",
+    "something of the others",
+)  # fmt: skip
+CLEAR = ("higher", "lower")
+COMPARED = ("fairer", "less fair", "differs")
 
 
 @dataclass(frozen=True)
@@ -50,14 +65,80 @@ class Headlines(Counts):
     apart: int = 0
 
 
-def families(values: tuple[str, ...]) -> list[Family]:
+@dataclass(frozen=True)
+class Kinds:
+    """What a page may have besides one system by the usual families."""
+
+    # summarizers of the same manner, or orders of the documents
+    n_systems: int = 1
+    are_orders: bool = False
+    has_tone: bool = False
+
+    def __str__(self) -> str:
+        what = "order" if self.are_orders else "system"
+        return f"{self.n_systems} {what}{'s' if self.n_systems > 1 else ''}{', tone' if self.has_tone else ''}"
+
+
+PAGES = {
+    "systems": (Kinds(2), Kinds(3)),
+    "orders": (Kinds(3, are_orders=True), Kinds(3, are_orders=True, has_tone=True)),
+    "tone": (Kinds(1, has_tone=True), Kinds(2, has_tone=True)),
+}
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Pages in which something was said."""
+
+    trials: int
+    # anything, of summaries that take no side: who is named, which system differs, published measures, places or documents
+    false: int = 0
+    named: int = 0
+    compared: int = 0
+    differs: int = 0
+    causes: int = 0
+    # some table of them where each has the whole level for itself
+    apart: int = 0
+    # where the last system halves the smallest value: that is named, the system is less fair, and something is said of the others
+    found: int = 0
+    less_fair: int = 0
+    others: int = 0
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a page says, by the part that says it."""
+
+    # systems and values that are named
+    named: frozenset[tuple[str, str]]
+    # systems that are said to differ from the first one, and those that are less fair
+    compared: frozenset[str]
+    less_fair: frozenset[str]
+    # of published measures, and of places and documents
+    differs: bool
+    causes: bool
+    # whether something is said where each table has 5 % for itself
+    apart: bool
+
+    @property
+    def something(self) -> bool:
+        """Whether anything is said at all."""
+        return bool(self.named or self.compared or self.differs or self.causes)
+
+
+def families(values: tuple[str, ...], *, has_tone: bool = False) -> list[Family]:
     """All that name somebody where an audit is asked for nothing else."""
-    return [shares(values), coverage(values), ORDER, ListedWords(WordLists())]
+    found: list[Family] = [shares(values), coverage(values), ORDER, ListedWords(WordLists())]
+    return [*found, tone(values)] if has_tone else found
 
 
-def sets_of(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledText, ...]]:
+def sets_of(
+    corpus: Corpus, generator: np.random.Generator, *, has_tone: bool = False
+) -> list[tuple[LabelledText, ...]]:
     """Documents of every set, in a random order."""
     drawn = gendered_sets(corpus, generator)
+    if has_tone:
+        drawn = [tuple(toned(its, corpus.values[0], generator)) for its in drawn]
     return [tuple(its[int(k)] for k in generator.permutation(len(its))) for its in drawn]
 
 
@@ -65,17 +146,17 @@ def audit_of(
     corpus: Corpus,
     documents: Sequence[Sequence[LabelledText]],
     generator: np.random.Generator,
-    halved: str | None = None,
-    only: Sequence[Family] | None = None,
+    halved: Sequence[str | None] = (None,),
+    of: Kinds = Kinds(),
 ) -> Audit:
-    """An audit of a summary of every set.
+    """An audit of a summary of every set by each system.
 
     Args:
         corpus: values, and the manner of writing.
         documents: of every set.
         generator: of the summaries.
-        halved: a value of whose sentences only half are read.
-        only: families; None: all.
+        halved: by each system, a value of whose sentences only half are read.
+        of: what the page has.
     """
     sets = tuple(
         DocumentSet(
@@ -88,12 +169,22 @@ def audit_of(
         )
         for place, its in enumerate(documents)
     )
-    texts = {each.id: summary(its, corpus.manner, generator, halved) for each, its in zip(sets, documents, strict=True)}
+    systems = []
+    for place, value in enumerate(halved):
+        texts = {
+            each.id: summary(its, corpus.manner, generator, value) for each, its in zip(sets, documents, strict=True)
+        }
+        is_turned = of.are_orders and place > 0
+        places = (
+            {each.id: turned_places(len(each.documents), place, of.n_systems) for each in sets} if is_turned else None
+        )
+        systems.append(System(f"system-{place}", "", "", texts, places=places))
     given = AuditInput(
         sets=sets, attribute=ATTRIBUTE, values=corpus.values, declared=(corpus.values,) * len(sets),
-        systems=(System(SYSTEM, "", "", texts),), documents="", documents_digest="", n_not_drawn=0,
+        systems=tuple(systems), documents="", documents_digest="", n_not_drawn=0,
     )  # fmt: skip
-    return build_audit(given, PLAN, families(corpus.values) if only is None else only)
+    plan = PLAN if of.n_systems == 1 else PLAN_OF_SEVERAL
+    return build_audit(given, plan, families(corpus.values, has_tone=of.has_tone))
 
 
 def count_headed(corpus: Corpus, trials: int, *, planted: bool = True) -> Headlines:
@@ -106,38 +197,91 @@ def count_headed(corpus: Corpus, trials: int, *, planted: bool = True) -> Headli
         documents = sets_of(corpus, generator)
         found = audit_of(corpus, documents, generator)
         false += bool(speaking(found.represented))
-        apart += _names_apart(found)
+        apart += said_by(found).apart
         if planted:
-            smallest += _is_told(audit_of(corpus, documents, generator, corpus.values[-1]), corpus.values[-1])
-            largest += _is_told(audit_of(corpus, documents, generator, corpus.values[0]), corpus.values[0])
+            smallest += _is_told(audit_of(corpus, documents, generator, [corpus.values[-1]]), corpus.values[-1])
+            largest += _is_told(audit_of(corpus, documents, generator, [corpus.values[0]]), corpus.values[0])
     return Headlines(trials, false, smallest, largest, apart=apart)
 
 
-def _names_apart(found: Audit) -> bool:
-    """Whether some family would name somebody if each had the whole level for itself."""
+def said_by(found: Audit) -> Said:
+    """What a page says."""
+    return Said(
+        named=frozenset((each.system, value) for each in found.represented for value in (*each.under, *each.over)),
+        compared=frozenset(each.system for each in found.votes if each.verdict in COMPARED),
+        less_fair=frozenset(each.system for each in found.votes if each.verdict == "less fair"),
+        differs=any(each.verdict in CLEAR for each in found.differences),
+        causes=any(each.verdict in CLEAR for each in found.orders),
+        apart=any(_is_clear_apart(found, tests) for tests in _tests_of(found)),
+    )
+
+
+# bounds, p and number of sets
+Test = tuple[tuple[float | None, float | None], float | None, int]
+
+
+def _tests_of(found: Audit) -> Iterator[list[Test]]:
+    """The tests of every table: of each family that names, of systems, of published measures, of places and of documents."""
     for family in {each.family for each in found.by_value}:
-        levels = [
-            each.chance for each in found.by_value if each.family == family and each.chance and each.measure.kind.names
+        yield [
+            ((c.low, c.high), c.p_value, found.n_sets)
+            for each in found.by_value
+            if each.family == family and each.measure.kind.names and (c := each.chance)
         ]
-        p_values = adjusted([each.p_value for each in levels])
-        said = [
-            verdict((each.low, each.high), p, level=LEVEL, n_sets=found.n_sets)
-            for each, p in zip(levels, p_values, strict=True)
-        ]
-        if set(said) - {UNSURE}:
-            return True
-    return False
+    yield [((each.low, each.high), each.p_value, each.n) for each in found.votes]
+    yield [((each.low, each.high), each.p_value, each.n) for each in found.differences]
+    for follows in {each.follows for each in found.orders}:
+        yield [((each.low, each.high), each.p_value, each.n) for each in found.orders if each.follows == follows]
 
 
-def _is_told(found: Audit, value: str) -> bool:
-    return any(value in each.under for each in found.represented if each.family in FAMILIES)
+def _is_clear_apart(found: Audit, tests: Sequence[Test]) -> bool:
+    """Whether a table would say something if it had the whole level for itself."""
+    p_values = adjusted([p for _, p, _ in tests])
+    said = {verdict(bounds, p, level=LEVEL, n_sets=n) for (bounds, _, n), p in zip(tests, p_values, strict=True)}
+    return bool(said - {UNSURE})
+
+
+def _is_told(found: Audit, value: str, system: str = "system-0") -> bool:
+    return any(value in each.under for each in found.represented if each.family in FAMILIES and each.system == system)
+
+
+def count_pages(of: Kinds, corpus: Corpus, trials: int, *, planted: bool = True) -> Pages:
+    """How often pages say something of summaries that take no side, all in one manner, and what of a system that does."""
+    counts = dict.fromkeys((each.name for each in fields(Pages)[1:]), 0)
+    fair: list[str | None] = [None] * of.n_systems
+    for generator in generators(corpus, trials):
+        documents = sets_of(corpus, generator, has_tone=of.has_tone)
+        said = said_by(audit_of(corpus, documents, generator, fair, of))
+        found = {"false": said.something, "named": said.named, "compared": said.compared}
+        found |= {"differs": said.differs, "causes": said.causes, "apart": said.apart}
+        if planted and not of.are_orders:
+            page = audit_of(corpus, documents, generator, [*fair[1:], corpus.values[-1]], of)
+            said, last = said_by(page), f"system-{of.n_systems - 1}"
+            others = {system for system, _ in said.named} | said.compared
+            found |= {"found": _is_told(page, corpus.values[-1], last), "less_fair": last in said.less_fair}
+            found["others"] = others - {last}
+        for name, is_so in found.items():
+            counts[name] += bool(is_so)
+    return Pages(trials, **counts)
 
 
 def main() -> None:
     """Print the table."""
-    given = asked(__doc__, (40, "corpora of each kind"), ([12, 30, 200], "document sets of a corpus"))
-    print_heads(*HEADS)
+    given = asked(
+        __doc__,
+        (40, "corpora of each kind"),
+        ([12, 30, 200], "document sets of a corpus"),
+        page={"choices": ("one", *PAGES), "default": "one", "help": "what it has (%(default)s)"},
+    )
     manners: tuple[Manner, ...] = get_args(Manner)
+    if given.page != "one":
+        print_heads(*PAGE_HEADS)
+        for of, n_sets, sizes in product(PAGES[given.page], given.sets, ALL_SIZES):
+            kinds = [Corpus(sizes, n_sets, own, manner) for own, manner in product(OWN, manners)]
+            counts = [astuple(count_pages(of, each, given.trials)) for each in kinds]
+            print_row(of, ":".join(map(str, sizes)), n_sets, *map(sum, zip(*counts, strict=True)))
+        return
+    print_heads(*HEADS)
     for n_sets, sizes, own, manner in product(given.sets, ALL_SIZES, OWN, manners):
         corpus = Corpus(sizes, n_sets, own, manner)
         found = count_headed(corpus, given.trials)

@@ -53,8 +53,8 @@ def differences(audit: Audit) -> Iterator[Block]:
             "Which system is fairer",
             lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
             f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
-            "vote for each family of measures, at the value that differs most; p is of Student's t over sets, adjusted "
-            "after Benjamini and Hochberg over all votes and values.",
+            "vote for each family of measures, at the value that differs most; p is of Student's t over sets, corrected "
+            "for everything that is tested on the page.",
         )
         yield LEGEND
         yield vote_table(audit)
@@ -62,8 +62,8 @@ def differences(audit: Audit) -> Iterator[Block]:
     yield Heading(
         f"Published measures: differences to {reference}",
         lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
-        "two-sided, of exchanging the systems within sets, adjusted after Benjamini and Hochberg over all "
-        f"{len(tests)} tests. There is a clear difference where the adjusted p is small and the interval does not include "
+        f"two-sided, of exchanging the systems within sets, corrected for these {len(tests)} tests and all others of the page. "
+        "There is a clear difference where the adjusted p is small and the interval does not include "
         f"zero. The picture shows those in points. {_lengths(audit)}",
     )
     yield difference_table(audit)

@@ -3,13 +3,14 @@
 The headline of one system says what happened: what a value has of the documents and of the summaries, and what would be expected.
 Shares of the attribute's values come first wherever they were measured, and a sentence for each other family that names somebody
 follows. How sure that is, and where to look, stands below it. The headline of several says which is fairer, and by how much.
-Both go by gaps to the chance level alone, and who is named is corrected over all families of the page (see `votes`). Where
-coverage says the opposite of shares, the headline says so.
+Both go by gaps to the chance level alone, and everything that is said is corrected together (see `correction`). Where coverage
+says the opposite of shares, the headline says so.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...resampling import LEAST_SETS
 from ...text import sentences, words
 from ..pages.numbers import NOISE, interval, percent, said_p, signed
 from ..pages.words import counted, joined
@@ -31,8 +32,8 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
-# of too few; the five are `resampling.LEAST_SETS`
-MORE_SETS = "(five are needed, or as many as --least-group asks for)"
+# of too few
+MORE_SETS = f"({LEAST_SETS} are needed, or as many as --least-group asks for)"
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ def title(
         _compared(each, reference, [vote for vote in votes if vote.system == each]) for each in others[:MOST_COMPARED]
     ]
     more = len(others) - MOST_COMPARED
-    return "; ".join(shown) + (f"; and {more} other systems" if more > 0 else "")
+    return "; ".join(shown) + (f"; and {counted(more, 'other system')}" if more > 0 else "")
 
 
 def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) -> str:

@@ -4,7 +4,7 @@ The room of a document is its share of the matched words. What is expected of it
 documents in the place of values, within the room that its attribute value has; see `fairness.groups.order`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,9 +27,10 @@ from ...fairness.groups.order import (
 )
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
-from ...resampling import adjusted, t_interval, verdict
+from ...resampling import t_interval, verdict
 from ...text import sentences as split_sentences
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Example, Kind, Line, Measure, Quantity, Side
+from .correction import CAUSES, P, Part, corrected
 from .figures import Bools, Figures, Floats, Measured, most, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
@@ -180,12 +181,17 @@ def _expect(sums: Floats) -> Floats:
 
 
 def effects_of_orders(measured: Sequence[Measured], level: float, least_sets: int) -> tuple[Effect, ...]:
-    """Whether gaps follow the place or the documents, of summaries of the same documents in several orders.
+    """The same with verdicts, of a page that says nothing else."""
+    found = effects_of(measured, level)
+    return judged(found, corrected(tests_of(found)), level, least_sets)
+
+
+def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]:
+    """Whether gaps follow the place or the documents, of summaries of the same documents in several orders; without verdicts.
 
     Args:
         measured: of this family, by each order of one summarizer, that of the file first.
-        level: of the intervals, and one less that of the tests.
-        least_sets: with fewer there is no verdict.
+        level: of the intervals.
     """
     rows = [
         sums_of_orders(
@@ -201,19 +207,31 @@ def effects_of_orders(measured: Sequence[Measured], level: float, least_sets: in
         lambda sums: place_and_documents(sums).reshape(*sums.shape[:-1], -1),
         columns, np.ones((len(columns), len(names)), dtype=bool), level,
     )  # fmt: skip
-    p_values = [found.at(k)[-1] for k in range(len(names))]
-    # for each cause of its own: what is found of one makes nothing of another more likely
-    corrected = [
-        p for start in range(0, len(names), len(THIRDS)) for p in adjusted(p_values[start : start + len(THIRDS)])
-    ]
     made = []
-    for k, ((follows, third), p) in enumerate(zip(names, corrected, strict=True)):
+    for k, (follows, third) in enumerate(names):
         gap, low, high, p_value = found.at(k)
-        said = verdict((low, high), p, level=level, n_sets=len(columns), least_sets=least_sets)
         made.append(
             Effect(
-                place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_value, adjusted=p,
-                verdict=said,
+                place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_value, adjusted=None,
+                verdict=None,
             )
         )  # fmt: skip
     return tuple(made)
+
+
+def tests_of(effects: Sequence[Effect]) -> dict[Part, list[P]]:
+    """Their p-values, for each cause of its own: what is found of one makes nothing of another more likely."""
+    return {(CAUSES, follows): [each.p_value for each in effects if each.follows == follows] for follows in FOLLOWS}
+
+
+def judged(
+    effects: Sequence[Effect], p_values: Mapping[Part, Sequence[P]], level: float, least_sets: int
+) -> tuple[Effect, ...]:
+    """The same with verdicts, by corrected p-values; with fewer sets there are none."""
+    left = {part: iter(its) for part, its in p_values.items()}
+    found = []
+    for each in effects:
+        p = next(left[CAUSES, each.follows])
+        said = verdict((each.low, each.high), p, level=level, n_sets=each.n, least_sets=least_sets)
+        found.append(each.model_copy(update={"adjusted": p, "verdict": said}))
+    return tuple(found)

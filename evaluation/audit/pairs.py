@@ -4,20 +4,29 @@ One test serves all quantities, means over sets or not: systems are exchanged wi
 quantity, and the quantity's difference is taken anew. For a mean over sets this is the sign-flip test.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
-from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
+from ...resampling import Bootstrap, TInterval, defined, exchange_p_values, t_interval, verdict
 from .contents import BeyondExpected, PairedDifference
+from .correction import DIFFERENCES, P, Part, corrected
 from .figures import Figures, Floats, Measured
 
 
 def paired_differences(
     measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
 ) -> tuple[PairedDifference, ...]:
-    """Every later system minus the first one in every tested quantity, corrected for their number.
+    """The same with verdicts, of a page that says nothing else."""
+    found = differences_of(measured, systems, bootstrap, least_group)
+    return judged(found, corrected(tests_of(found)))
+
+
+def differences_of(
+    measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
+) -> tuple[PairedDifference, ...]:
+    """Every later system minus the first one in every tested quantity, not yet corrected for their number.
 
     Args:
         measured: what every family found in every system.
@@ -31,8 +40,21 @@ def paired_differences(
         for family in dict.fromkeys(each.family.name for each in measured):
             one, other = by_system[family, system], by_system[family, systems[0]]
             found += _differences(one, other, bootstrap, least_group)
-    corrected = adjusted([each.p_value for each in found])
-    return tuple(_judged(each, q) for each, q in zip(found, corrected, strict=True))
+    return tuple(found)
+
+
+def tests_of(found: Sequence[PairedDifference]) -> dict[Part, list[P]]:
+    """Their p-values by system."""
+    parts: dict[Part, list[P]] = {}
+    for each in found:
+        parts.setdefault((DIFFERENCES, each.system), []).append(each.p_value)
+    return parts
+
+
+def judged(found: Sequence[PairedDifference], p_values: Mapping[Part, Sequence[P]]) -> tuple[PairedDifference, ...]:
+    """The same with verdicts, by corrected p-values."""
+    left = {part: iter(its) for part, its in p_values.items()}
+    return tuple(_judged(each, next(left[DIFFERENCES, each.system])) for each in found)
 
 
 def _judged(difference: PairedDifference, adjusted_p: float | None) -> PairedDifference:
@@ -44,7 +66,7 @@ def _judged(difference: PairedDifference, adjusted_p: float | None) -> PairedDif
 
 
 def _differences(one: Measured, other: Measured, bootstrap: Bootstrap, least_group: int) -> Iterator[PairedDifference]:
-    """A system's differences from the reference over the sets that are scored under both, not yet corrected for their number."""
+    """A system's differences from the reference over the sets that are scored under both."""
     both = one.figures.scored & other.figures.scored
     mine, theirs = one.figures.only(both), other.figures.only(both)
     found, p_values = _tests(mine, theirs, bootstrap)

@@ -3,10 +3,11 @@
 Values are named and systems are called fairer by these gaps alone: published measures of shares are one quantity seen in several
 ways, and their chance level depends on the manner of writing. A system is fairer where its gap clearly differs from the
 reference's and the mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly where (a - b)(a + b) < 0.
+What is said is corrected for everything that the page says (see `correction`).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,6 @@ from ...resampling import (
     LEAST_SETS,
     NOISE,
     TInterval,
-    adjusted,
-    adjusted_over_families,
     defined,
     exact_bounds,
     least_p_value,
@@ -25,22 +24,57 @@ from ...resampling import (
     verdict,
 )
 from ..gate.contents import what_sets_say
-from .contents import SHARES, Chance, Quantity, Vote
+from .contents import Chance, Quantity, Vote
+from .correction import P, Part, corrected, corrected_pairs
 from .figures import Floats, Measured
 
 # family, system, quantity
 Key = tuple[str, str, Quantity]
 
 
-def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
-    """By family, system and quantity, where a null is known.
+@dataclass(frozen=True)
+class Gaps:
+    """Numbers against their chance level, not yet judged."""
 
-    Who is named is corrected over all values and systems of a family, and over the families, which are read on one page.
+    level: float
+    # without verdicts, and the sets that each rests on
+    found: dict[Key, Chance]
+    n_sets: dict[Key, int]
+
+    @property
+    def tests(self) -> dict[Part, list[P]]:
+        """Of those by which groups are named, by family and system."""
+        return {part: [self.found[key].p_value for key in keys] for part, keys in self._parts().items()}
+
+    def judged(self, p_values: Mapping[Part, Sequence[P]], least_sets: int) -> dict[Key, Chance]:
+        """The same with verdicts.
+
+        Args:
+            p_values: corrected, by part.
+            least_sets: with fewer there is no verdict.
+        """
+        found = dict(self.found)
+        for part, keys in self._parts().items():
+            for key, p in zip(keys, p_values[part], strict=True):
+                bounds = found[key].low, found[key].high
+                what = verdict(bounds, p, level=self.level, n_sets=self.n_sets[key], least_sets=least_sets)
+                found[key] = found[key].model_copy(update={"adjusted": p, "verdict": what})
+        return found
+
+    def _parts(self) -> dict[Part, list[Key]]:
+        parts: dict[Part, list[Key]] = {}
+        for family, system, quantity in self.found:
+            if quantity.kind.names:
+                parts.setdefault((family, system), []).append((family, system, quantity))
+        return parts
+
+
+def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
+    """By family, system and quantity, where a null is known.
 
     Args:
         measured: what every family found in every system.
         level: of the intervals, and one less that of the tests.
-        least_sets: with fewer there is no verdict.
     """
     found: dict[Key, Chance] = {}
     n_sets: dict[Key, int] = {}
@@ -70,20 +104,13 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
                 gap=gap, low=low, high=high, p_value=p_value if quantity.kind.names else None, adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
-    families = dict.fromkeys(each.family.name for each in measured)
-    # half of the level is for shares, which an audit is made for, and the others have the rest together
-    naming = [keys for family in families if (keys := [k for k in found if k[0] == family and k[2].kind.names])]
-    p_values = adjusted_over_families(
-        [[found[key].p_value for key in keys] for keys in naming],
-        [len(naming) - 1 if keys[0][0] == SHARES and len(naming) > 1 else 1 for keys in naming],
-    )
-    for keys, its in zip(naming, p_values, strict=True):
-        for key, p_value in zip(keys, its, strict=True):
-            chance = found[key]
-            bounds = chance.low, chance.high
-            what = verdict(bounds, p_value, level=level, n_sets=n_sets[key], least_sets=least_sets)
-            found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": what})
-    return found
+    return Gaps(level, found, n_sets)
+
+
+def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
+    """The same with verdicts, of a page that says nothing else."""
+    gaps = gaps_to_chance(measured, level)
+    return gaps.judged(corrected(gaps.tests), least_sets)
 
 
 def _at_edge(
@@ -113,14 +140,52 @@ class _Held:
     middle: TInterval
 
 
-def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, least_sets: int) -> tuple[Vote, ...]:
-    """One vote of each family on each system against the first one, corrected for their number.
+@dataclass(frozen=True)
+class Pairs:
+    """Every system against the first one, not yet judged."""
+
+    level: float
+    held: tuple[_Held, ...]
+
+    def judged(
+        self, tests: Mapping[Part, Sequence[P]], p_values: Mapping[Part, Sequence[P]], least_sets: int
+    ) -> tuple[Vote, ...]:
+        """One vote of each family on each system.
+
+        Args:
+            tests: of the page besides.
+            p_values: the same, corrected.
+            least_sets: with fewer there is no verdict.
+        """
+        if not self.held:
+            return ()
+        differ = {_part(each): _p_values(each.difference, each.n) for each in self.held}
+        # of "neither is nearer", which is so where both have the same gap or as large ones on both sides
+        nearer = {
+            _part(each): [
+                None if a is None or b is None else max(a, b)
+                for a, b in zip(differ[_part(each)], _p_values(each.middle, each.n), strict=True)
+            ]
+            for each in self.held
+        }
+        reference = self.held[0].reference
+        differ, nearer = (corrected_pairs(its, reference, tests, p_values) for its in (differ, nearer))
+        return tuple(
+            _vote(each, differ[_part(each)], nearer[_part(each)], least_sets, self.level) for each in self.held
+        )
+
+
+def _part(held: _Held) -> Part:
+    return held.mine.family.name, held.mine.system
+
+
+def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: float) -> Pairs:
+    """Every later system against the first one, by each family.
 
     Args:
         measured: what every family found in every system.
         systems: labels, the reference first.
         level: of the intervals, and one less that of the tests.
-        least_sets: with fewer there is no verdict.
     """
     by_system = {(each.family.name, each.system): each for each in measured}
     held = []
@@ -131,12 +196,13 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
             # where sets are scored under both, and quantities have a known chance level under both
             if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
                 held.append(_held(one, other, level))
-    differ = iter(adjusted([p for each in held for p in _p_values(each.difference, each.n)]))
-    off = iter(adjusted([p for each in held for p in _p_values(each.middle, each.n)]))
-    return tuple(
-        _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], least_sets, level)
-        for each in held
-    )
+    return Pairs(level, tuple(held))
+
+
+def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, least_sets: int) -> tuple[Vote, ...]:
+    """The votes of a page that says nothing but who is named, and these."""
+    tests = gaps_to_chance(measured, level).tests
+    return pairs_held(measured, systems, level).judged(tests, corrected(tests), least_sets)
 
 
 def _p_values(of: TInterval, n_sets: Sequence[int]) -> list[float | None]:
@@ -165,9 +231,7 @@ def _held(one: Measured, other: Measured, level: float) -> _Held:
     )  # fmt: skip
 
 
-def _vote(
-    held: _Held, differ: Sequence[float | None], off: Sequence[float | None], least_sets: int, level: float
-) -> Vote:
+def _vote(held: _Held, differ: Sequence[P], nearer_p: Sequence[P], least_sets: int, level: float) -> Vote:
     def said(of: TInterval, corrected: Sequence[float | None]) -> Iterator[int]:
         """-1, 0 or 1 for each quantity: clearly lower than 0, neither, higher."""
         for k, p in enumerate(corrected):
@@ -175,7 +239,7 @@ def _vote(
             found = verdict((low, high), p, level=level, n_sets=held.n[k], least_sets=least_sets)
             yield {"higher": 1, "lower": -1}.get(found, 0)
 
-    differences, middles = list(said(held.difference, differ)), list(said(held.middle, off))
+    differences, middles = list(said(held.difference, differ)), list(said(held.middle, nearer_p))
     quantities = [held.mine.figures.quantities[place] for place in held.places]
     nearer = [-d * m for d, m in zip(differences, middles, strict=True)]
     directions = {direction for direction in nearer if direction}

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
+from ...judges.measures.words import WordMatcher
 from ...resampling import LEAST_SETS
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
@@ -52,6 +53,7 @@ def warnings(
     yield from values_without_words(measured, given)
     yield from scripts(measured, given)
     yield from _left_out(measured)
+    yield from _of_no_level(measured)
     for each in measured:
         if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.naming:
             yield from _of_unfound(each, each.family)
@@ -64,6 +66,28 @@ def warnings(
                 )
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
+
+
+def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
+    """Families that name nobody and call no system fairer, as nothing is known of chance; and why."""
+    said: dict[str, None] = {}
+    for each in measured:
+        family = each.family
+        if not each.figures.scored.any() or each.figures.naming:
+            continue
+        if isinstance(family, ValueShares) and family.target != "ratio":
+            why = "what is expected is known of summaries that aim at the documents' shares, and --target has others"
+        elif isinstance(family, ValueShares) and not isinstance(family.matcher, WordMatcher):
+            why = "no null was found that holds for a model's scores of whole texts"
+        elif isinstance(family, UnitCoverage) and family.entailer.reads_pairs:
+            why = "the model would have to be asked about the documents' own sentences, several times as long as about summaries"
+        else:
+            continue
+        what = "Coverage" if isinstance(family, UnitCoverage) else "Shares"
+        said[
+            f"{what} by {family.by}: no chance level, as {why}. Nobody is named by it and no system is called fairer."
+        ] = None
+    yield from said
 
 
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:

@@ -9,7 +9,7 @@ from ...storage import listed, shortened
 from ...text import did_you_mean, some_of
 from ..audit.contents import KINDS
 from .limits import Limit, fold
-from .numbers import SHARE_GAP, Named, alike
+from .numbers import SHARE_GAP, SYSTEM, VALUE, Named, alike
 
 Verb = Literal["audit", "report", "compare"]
 
@@ -94,7 +94,12 @@ def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
     found = [each for each in numbers if limit.function in each.functions]
     if not found:
         raise MissingNumber(f"this page has no {limit.function}; it has {_some(each.functions[0] for each in numbers)}")
+    of_both = {fold(each.group) for each in found if each.group} & {fold(each.system) for each in found}
     for argument in limit.arguments:
+        if argument in of_both:
+            raise MissingNumber(
+                f"{argument!r} is a value or side and a system, too; write {VALUE}{argument} or {SYSTEM}{argument}"
+            )
         known, found = found, [each for each in found if argument in each.labels]
         if not found:
             near = did_you_mean(argument, [label for each in known for label in each.labels])

@@ -16,6 +16,8 @@ Page = Audit | Report | Comparison
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
+# what tells a value and a system of the same name apart
+VALUE, SYSTEM = "value=", "system="
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,12 @@ class Named:
     @property
     def what(self) -> tuple[str, ...]:
         """What its arguments may be that say of what it is."""
-        return (*self.measures, fold(self.group or "all"))
+        return (*self.measures, fold(self.group or "all"), *([f"{VALUE}{fold(self.group)}"] if self.group else []))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What its arguments may be."""
-        return (*self.what, fold(self.system), *self.aliases)
+        return (*self.what, fold(self.system), f"{SYSTEM}{fold(self.system)}", *self.aliases)
 
     @property
     def words(self) -> str:

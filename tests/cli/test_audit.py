@@ -118,7 +118,7 @@ def test_systems_side_by_side(two_systems, tmp_path):
     for said in ("AUC is at least 5 %", "Measures of absolute gaps (SOF)"):
         assert said in markdown
     tested = [d for d in found.differences if d.p_value is not None]
-    assert f"over all {len(tested)} tests" in (tmp_path / "audit" / "index.html").read_text()
+    assert f"corrected for these {len(tested)} tests" in (tmp_path / "audit" / "index.html").read_text()
 
 
 def test_a_value_of_one_set_has_no_interval(tmp_path):

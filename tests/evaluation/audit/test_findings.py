@@ -143,7 +143,8 @@ def test_without_a_vote_no_system_is_called_fairer():
 def test_a_headline_compares_three_systems_and_counts_the_others():
     votes = [vote("fairer", "mine"), vote("less fair", "more"), vote("differs", "fourth"), vote("fairer", "fifth")]
     found = title((), (), votes, SYSTEMS)
-    assert found.endswith("; and 1 other systems")
+    assert found.endswith("; and 1 other system")
+    assert title((), (), votes, [*SYSTEMS, SYSTEMS[-1]]).endswith("; and 2 other systems")
     assert "fifth" not in found
     for said in ("mine is fairer than base", "more is less fair than base", "fourth differs from base"):
         assert said in found
@@ -250,7 +251,7 @@ def test_nobody_is_cleared_by_too_few_sets(family, few):
     found = of(family, number("left", 0.5, gap=-0.5, **few), number("right", 0.5, gap=0.5, **few))
     assert (
         found.sentence
-        == "left, right: too few sets for a verdict (five are needed, or as many as --least-group asks for)."
+        == "left, right: too few sets for a verdict (5 are needed, or as many as --least-group asks for)."
     )
     assert (found.small, found.details) == (("left", "right"), ())
 

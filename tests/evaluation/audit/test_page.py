@@ -299,8 +299,7 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
 def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
     found = by_words(n, MALE, least_group)
     assert (
-        found.title
-        == "female, male: too few sets for a verdict (five are needed, or as many as --least-group asks for)"
+        found.title == "female, male: too few sets for a verdict (5 are needed, or as many as --least-group asks for)"
     )
     if least_group > n:
         (table,) = [each for each in tables(page(found).body) if each.name == "word lists"]

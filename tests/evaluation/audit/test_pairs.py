@@ -40,7 +40,9 @@ def test_every_set_worse_is_as_sure_as_sign_flips_allow():
     bur = found["BUR (words)", None]
     assert (bur.estimate, bur.low, bur.high, bur.n, bur.left_out) == (1.0, 1.0, 1.0, 8, 0)
     assert bur.p_value == pytest.approx(2 / 2**8)
-    assert bur.verdict == "higher"
+    # which is not enough for all that the page tests, and in twenty sets it is
+    assert bur.verdict == "no clear difference"
+    assert differences(audit(20, fair=[FAIR] * 20, mine=[LEFT] * 20))["BUR (words)", None].verdict == "higher"
     # of what the right has in the sources, 1/3, it lacks all
     assert found["shortfall (words)", "right"].estimate == pytest.approx(1 / 3)
     assert found["shortfall (words)", "left"].verdict == "no clear difference"

@@ -16,6 +16,7 @@ from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.judges.shared import SharedModels
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
@@ -127,6 +128,36 @@ def test_summaries_of_which_a_text_was_cut_are_counted():
         "one, other, value-shares: in 2 of 3 scored summaries a text is longer than short-sighted reads; its end was not "
         "compared."
     ]
+
+
+def test_a_family_without_a_chance_level_says_that_and_why():
+    given = make_input(two_sided(6), mine=["Apple berry. River stone. Cherry."] * 6)
+
+    def said(family):
+        return [each for each in build_audit(given, PLAN, [family]).warnings if "no chance level" in each]
+
+    def shares(matcher, target="ratio"):
+        return ValueShares(matcher, ATTRIBUTE, given.values, "drop_zero", 0.8, target)
+
+    (by_model,) = said(shares(ShortSighted()))
+    assert by_model == (
+        "Shares by short-sighted: no chance level, as no null was found that holds for a model's scores of whole texts. "
+        "Nobody is named by it and no system is called fairer."
+    )
+    (of_target,) = said(shares(WORDS, "equal"))
+    assert "--target has others" in of_target
+    assert said(shares(WORDS)) == []
+
+
+def test_coverage_by_pairs_says_why_it_has_no_chance_level():
+    entailer = open_entailer(EntailerSection(kind="words"), SharedModels())
+    entailer.reads_pairs = True
+    given = make_input(two_sided(6), mine=["Apple berry. River stone. Cherry."] * 6)
+    found = build_audit(given, PLAN, [UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
+    (said,) = (each for each in found.warnings if "no chance level" in each)
+    assert said.startswith(
+        "Coverage by words: no chance level, as the model would have to be asked about the documents' own"
+    )
 
 
 @pytest.mark.parametrize("kind", ["encoder", "words"])

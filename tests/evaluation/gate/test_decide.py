@@ -186,6 +186,26 @@ def test_a_judge_that_the_last_system_lacks_is_missing():
         meant(parse_limit("mean(two) < 0"), numbers)
 
 
+def test_a_value_that_is_called_as_a_system_is_told_from_it():
+    def number(group, system):
+        return replace(spread(0.5), group=group, system=system)
+
+    found = [number(group, system) for system in ("left", "tuned") for group in ("left", "right")]
+    with pytest.raises(
+        MissingNumber, match="'left' is a value or side and a system, too; write value=left or system=left"
+    ):
+        meant(parse_limit("mean(score, left) < 0"), found)
+    assert [(each.group, each.system) for each in meant(parse_limit("mean(score, value=Left) < 0"), found)] == [
+        ("left", "tuned")
+    ]
+    both = meant(parse_limit("worst_mean(score, system=left) < 0"), found)
+    assert {(each.group, each.system) for each in both} == {("left", "left"), ("right", "left")}
+    (one,) = meant(parse_limit("mean(score, system=left, value=left) < 0"), found)
+    assert (one.group, one.system) == ("left", "left")
+    # where no name is both, none has to say what it is
+    assert meant(parse_limit("mean(score, right) < 0"), found)[0].group == "right"
+
+
 def test_the_same_input_gives_the_same_verdict():
     numbers = [named(*((7 * place) % 11 / 11 - 0.4 for place in range(23)))] * 2
     assert (
