@@ -39,7 +39,7 @@ CLOSING_SECONDS = 2
 class Limits:
     """What a client may ask for."""
 
-    # requests at a time; requests that may wait for one of them
+    # requests at a time; requests that may wait for one of them before a summary is refused
     workers: int = 4
     most_waiting: int = 16
     # seconds until a request is answered
@@ -174,7 +174,7 @@ class Service:
         stand_in = stand_in_of(request.query_params.get("unscored"))
         body = await self._body(request)
         items = items_of(body, self.phase.recipe)
-        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline)
+        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
         if "query" in body:
             return _json(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
         return _json(rewards(found, stand_in))
