@@ -51,7 +51,7 @@ class Limits:
 
 
 def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
-    """The application; its workers are opened here, before anything listens.
+    """The application; its workers are opened and local judges' models loaded here, before anything is answered.
 
     When it has ended, `state.is_closed` tells whether all were closed; threads that hang keep Python from ending.
 
@@ -98,6 +98,8 @@ class Service:
         self.phase, self.limits, self.guard, self.signature = phase, limits, guard, signature(phase, guard)
         self._metrics = Metrics()
         self._local = local_judges(phase)
+        # whatever answers /health is sent requests
+        self._local.load()
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})

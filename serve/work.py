@@ -88,6 +88,20 @@ class Judges:
         self._sections, self._thread, self._models = sections, thread, models
         self._opened: dict[str, Judge] = {}
 
+    def load(self) -> None:
+        """Load the models of judges that have a thread, so that no request waits for that.
+
+        Raises:
+            EvenhandError: a judge cannot be opened.
+        """
+        assert self._thread is not None, "a worker's judges ask servers, and load nothing"
+        self._thread.submit(lambda: self._open().load()).result()
+
+    def _open(self) -> SharedModels:
+        models = self._models()
+        self._opened = {each.name: each for each in open_judges(self._sections, models)}
+        return models
+
     def judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         """What those of the names that are here say of the candidates."""
         mine = [name for name in names if name in self._sections]
@@ -101,7 +115,7 @@ class Judges:
             return []
         refuse_given_up()
         if not self._opened:
-            self._opened = {each.name: each for each in open_judges(self._sections, self._models())}
+            self._open()
         with closing(VerdictCache()) as cache:
             return judge_held([self._opened[name] for name in names], candidates, cache)
 

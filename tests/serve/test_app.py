@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import time
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
         served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(RecipeError, match="has 0 rounds and the phases evaluation/base"):
         served_phase(recipe_of(tmp_path), "evaluation/round-00")
+
+
+def test_judges_on_this_machine_are_loaded_before_anything_is_answered(tmp_path, tiny_model):
+    pytest.importorskip("transformers")
+    folder = shutil.copytree(tiny_model, tmp_path / "model")
+    judge = {
+        "kind": "rubric",
+        "rubric": "coverage",
+        "model": {"name": str(folder)},
+        "backend": {"backend": "transformers"},
+    }
+    judges = {"words": {"kind": "length"}, "local": judge}
+    with served(recipe_of(tmp_path, judges=judges, evaluation={"judges": ["local"]}), workers=1) as client:
+        # whoever loads it now does not find it
+        shutil.rmtree(folder)
+        assert ask(client).status_code == 200
 
 
 def shipped(tmp_path, upstream):
