@@ -25,7 +25,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, help="Requests that are worked at together.")] = 4,
     most_waiting: Annotated[
-        int, typer.Option("--most-waiting", min=0, help="Requests that may wait; the next is answered with 429.")
+        int,
+        typer.Option(
+            "--most-waiting", min=0, help="Requests that may wait; the next for a summary is answered with 429."
+        ),
     ] = 16,
     deadline: Annotated[
         float, typer.Option(min=0.1, help="Seconds until a request is answered: by the best so far, or with 504.")
@@ -51,7 +54,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..extras import need
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
-    from ..serve.listen import keys_from, leave_what_hangs, open_socket, served_phase, server_of
+    from ..serve.listen import address, keys_from, leave_what_hangs, open_socket, served_phase, server_of
 
     for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
@@ -60,8 +63,8 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     guard = read_guard(fail_if or [], chosen)
     with open_socket(host, port) as listening:
         server = server_of(chosen, limits, guard)
-        place = listening.getsockname()
-        note(f"{loaded.name}: {chosen.name} at http://{host}:{place[1]}/v1; stop it with Ctrl-C")
+        place = address(host, listening.getsockname()[1])
+        note(f"{loaded.name}: {chosen.name} at http://{place}/v1; stop it with Ctrl-C")
         try:
             server.run(sockets=[listening])
         finally:

@@ -145,6 +145,8 @@ def test_the_shipped_recipe_has_summaries_limits_and_rewards(tmp_path, upstream)
 def test_an_address_that_is_taken_and_a_key_that_is_not_set_are_named(monkeypatch):
     with open_socket("127.0.0.1", 0) as taken, pytest.raises(DataError, match="cannot be listened at"):
         open_socket(*taken.getsockname())
+    with pytest.raises(DataError, match=r"^\[::1\]:70000 cannot be listened at"):
+        open_socket("::1", 70000)
     monkeypatch.setenv("SERVED_KEYS", " one, two,")
     assert keys_from("SERVED_KEYS") == ("one", "two")
     monkeypatch.setenv("SERVED_KEYS", " ")
