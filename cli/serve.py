@@ -7,9 +7,18 @@ import typer
 
 from ..config.recipe_file import load_recipe
 from .inputs import Overrides
-from .terminal import note
+from .terminal import note, say
 
 EXAMPLE = 'Example: evenhand serve server/serve --fail-if "worst_side(shares) < 0.5" --port 8080'
+
+
+def _help(given: list[str] | None) -> list[str] | None:
+    if "help" in (given or ()):
+        from ..serve.guard import HELP
+
+        say(HELP)
+        raise typer.Exit
+    return given
 
 
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -39,7 +48,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             "--fail-if",
             metavar="LIMIT",
-            help='What a served summary must not be: "worst_side(JUDGE) < 0.5", "score(JUDGE) < 0.2". Repeatable.',
+            callback=_help,
+            is_eager=True,
+            help='What a served summary must not be: "worst_side(JUDGE) < 0.5", "score(JUDGE) < 0.2". Repeatable; help lists '
+            "the names.",
         ),
     ] = None,
     api_key_env: Annotated[

@@ -34,7 +34,7 @@ from ..rerank.stage import score_group
 from ..runfolder.phases import Phase
 from ..storage import digest
 from .asked import Scored, described
-from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extraction, later_draws
+from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extractions, later_draws
 from .metrics import Metrics
 from .sides import sides_of
 
@@ -209,7 +209,7 @@ class Worker:
         yield DRAWN, self._phase, self._order
         if can_draw_again(self._phase.recipe):
             yield DRAWN_AGAIN, self._phase, later_draws(self._phase)
-            if extracting := extraction(self._phase.recipe, request):
+            for extracting in extractions(self._phase.recipe, request):
                 yield EXTRACTED, extracting, draws(extracting.plans)
 
     def _draw(
