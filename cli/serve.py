@@ -7,9 +7,18 @@ import typer
 
 from ..config.recipe_file import load_recipe
 from .inputs import Overrides
-from .terminal import note
+from .terminal import note, say
 
 EXAMPLE = 'Example: evenhand serve server/serve --fail-if "worst_side(shares) < 0.5" --port 8080'
+
+
+def _help(given: list[str] | None) -> list[str] | None:
+    if "help" in (given or ()):
+        from ..serve.guard import HELP
+
+        say(HELP)
+        raise typer.Exit
+    return given
 
 
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -25,7 +34,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, help="Requests that are worked at together.")] = 4,
     most_waiting: Annotated[
-        int, typer.Option("--most-waiting", min=0, help="Requests that may wait; the next is answered with 429.")
+        int,
+        typer.Option(
+            "--most-waiting", min=0, help="Requests that may wait; the next for a summary is answered with 429."
+        ),
     ] = 16,
     deadline: Annotated[
         float, typer.Option(min=0.1, help="Seconds until a request is answered: by the best so far, or with 504.")
@@ -36,7 +48,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             "--fail-if",
             metavar="LIMIT",
-            help='What a served summary must not be: "worst_side(JUDGE) < 0.5", "score(JUDGE) < 0.2". Repeatable.',
+            callback=_help,
+            is_eager=True,
+            help='What a served summary must not be: "worst_side(JUDGE) < 0.5", "score(JUDGE) < 0.2". Repeatable; help lists '
+            "the names.",
         ),
     ] = None,
     api_key_env: Annotated[
@@ -51,7 +66,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..extras import need
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
-    from ..serve.listen import keys_from, leave_what_hangs, open_socket, served_phase, server_of
+    from ..serve.listen import address, keys_from, leave_what_hangs, open_socket, served_phase, server_of
 
     for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
@@ -60,8 +75,8 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     guard = read_guard(fail_if or [], chosen)
     with open_socket(host, port) as listening:
         server = server_of(chosen, limits, guard)
-        place = listening.getsockname()
-        note(f"{loaded.name}: {chosen.name} at http://{host}:{place[1]}/v1; stop it with Ctrl-C")
+        place = address(host, listening.getsockname()[1])
+        note(f"{loaded.name}: {chosen.name} at http://{place}/v1; stop it with Ctrl-C")
         try:
             server.run(sockets=[listening])
         finally:

@@ -7,6 +7,7 @@ Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from ..config import FairExtractiveSection
 from ..errors import DataError
@@ -18,6 +19,7 @@ from ..text import fold, sentences
 from .backend import Reply
 from .method import Job
 
+Unit = Literal["document", "sentence"]
 UNMET = "quotas cannot be met"
 
 
@@ -30,12 +32,7 @@ def summarise(job: Job) -> list[list[Reply]]:
 
 
 def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Reply]:
-    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
-    units, groups = [], []
-    for document in request.source_documents:
-        mine = sentences(document.text) if options.unit == "sentence" else [fold(document.text)]
-        units += mine
-        groups += [document.attributes[request.attribute]] * len(mine)
+    units, groups = units_of(request, options.unit)
     source = digest([units, groups])
     try:
         chosen = _selections(units, groups, options)
@@ -45,6 +42,17 @@ def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Re
         return [failed for _ in options.names]
     texts = [" ".join(units[place] for place in each.in_source_order) for each in chosen]
     return [Reply(text=text, finish_reason="stop", prompt_digest=source) for text in texts]
+
+
+def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]:
+    """The units of a request's documents in their order, and the group of each."""
+    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
+    units, groups = list[str](), list[str]()
+    for document in request.source_documents:
+        mine = sentences(document.text) if unit == "sentence" else [fold(document.text)]
+        units += mine
+        groups += [document.attributes[request.attribute]] * len(mine)
+    return units, groups
 
 
 def _selections(units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection) -> list[Selection]:

@@ -45,6 +45,8 @@ ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
 GREEDY = "greedy"
 # key of a verdict's `raw` that has the distribution, where a server held the answer of a chat to the grades
 GUIDED = "guided"
+# why a reply without probabilities has no score
+NO_GRADE = "reply is no grade"
 # tokens of a reply that is read as text: it should be one number; the rest is room for models that introduce it
 MOST_WRITTEN = 64
 
@@ -119,7 +121,7 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
         # a server without logprobs: the grade that it wrote, and `raw` says so
         if (grade := reply.text.strip()) in grades:
             return Verdict(float(grade), raw=canonical_json({GREEDY: reply.text}))
-        return Verdict(None, "no grade probabilities", reply.text)
+        return Verdict(None, NO_GRADE, reply.text)
     # not-a-number fails this as well
     if not math.isclose(math.fsum(shares.values()), 1.0, abs_tol=1e-3):
         return Verdict(None, "grade probabilities do not sum to 1", str(shares))

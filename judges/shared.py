@@ -101,3 +101,8 @@ class SharedModels:
     def of(self, make: Callable[..., M], *options: Any) -> Lazy[M]:
         """What `make` opens with these options, which JSON can hold."""
         return self.lazy(canonical_json([make.__name__, *options]), partial(make, *options))
+
+    def load(self) -> None:
+        """Load all of them now."""
+        for each in self._lazy.values():
+            each.get()

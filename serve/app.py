@@ -39,7 +39,7 @@ CLOSING_SECONDS = 2
 class Limits:
     """What a client may ask for."""
 
-    # requests at a time; requests that may wait for one of them
+    # requests at a time; requests that may wait for one of them before a summary is refused
     workers: int = 4
     most_waiting: int = 16
     # seconds until a request is answered
@@ -51,7 +51,7 @@ class Limits:
 
 
 def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
-    """The application; its workers are opened here, before anything listens.
+    """The application; its workers are opened and local judges' models loaded here, before anything is answered.
 
     When it has ended, `state.is_closed` tells whether all were closed; threads that hang keep Python from ending.
 
@@ -98,6 +98,8 @@ class Service:
         self.phase, self.limits, self.guard, self.signature = phase, limits, guard, signature(phase, guard)
         self._metrics = Metrics()
         self._local = local_judges(phase)
+        # whatever answers /health is sent requests
+        self._local.load()
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
@@ -174,7 +176,7 @@ class Service:
         stand_in = stand_in_of(request.query_params.get("unscored"))
         body = await self._body(request)
         items = items_of(body, self.phase.recipe)
-        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline)
+        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
         if "query" in body:
             return _json(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
         return _json(rewards(found, stand_in))

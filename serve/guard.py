@@ -5,14 +5,17 @@ It must not be empty. Limits are written as those of `evenhand audit --fail-if`:
 not served.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..api.steps import changed
 from ..config import JudgeOptions, Recipe
 from ..errors import DataError
-from ..evaluation.gate.limits import Limit, fold, read_limits
+from ..evaluation.gate.limits import Limit, fold, parse_limit
+from ..fairness.opinion.selection import group_quotas
+from ..generate.fair_extractive import units_of
 from ..generate.method import Draw, draws
 from ..records import Candidate, Judgement, SummaryRequest
 from ..runfolder.phases import BASE, Phase, open_phase
@@ -22,7 +25,13 @@ from .sides import TELL_SIDES, sides_of, worst_side
 # where a served summary comes from, in the order in which they are tried
 DRAWN, DRAWN_AGAIN, EXTRACTED = "drawn", "drawn again", "extracted"
 KNOWN = "of a served summary score(JUDGE) and worst_side(JUDGE) are known"
-# sentences of an extraction, at least
+EXAMPLE = "worst_side(shares) < 0.5"
+# what `--fail-if help` prints
+HELP = f"""evenhand serve --fail-if "NAME(JUDGE) < NUMBER", with <, <=, > or >=; the number may end in %.
+  score       the judge's score: score(faithfulness) < 0.2
+  worst_side  what the worst side has, of judges of kind value-shares or equal-coverage: {EXAMPLE}
+JUDGE is one of the recipe's reward.judges or evaluation.judges; a name with a comma or a bracket stands in quotes."""
+# sentences of an extraction, at least, where there are as many
 LEAST_SENTENCES = 3
 
 
@@ -57,27 +66,34 @@ def read_guard(texts: Sequence[str], phase: Phase) -> Guard:
     """The limits of a command line.
 
     Raises:
-        DataError: one is written wrongly, or names what the phase's judges do not tell; all mistakes are listed.
+        DataError: some are written wrongly, or name what the phase's judges do not tell; all mistakes are listed.
     """
-    names = {fold(name): phase.recipe.judges[name].kind for name in phase.judges}
-    telling = [name for name in phase.judges if phase.recipe.judges[name].kind in TELL_SIDES]
-    try:
-        limits, *_ = read_limits(texts, None)
-    except DataError as error:
-        raise DataError(f"{error}\n{KNOWN}") from error
-    mistakes = []
-    for each in limits:
-        is_side = each.function == "side" and each.is_worst
-        if not (is_side or (each.function == "score" and not each.is_worst)) or each.is_now or len(each.arguments) != 1:
-            mistakes.append(f"{each.place}: {KNOWN}")
-        elif each.arguments[0] not in names:
-            mistakes.append(f"{each.place}: {each.arguments[0]!r} does not judge; {', '.join(phase.judges)} do")
-        elif is_side and names[each.arguments[0]] not in TELL_SIDES:
-            which = ", ".join(telling) or "none; add one of kind value-shares or equal-coverage"
-            mistakes.append(f"{each.place}: it does not tell sides apart; judges that do: {which}")
+    limits, mistakes = [], []
+    for text in texts:
+        try:
+            limits.append(limit := parse_limit(text, example=EXAMPLE))
+        except DataError as error:
+            mistakes.append(str(error))
+        else:
+            mistakes += [f"{limit.place}: {why}" for why in _unfit(limit, phase)]
     if mistakes:
         raise DataError(listed(mistakes))
-    return Guard(limits)
+    return Guard(tuple(limits))
+
+
+def _unfit(limit: Limit, phase: Phase) -> Iterator[str]:
+    """Why no served summary can be held to a limit, if so."""
+    kinds = {fold(name): phase.recipe.judges[name].kind for name in phase.judges}
+    is_side = limit.function == "side" and limit.is_worst
+    is_known = is_side or (limit.function == "score" and not limit.is_worst)
+    if not is_known or limit.is_now or len(limit.arguments) != 1:
+        yield KNOWN
+    elif limit.arguments[0] not in kinds:
+        yield f"{limit.arguments[0]!r} does not judge; {', '.join(phase.judges)} do"
+    elif is_side and kinds[limit.arguments[0]] not in TELL_SIDES:
+        telling = [name for name in phase.judges if phase.recipe.judges[name].kind in TELL_SIDES]
+        which = ", ".join(telling) or "none; add one of kind value-shares or equal-coverage"
+        yield f"it does not tell sides apart; judges that do: {which}"
 
 
 def later_draws(phase: Phase) -> list[Draw]:
@@ -94,18 +110,36 @@ def can_draw_again(recipe: Recipe) -> bool:
     return recipe.generate.fair_extractive is None
 
 
-def extraction(recipe: Recipe, request: SummaryRequest) -> Phase | None:
-    """The phase of a fair extraction of some sentences, of each side its due; None where one side is to be summarised."""
+def extractions(recipe: Recipe, request: SummaryRequest) -> Iterator[Phase]:
+    """Phases of fair extractions, the shortest first, none longer than twice that; none at all where one side is summarised.
+
+    Each takes of every side as many sentences as it is due and at least one, and of sides that have equally many equally many.
+    """
     if request.perspective is not None or request.attribute is None or not can_draw_again(recipe):
-        return None
-    n_sides = len(request.document_set.values(request.attribute))
-    return _extracting(recipe.model_dump_json(), max(LEAST_SENTENCES, n_sides))
+        return
+    sizes = Counter(units_of(request, "sentence")[1])
+    n_sentences = sum(sizes.values())
+    least = min(max(LEAST_SENTENCES, len(sizes)), n_sentences)
+    for length in range(least, min(2 * least, n_sentences) + 1):
+        quotas = _quotas(sizes, length)
+        if len({(sizes[side], n) for side, n in quotas.items()}) == len(set(sizes.values())):
+            yield _extracting(recipe.model_dump_json(), tuple(quotas.items()))
+
+
+def _quotas(sizes: Mapping[str, int], length: int) -> dict[str, int]:
+    """Sentences of each side: what it is due, but of none nothing; there are at least as many as sides."""
+    quotas = group_quotas(sizes, length, "proportional")
+    without = dict.fromkeys((side for side, n in quotas.items() if not n), 1)
+    if not without:
+        return quotas
+    return without | _quotas({side: n for side, n in sizes.items() if side not in without}, length - len(without))
 
 
 @lru_cache
-def _extracting(recipe: str, length: int) -> Phase:
+def _extracting(recipe: str, quotas: tuple[tuple[str, int], ...]) -> Phase:
     values = Recipe.model_validate_json(recipe).model_dump(mode="json")
-    options = {"notion": "proportional", "unit": "sentence", "length": length}
+    of_sides = dict(quotas)
+    options = {"notion": "custom", "quotas": of_sides, "unit": "sentence", "length": sum(of_sides.values())}
     evaluation = {**values["evaluation"], "plans": None, "rounds": "last"}
     extracting = {"method": "fair-extractive", "fair_extractive": options, "backend": "scripted"}
     return open_phase(changed(values, generate=extracting, evaluation=evaluation, rounds=0), BASE)

@@ -6,7 +6,9 @@ starts a little before the deadline, since what it takes is the time of judges o
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import EvenhandError
@@ -93,6 +95,14 @@ def _started(work: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
     return found
 
 
+@dataclass
+class _Shared:
+    """What is under way for a request, and how many wait for it."""
+
+    work: "asyncio.Future[Chosen]"
+    n_waiting: int = 0
+
+
 class Late:
     """What is served when a deadline passes.
 
@@ -105,6 +115,8 @@ class Late:
 
     def __init__(self, phase: Phase, local: Judges, guard: Guard, most_waiting: int) -> None:
         self._pool = Pool(lambda: LateWorker(phase, local, guard), 1, most_waiting)
+        # by the request's JSON
+        self._under_way: dict[str, _Shared] = {}
 
     async def best(self, pool: Pool, request: SummaryRequest, seconds: float) -> tuple[Chosen, bool]:
         """The best candidate of a request, and whether the deadline passed before all were drawn and judged.
@@ -113,7 +125,7 @@ class Late:
             TimeoutError: it passed, and there is nothing that can be served.
             EvenhandError: as `Worker.summarise` and `Pool.run`.
         """
-        whole = _started(pool.run(lambda worker: worker.summarise(request), seconds))
+        whole = _started(self._whole(pool, request, time.monotonic() + seconds))
         so_far: asyncio.Future[Chosen | None] | None = None
         try:
             await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
@@ -131,6 +143,29 @@ class Late:
             for each in (whole, so_far):
                 if each is not None:
                     each.cancel()
+
+    async def _whole(self, pool: Pool, request: SummaryRequest, until: float) -> Chosen:
+        """The best of all candidates; of equal requests at the same time one is worked at, and the others wait for it."""
+        key = request.model_dump_json()
+        while True:
+            shared = self._under_way.get(key)
+            if is_mine := shared is None or shared.work.done():
+                seconds = until - time.monotonic()
+                shared = _Shared(_started(pool.run(lambda worker: worker.summarise(request), seconds)))
+                self._under_way[key] = shared
+            shared.n_waiting += 1
+            try:
+                return await asyncio.shield(shared.work)
+            except TimeoutError:
+                # of another, whose deadline is earlier
+                if is_mine:
+                    raise
+            finally:
+                shared.n_waiting -= 1
+                if not shared.n_waiting:
+                    shared.work.cancel()
+                    if self._under_way[key] is shared:
+                        del self._under_way[key]
 
     async def _so_far(self, request: SummaryRequest, seconds: float) -> Chosen | None:
         try:

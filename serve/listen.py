@@ -86,7 +86,13 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
-        raise DataError(f"{host}:{port} cannot be listened at: {error}; name another with --host and --port") from error
+        place = address(host, port)
+        raise DataError(f"{place} cannot be listened at: {error}; name another with --host and --port") from error
+
+
+def address(host: str, port: int) -> str:
+    """Host and port as addresses have them, IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:

@@ -1,4 +1,4 @@
-"""Threads that take requests in turn; when too many wait, the next one is sent away.
+"""Threads that take requests in turn; when too many wait, the next one is sent away, unless a trainer sent it with its batch.
 
 Each worker has a thread of its own, on which it is made, used and closed. When a request runs out of time, what servers were
 asked for it is given up, so that a server that hangs holds no worker. What has come by then stays in the caches: `late` serves
@@ -57,8 +57,13 @@ class Pool:
         """Workers without a request."""
         return self._free.qsize()
 
-    async def run(self, work: Callable[[Worker], T], seconds: float) -> T:
+    async def run(self, work: Callable[[Worker], T], seconds: float, *, is_batch: bool = False) -> T:
         """What the work gives, by the first worker that is free.
+
+        Args:
+            work: is done on the worker's thread.
+            seconds: until it is given up.
+            is_batch: whether it is one of many that a program asks at once, and so waits however many do.
 
         Raises:
             BusyError: too many requests wait.
@@ -68,7 +73,7 @@ class Pool:
         self._patience.add(patience)
         try:
             async with asyncio.timeout(seconds):
-                hand = await self._next()
+                hand = await self._next(is_batch)
                 future = hand.thread.submit(patience.during, lambda: work(hand.worker))
                 loop = asyncio.get_running_loop()
                 future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
@@ -77,10 +82,10 @@ class Pool:
             patience.end()
             self._patience.remove(patience)
 
-    async def _next(self) -> _Hand:
+    async def _next(self, is_batch: bool) -> _Hand:
         if not self._free.empty():
             return self._free.get_nowait()
-        if self.waiting >= self._most_waiting:
+        if self.waiting >= self._most_waiting and not is_batch:
             raise BusyError(f"{self.n} requests are under way and {self.waiting} wait; try again later")
         self.waiting += 1
         try:

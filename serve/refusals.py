@@ -55,7 +55,7 @@ RULES = (
     Rule(UnfitModelError, 503, "upstream_unfit", UNFIT),
     Rule(ModelError, 503, "upstream_unavailable", UPSTREAM),
     Rule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
-    Rule(TimeoutError, 504, "deadline_exceeded", "there was no summary in time; raise --deadline, or ask again: what was "
+    Rule(TimeoutError, 504, "deadline_exceeded", "there was no answer in time; raise --deadline, or ask again: what was "
          "drawn and judged is kept"),
 )  # fmt: skip
 

@@ -2,16 +2,28 @@
 
 This file needs Python and nothing else, evenhand included, so that a trainer's environment can have a copy of it. The server is
 at $EVENHAND_SERVE_URL (http://127.0.0.1:8080/v1), its key, if it asks for one, in $EVENHAND_SERVE_KEY.
+Trainers do not ask again, so this does, as long as `timeout` allows: where the server is busy, and where it is gone for a while.
 """
 
+import http.client
 import json
+import logging
 import os
+import random
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+log = logging.getLogger(__name__)
+
 DEFAULT_URL = "http://127.0.0.1:8080/v1"
+# answers after which the same request may succeed, unless the server says that nothing but mending it helps
+LATER = (429, 502, 503, 504)
+LASTING = "upstream_unfit"
+# seconds before the second try, doubled for each later one up to the most; a server's Retry-After comes before
+FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
 # what an item may have besides its documents
 ABOUT = ("side", "id", "topic", "key_points", "notes")
 
@@ -22,11 +34,11 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
     Args:
         items: with "summary" and "documents" ([{"text": ..., "attributes": {...}}]), and "side" where the recipe has sides.
         url: of the server, with its version; None: $EVENHAND_SERVE_URL.
-        timeout: seconds.
+        timeout: seconds, over all tries.
 
     Raises:
-        ValueError: the address is none, or the server refuses the items; its reason is in the text.
-        OSError: the server is not there.
+        ValueError: the address is none, or the server refuses the items, or cannot answer all the time; the text says why.
+        OSError: the server is not there all the time.
     """
     place = (url or os.environ.get("EVENHAND_SERVE_URL") or DEFAULT_URL).rstrip("/")
     if not place.startswith(("http://", "https://")):
@@ -36,20 +48,50 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
     if key := os.environ.get("EVENHAND_SERVE_KEY"):
         headers["Authorization"] = f"Bearer {key}"
     request = urllib.request.Request(f"{place}/score", body, headers)  # noqa: S310 (the scheme is looked at above)
+    return list(_asked(request, time.monotonic() + timeout)["rewards"])
+
+
+def _asked(request: urllib.request.Request, until: float) -> Any:
+    """What the server answers, asked again until then where that may help."""
+    pause = FIRST_PAUSE
+    while True:
+        after = ""
+        try:
+            status, said, after = _answer(request, max(0.1, until - time.monotonic()))
+        except (OSError, http.client.HTTPException) as lost:
+            fault: Exception = OSError(f"{request.full_url}: {lost}")
+        else:
+            if status == 200:
+                return json.loads(said)
+            fault = ValueError(f"{request.full_url}: {status}: {said[:2000]}")
+            if status not in LATER or LASTING in said:
+                raise fault
+        # spread, so that those who were sent away together do not come back together
+        seconds = max(pause, float(after) if after.isdecimal() else 0.0) * random.uniform(1, 2)  # noqa: S311
+        if time.monotonic() + seconds > until:
+            raise fault
+        log.warning("%s; asked again in %.0f seconds", fault, seconds)
+        time.sleep(seconds)
+        pause = min(2 * pause, MOST_PAUSE)
+
+
+def _answer(request: urllib.request.Request, timeout: float) -> tuple[int, str, str]:
+    """Status, body and Retry-After."""
     try:
         with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
-            return list(json.load(response)["rewards"])
-    except urllib.error.HTTPError as error:
-        raise ValueError(f"{place}: {error.code}: {error.read().decode(errors='replace')[:2000]}") from error
+            return 200, response.read().decode(), ""
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode(errors="replace"), refused.headers.get("Retry-After", "")
 
 
-def compute_score(
+def compute_score(  # noqa: PLR0913, PLR0917 (verl gives the first four)
     data_source: str,
     solution_str: str,
     ground_truth: Any,
     extra_info: Any = None,
     url: str | None = None,
     unscored: float | None = None,
+    timeout: float = 600,
     **_: Any,
 ) -> float:
     """The reward of one answer, as verl calls it (custom_reward_function.path=FILE, .name=compute_score).
@@ -61,12 +103,13 @@ def compute_score(
         extra_info: is not read.
         url: of the server.
         unscored: what stands for a summary without a reward (reward_kwargs.unscored).
+        timeout: seconds, over all tries.
 
     Raises:
         ValueError: the summary has no reward, and nothing stands for it; and as `rewards`.
     """
     said = json.loads(ground_truth) if isinstance(ground_truth, str) else ground_truth
-    (found,) = rewards([{**said, "summary": solution_str}], url=url)
+    (found,) = rewards([{**said, "summary": solution_str}], url=url, timeout=timeout)
     if found is None and unscored is None:
         raise ValueError("a judge gave no score, and verl needs a number; say which: reward_kwargs.unscored=0")
     return float(unscored if found is None else found)  # type: ignore[arg-type]

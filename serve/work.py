@@ -34,7 +34,7 @@ from ..rerank.stage import score_group
 from ..runfolder.phases import Phase
 from ..storage import digest
 from .asked import Scored, described
-from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extraction, later_draws
+from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extractions, later_draws
 from .metrics import Metrics
 from .sides import sides_of
 
@@ -88,6 +88,20 @@ class Judges:
         self._sections, self._thread, self._models = sections, thread, models
         self._opened: dict[str, Judge] = {}
 
+    def load(self) -> None:
+        """Load the models of judges that have a thread, so that no request waits for that.
+
+        Raises:
+            EvenhandError: a judge cannot be opened.
+        """
+        assert self._thread is not None, "a worker's judges ask servers, and load nothing"
+        self._thread.submit(lambda: self._open().load()).result()
+
+    def _open(self) -> SharedModels:
+        models = self._models()
+        self._opened = {each.name: each for each in open_judges(self._sections, models)}
+        return models
+
     def judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         """What those of the names that are here say of the candidates."""
         mine = [name for name in names if name in self._sections]
@@ -101,7 +115,7 @@ class Judges:
             return []
         refuse_given_up()
         if not self._opened:
-            self._opened = {each.name: each for each in open_judges(self._sections, self._models())}
+            self._open()
         with closing(VerdictCache()) as cache:
             return judge_held([self._opened[name] for name in names], candidates, cache)
 
@@ -195,7 +209,7 @@ class Worker:
         yield DRAWN, self._phase, self._order
         if can_draw_again(self._phase.recipe):
             yield DRAWN_AGAIN, self._phase, later_draws(self._phase)
-            if extracting := extraction(self._phase.recipe, request):
+            for extracting in extractions(self._phase.recipe, request):
                 yield EXTRACTED, extracting, draws(extracting.plans)
 
     def _draw(

@@ -72,8 +72,13 @@ def written(text: str, name: str) -> str:
     return f"limit {shortened(name)}: {shortened(text)}" if name else f"--fail-if {shortened(text)}"
 
 
-def parse_limit(text: str, name: str = "") -> Limit:
+def parse_limit(text: str, name: str = "", example: str = EXAMPLE) -> Limit:
     """One limit.
+
+    Args:
+        text: as it was written.
+        name: what a profile calls it.
+        example: of a limit, for errors.
 
     Raises:
         DataError: it is none; the text says how one is written.
@@ -83,7 +88,7 @@ def parse_limit(text: str, name: str = "") -> Limit:
     if found is None:
         raise DataError(
             f"{place}: is not a limit; write NAME(WHAT) < NUMBER with <, <=, > or >= and at most {LONGEST} characters, "
-            f'for example "{EXAMPLE}"; --fail-if help lists the names'
+            f'for example "{example}"; --fail-if help lists the names'
         )
     bound = float(found["bound"]) if NUMBER.fullmatch(found["bound"]) else math.nan
     if not math.isfinite(bound):

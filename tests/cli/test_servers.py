@@ -111,7 +111,7 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so():
         # it writes sentences, which are no grades
         code, said = stages(server)
         assert code == 3
-        assert "no grade probabilities" in said
+        assert "reply is no grade" in said
         # and is not asked again for what it has answered, until that is forgotten
         assert "answers.sqlite, and they are asked again only when it is forgotten: `evenhand cache --clear`" in said
         n_asked = len(server.asked)

@@ -59,8 +59,9 @@ def test_expected_score_is_the_mean_grade():
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (text_reply("4 of 5"), "no grade probabilities"),
-        (text_reply("6"), "no grade probabilities"),
+        (text_reply("4 of 5"), "reply is no grade"),
+        (text_reply("6"), "reply is no grade"),
+        (text_reply("Well"), "reply is no grade"),
         (grades(0.1, 0.1, 0.1, 0.1, 0.1), "grade probabilities do not sum to 1"),
         (grades(float("nan"), 0, 0, 0, 1), "grade probabilities do not sum to 1"),
         (Reply(text="", finish_reason="failed", error="prompt of 9000 tokens"), "no reply from the model"),

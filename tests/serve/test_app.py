@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import time
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
         served_phase(recipe_of(tmp_path), "evaluation/round-00")
 
 
+def test_judges_on_this_machine_are_loaded_before_anything_is_answered(tmp_path, tiny_model):
+    pytest.importorskip("transformers")
+    folder = shutil.copytree(tiny_model, tmp_path / "model")
+    judge = {
+        "kind": "rubric",
+        "rubric": "coverage",
+        "model": {"name": str(folder)},
+        "backend": {"backend": "transformers"},
+    }
+    judges = {"words": {"kind": "length"}, "local": judge}
+    with served(recipe_of(tmp_path, judges=judges, evaluation={"judges": ["local"]}), workers=1) as client:
+        # whoever loads it now does not find it
+        shutil.rmtree(folder)
+        assert ask(client).status_code == 200
+
+
 def shipped(tmp_path, upstream):
     """The recipe that is shipped, in front of a test's server."""
     # words in common in place of an encoder that takes seconds to load
@@ -128,6 +145,8 @@ def test_the_shipped_recipe_has_summaries_limits_and_rewards(tmp_path, upstream)
 def test_an_address_that_is_taken_and_a_key_that_is_not_set_are_named(monkeypatch):
     with open_socket("127.0.0.1", 0) as taken, pytest.raises(DataError, match="cannot be listened at"):
         open_socket(*taken.getsockname())
+    with pytest.raises(DataError, match=r"^\[::1\]:70000 cannot be listened at"):
+        open_socket("::1", 70000)
     monkeypatch.setenv("SERVED_KEYS", " one, two,")
     assert keys_from("SERVED_KEYS") == ("one", "two")
     monkeypatch.setenv("SERVED_KEYS", " ")

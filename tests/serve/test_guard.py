@@ -1,15 +1,19 @@
 """The guard rail: what is beyond a limit is not served; more candidates, then an extraction, then reasons."""
 
+import re
+
 import pytest
 from served_recipes import DOCUMENTS, recipe_of, served
+from typer.testing import CliRunner
 
 from evenhand.api.steps import candidate_of
+from evenhand.cli.app import app
 from evenhand.errors import DataError
 from evenhand.generate.method import draws
 from evenhand.records import Judgement
 from evenhand.runfolder.phases import open_phase
 from evenhand.serve.asked import Asked, read, request_of
-from evenhand.serve.guard import Guard, later_draws, read_guard
+from evenhand.serve.guard import Guard, extractions, later_draws, read_guard
 from evenhand.serve.sides import worst_gap, worst_side
 
 SHARES = {"kind": "value-shares"}
@@ -48,12 +52,31 @@ def test_worst_side_worked_by_hand():
         ("score(other) < 1", "'other' does not judge; words, contract do"),
         ("worst_side(words) < 1", "it does not tell sides apart; judges that do: none"),
         ("gap(words) < 1", r"score\(JUDGE\) and worst_side\(JUDGE\) are known"),
-        ("words", "is not a limit"),
+        ("words", 'is not a limit.* for example "worst_side.shares. < 0.5"; --fail-if help'),
     ],
 )
 def test_limits_that_cannot_be_read_are_refused(tmp_path, limit, told):
     with pytest.raises(DataError, match=told):
         read_guard([limit], open_phase(recipe_of(tmp_path), "evaluation/base"))
+
+
+def test_all_limits_that_are_wrong_are_named(tmp_path):
+    with pytest.raises(DataError) as refused:
+        read_guard(
+            ["words", "score(words) < 3", "score(other) < 1"], open_phase(recipe_of(tmp_path), "evaluation/base")
+        )
+    first, second = str(refused.value).splitlines()
+    assert "'words': is not a limit" in first and "'other' does not judge" in second
+
+
+def test_help_lists_names_of_which_each_is_a_limit(tmp_path):
+    told = CliRunner().invoke(app, ["serve", "--fail-if", "help"])
+    assert told.exit_code == 0
+    limits = re.findall(r"\w+\(\w+\) < [\d.]+", told.stdout)
+    judges = {"faithfulness": {"kind": "length"}, "shares": SHARES}
+    recipe = fair(tmp_path, judges=judges, reward={"judges": ["faithfulness"]})
+    assert [each.text for each in read_guard(limits, open_phase(recipe, "evaluation/base")).limits] == limits
+    assert len(limits) == 2
 
 
 def test_limits_are_kept_broken_or_not_known(tmp_path):
@@ -121,6 +144,57 @@ def test_a_fair_extraction_is_served_where_no_candidate_keeps_the_limits(tmp_pat
     assert all(each["text"] in text for each in DOCUMENTS)
     assert 'evenhand_summaries_total{source="extracted"} 1.0' in counted
     assert 'evenhand_worst_side_gap_count{judge="shares"} 1.0' in counted
+
+
+def given(**sides):
+    """Documents of one sentence, so many of each side, without a word in common."""
+    return [
+        {
+            "text": f"{side.capitalize()}{chr(97 + place)} {side}{chr(97 + place)}er {side}{chr(97 + place)}est.",
+            "attributes": {"side": side},
+        }
+        for side, n in sides.items()
+        for place in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sides", "taken"),
+    [
+        # two sentences are all that there are
+        ({"ban": 1, "allow": 1}, [(1, 1)]),
+        # 6:1:1 is due 2.25, .375 and .375 of three
+        ({"ban": 6, "allow": 1, "other": 1}, [(1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 1, 1)]),
+        ({"ban": 9, "allow": 1}, [(2, 1), (3, 1), (4, 1), (5, 1)]),
+        # of three or five, one of equal sides would have more
+        ({"ban": 3, "allow": 3}, [(2, 2), (3, 3)]),
+    ],
+)
+def test_extractions_leave_no_side_out_and_treat_equal_ones_equally(tmp_path, sides, taken):
+    recipe = fair(tmp_path)
+    request = request_of(read(Asked, {"documents": given(**sides)}), recipe)
+    quotas = [each.recipe.generate.fair_extractive.quotas for each in extractions(recipe, request)]
+    assert [tuple(each[side] for side in sides) for each in quotas] == taken
+
+
+@pytest.mark.parametrize(("sides", "n"), [({"ban": 1, "allow": 1}, 2), ({"ban": 6, "allow": 1, "other": 1}, 5)])
+def test_extractions_grow_until_the_limits_hold(tmp_path, upstream, sides, n):
+    # of three sentences ban has 1/3 and is due 6/8, of four 2/4, and of five 3/5, which is .8 of it
+    with served(fair(tmp_path, upstream.base_url), "worst_side(shares) < 0.75", workers=1) as client:
+        answer = ask(client, documents=given(**sides))
+    assert answer.status_code == 200, answer.text
+    about, text = answer.json()["evenhand"], answer.json()["choices"][0]["message"]["content"]
+    assert (about["source"], text.count(".")) == ("extracted", n)
+    assert all(side.capitalize() in text for side in sides)
+
+
+def test_what_no_extraction_keeps_is_said_of_the_summary_alone(tmp_path, upstream):
+    with served(fair(tmp_path, upstream.base_url), "score(words) < 1000", workers=1) as client:
+        refused = ask(client, documents=given(ban=1, allow=1))
+    assert refused.status_code == 422
+    number = r"score\(words\) < 1000: it is \d+"
+    said = refused.json()["error"]["message"]
+    assert re.fullmatch(rf"9 candidates, and none can be served: {number}(; {number})*", said)
 
 
 def test_metrics_count_what_was_asked(tmp_path):

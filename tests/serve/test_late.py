@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from served_recipes import DOCUMENTS, recipe_of, served
@@ -20,10 +20,10 @@ def ask(client, side="ban"):
     return client.post("/v1/chat/completions", json={"model": "trams", "documents": DOCUMENTS, "side": side})
 
 
-def served_by(place, upstream, *fail_if, plans=PLANS, deadline=DEADLINE, **sections):
+def served_by(place, upstream, *fail_if, plans=PLANS, deadline=DEADLINE, workers=1, **sections):
     server = {"base_url": upstream.base_url, "retries": 0}
     generate = {"backend": "openai", "server": server, "plans": plans}
-    return served(recipe_of(place, **{"generate": generate, **sections}), *fail_if, workers=1, deadline=deadline)
+    return served(recipe_of(place, **{"generate": generate, **sections}), *fail_if, workers=workers, deadline=deadline)
 
 
 @contextmanager
@@ -117,6 +117,39 @@ def test_an_extraction_is_served_where_candidates_broke_the_limits_and_others_ar
     assert answer["evenhand"]["source"] == "extracted"
     assert answer["evenhand"]["deadline"] == "passed: 5 of 9 candidates were judged"
     assert all(each["text"] in answer["choices"][0]["message"]["content"] for each in DOCUMENTS)
+
+
+def test_equal_requests_at_the_same_time_are_asked_once(tmp_path):
+    with (
+        held_up(lambda number, body: True) as (upstream, go_on),
+        served_by(tmp_path, upstream, plans={"hot": PLANS["hot"]}, deadline=60, workers=3) as client,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        asked = [threads.submit(ask, client, side) for side in ("ban", "ban", "allow")]
+        until = time.monotonic() + 30
+        while len(upstream.asked) < 2:
+            assert time.monotonic() < until
+        # the second has come, too
+        time.sleep(1)
+        assert client.get("/health").json()["under_way"] == 2
+        go_on.set()
+        first, second, other = (each.result().json() for each in asked)
+    assert len(upstream.asked) == 2
+    assert first["choices"] == second["choices"] and first["evenhand"] == second["evenhand"]
+    assert other["evenhand"]["side"] == "allow"
+
+
+def test_each_of_equal_requests_has_its_own_deadline(tmp_path):
+    # the first is given up at 4 seconds; the second, which came 2 seconds later, asks then for itself
+    with (
+        held_up(lambda number, body: number == 0) as (upstream, _),
+        served_by(tmp_path, upstream, plans={"hot": PLANS["hot"]}, deadline=4) as client,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        first = threads.submit(ask, client)
+        time.sleep(2)
+        second = ask(client)
+        assert (first.result().status_code, second.status_code) == (504, 200), second.text
 
 
 def test_what_could_not_be_closed_is_told_by_its_kind_alone(caplog):

@@ -2,10 +2,17 @@
 
 import json
 import runpy
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
-from served_recipes import DOCUMENTS, recipe_of, served
+from served_recipes import DOCUMENTS, listening, recipe_of, served
 
 from evenhand.serve import rewards
 
@@ -112,4 +119,96 @@ def test_the_file_of_reward_functions_stands_alone():
     assert callable(runpy.run_path(rewards.__file__)["compute_score"])
     lines = Path(rewards.__file__).read_text().splitlines()
     imported = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))}
-    assert imported == {"json", "os", "urllib", "collections", "typing"}
+    assert imported <= sys.stdlib_module_names
+
+
+def test_a_batch_of_a_trainer_waits_in_line(tmp_path):
+    # users are sent away at once where one is served and another waits
+    asked = [f"{'very ' * place}loud" for place in range(40)]
+    with listening(recipe_of(tmp_path), workers=1, most_waiting=0) as url, ThreadPoolExecutor(len(asked)) as threads:
+        together = threading.Barrier(len(asked))
+
+        def reward(summary):
+            together.wait()
+            return rewards.compute_score("any", summary, ASKED, url=url)
+
+        assert list(threads.map(reward, asked)) == [place + 1 for place in range(40)]
+        with urlopen(url.replace("/v1", "/metrics")) as answer:  # noqa: S310
+            counted = answer.read().decode()
+    assert 'path="/v1/score",status="200"} 40.0' in counted and 'status="429"' not in counted
+
+
+@contextmanager
+def answering(answers):
+    """The address of a server that gives these answers one by one, (status, body, headers) or None, and what it is asked."""
+    left, came = list(answers), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            came.append(self.rfile.read(int(self.headers["Content-Length"])))
+            if (answer := left.pop(0)) is None:
+                return
+            status, body, headers = answer
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", came
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def reward_of(url, timeout=60):
+    return rewards.compute_score("any", THREE, ASKED, url=url, timeout=timeout)
+
+
+BUSY = (429, "busy", {})
+REWARD = (200, '{"rewards": [3]}', {})
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """Seconds that were waited, which take none."""
+    found = []
+    monkeypatch.setattr(time, "sleep", found.append)
+    return found
+
+
+@pytest.mark.parametrize(
+    "fault", [BUSY, (503, "stopping", {}), (504, "late", {}), None, (200, "cut", {"Content-Length": "9"})]
+)
+def test_reward_functions_ask_again_where_it_may_help(pauses, fault):
+    with answering([fault, fault, REWARD]) as (url, came):
+        assert reward_of(url) == 3
+    assert len(came) == 3 and len(set(came)) == 1
+    assert 1 <= pauses[0] <= 2 <= pauses[1] <= 4
+
+
+def test_reward_functions_wait_as_long_as_the_server_says(pauses):
+    with answering([(429, "busy", {"Retry-After": "7"}), REWARD]) as (url, _):
+        assert reward_of(url) == 3
+    assert 7 <= pauses[0] <= 14
+
+
+def test_reward_functions_ask_no_longer_than_their_timeout(pauses):
+    with answering([BUSY]) as (url, _), pytest.raises(ValueError, match="429: busy"):
+        reward_of(url, timeout=0.5)
+    with pytest.raises(OSError, match="refused"):
+        reward_of(url, timeout=0.5)
+    assert not pauses
+
+
+@pytest.mark.parametrize("lasting", [(422, "wrong", {}), (503, "upstream_unfit", {})])
+def test_reward_functions_do_not_ask_again_for_what_lasts(pauses, lasting):
+    with answering([lasting]) as (url, came), pytest.raises(ValueError, match=lasting[1]):
+        reward_of(url)
+    assert len(came) == 1 and not pauses
