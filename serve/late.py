@@ -164,7 +164,7 @@ class Late:
                 shared.n_waiting -= 1
                 if not shared.n_waiting:
                     shared.work.cancel()
-                    if self._under_way[key] is shared:
+                    if self._under_way.get(key) is shared:
                         del self._under_way[key]
 
     async def _so_far(self, request: SummaryRequest, seconds: float) -> Chosen | None:
