@@ -131,7 +131,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     if path is None:
         return
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
-    from .attention import loaded_with, use_packed_attention
+    from .attention import loaded_with, refuse_cpu, use_packed_attention
     from .policy import new_lora_config
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
@@ -146,6 +146,9 @@ def _refuse_shape(recipe: Recipe) -> None:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
     if is_shared:
         use_packed_attention(model, attention)
+    # the model stands on no device here
+    use_cpu = read_accelerate(accelerate_config(recipe.train.accelerate_config)).use_cpu
+    refuse_cpu(attention, use_cpu=bool(use_cpu))
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:

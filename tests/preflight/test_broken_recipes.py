@@ -586,6 +586,16 @@ def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
     assert "shared-prefix DPO does not know the attention of 'gpt2' models" in found
 
 
+@pytest.mark.parametrize(
+    ("kernel", "trainer"),
+    [("flex_attention", "shared-prefix"), ("flex_attention", "pairwise"), ("torch_varlen", "shared-prefix")],
+)
+def test_a_kernel_that_cannot_train_on_the_cpu(trained, kernel, trainer):
+    model = {"attn_implementation": kernel, "dtype": "bfloat16"}
+    found = broken(trained, model=model, train={"trainer": trainer})
+    assert found == f"key 'model.attn_implementation': {kernel} has no backward pass on the CPU; write sdpa"
+
+
 def test_gpus_that_are_not_there(trained):
     found = broken(trained, train={"accelerate_config": "multi_gpu", "num_processes": 64})
     assert "'multi_gpu' starts 64 processes with a GPU each, and" in found
