@@ -84,7 +84,7 @@ def n_processes(section: TrainSection, config: Path) -> int:
 
     Raises:
         RecipeError: the file is not an accelerate configuration, asks for machines that nothing here starts, or for one process
-            where the recipe asks for more; or processes cannot be shared out evenly over machines.
+            where more are asked for; or processes cannot be shared out evenly over machines.
     """
     values, machines = read_accelerate(config), n_machines(section, config)
     if values.distributed_type.upper() == "NO":
@@ -106,6 +106,13 @@ def n_processes(section: TrainSection, config: Path) -> int:
             f"{configured} machines; mend its num_processes, or write train.num_processes"
         )
     processes = section.num_processes or started * machines // configured
+    if processes > 1 and values.distributed_type.upper() == "MULTI_CPU":
+        # accelerate leaves it to mpirun to start the others
+        raise RecipeError(
+            f"key 'train.accelerate_config': of {config}, whose distributed_type is MULTI_CPU, accelerate starts one process "
+            f"in place of {processes}; write distributed_type: MULTI_GPU there beside use_cpu: true, which starts all of them "
+            "on the CPU"
+        )
     if processes % machines:
         raise RecipeError(
             f"key 'train.num_processes': {processes} processes cannot be shared out evenly over {machines} machines; write a "
