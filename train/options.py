@@ -70,9 +70,17 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     """Micro-batches that a process adds up in a step.
 
     Raises:
-        RecipeError: train.global_batch_size is not a multiple of what all processes take at once.
+        RecipeError: train.global_batch_size is not a multiple of what all processes take at once, or what is counted is no number
+            of at least 1.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
+    wrong = [
+        f"key 'trainer.{key}': needs a whole number of at least 1, got {shortened(options[key])}"
+        for key in ("per_device_train_batch_size", "gradient_accumulation_steps")
+        if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
+    ]
+    if wrong:
+        raise RecipeError(listed(wrong))
     if size is None:
         return int(options["gradient_accumulation_steps"])
     at_once = options["per_device_train_batch_size"] * processes

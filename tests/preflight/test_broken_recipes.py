@@ -515,7 +515,6 @@ def test_a_learning_rate_that_is_a_text(trained):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"per_device_train_batch_size": 0}, "ZeroDivisionError"),
         ({"learning_rate": -1.0}, "Invalid learning rate: -1"),
         ({"adam_beta1": 5.0}, "Invalid beta parameter"),
         ({"dataloader_num_workers": -2}, "num_workers option should be non-negative"),
@@ -564,6 +563,11 @@ def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
     for section, keys in sections.items():
         trained[section] = trained.get(section, {}) | keys
     assert rehearse(Recipe.model_validate(trained)) == []
+
+
+def test_no_request_at_a_time(trained):
+    said = "key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got 0"
+    assert broken(trained, trainer={"per_device_train_batch_size": 0}) == said
 
 
 def test_no_epochs(trained):

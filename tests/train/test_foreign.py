@@ -118,8 +118,8 @@ def test_rows_of_others_pairs_end_as_our_own_do(tmp_path: Path, tokenizer: Any) 
         (
             {"prompt": ASK, "completion": CHEAP, "label": True},
             "has the keys 'completion', 'label', 'prompt', which make no pair; a completion with a label is preferred to nothing"
-            "; write prompt, chosen and rejected, or chosen and rejected that begin with the prompt, or prompt and completions (a "
-            "list of rank and completion), each a text or a conversation",
+            "; write prompt, chosen and rejected, or chosen and rejected that begin with the prompt, or prompt and completions "
+            "(a list of rank and completion), each a text or a conversation",
         ),
     ],
     ids=["same", "role", "empty", "kind", "label"],
