@@ -10,13 +10,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ..config import TrainSection
+from ..config import Recipe, TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run, resolved_recipe
 from ..runfolder.processes import failure_path, read_failure, run_attached
 from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain, listed
+from .options import AUTO, asked_checkpointing
 from .stage import training_stage
 from .training import read_counts
 
@@ -119,6 +120,32 @@ def n_processes(section: TrainSection, config: Path) -> int:
             f"multiple of {machines}"
         )
     return processes
+
+
+def is_zero3(config: Path) -> bool:
+    """Whether the configuration spreads the weights by DeepSpeed.
+
+    Raises:
+        RecipeError: the file is not an accelerate configuration.
+    """
+    values = read_accelerate(config)
+    return values.distributed_type.upper() == "DEEPSPEED" and (values.deepspeed_config or {}).get("zero_stage") == 3
+
+
+def loses_passes(recipe: Recipe) -> bool:
+    """Whether a micro-batch of several passes would be refused, as far as the recipe says it; see `options.refuse_passes`.
+
+    Raises:
+        RecipeError: the accelerate configuration cannot be started from here, or a key of checkpointing is of a wrong kind.
+    """
+    config, asked = accelerate_config(recipe.train.accelerate_config), asked_checkpointing(recipe)
+    values, zero3 = read_accelerate(config), is_zero3(config)
+    # `auto` runs layers again under ZeRO-3 on GPUs
+    on = (zero3 and not values.use_cpu) if asked == AUTO else asked
+    how = recipe.trainer.get("gradient_checkpointing_kwargs")
+    reentrant = zero3 or (isinstance(how, dict) and how.get("use_reentrant"))
+    shared = values.distributed_type.upper() in {"DEEPSPEED", "FSDP"} or n_processes(recipe.train, config) > 1
+    return recipe.train.trainer == "shared-prefix" and bool(on and reentrant and shared)
 
 
 def n_machines(section: TrainSection, config: Path) -> int:

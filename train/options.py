@@ -117,6 +117,29 @@ def refuse_early_reference(recipe: Recipe, *, is_fsdp: bool) -> None:
         )
 
 
+def refuse_passes(most: int, allowed: int, *, is_zero3: bool) -> None:
+    """Refuse several passes with re-entrant checkpointing where processes share gradients.
+
+    Re-entrant checkpointing gives a weight's gradient once for each pass. DeepSpeed and FSDP take the first one they get and lose
+    the others without a word; DDP stops at the second.
+
+    Args:
+        most: tokens of the largest micro-batch.
+        allowed: tokens of a pass.
+        is_zero3: TRL writes use_reentrant: true by itself for it.
+
+    Raises:
+        RecipeError: the micro-batch needs several passes.
+    """
+    if most > allowed:
+        another = "use zero2 or fsdp2" if is_zero3 else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
+        raise RecipeError(
+            f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, and with "
+            "re-entrant gradient checkpointing the gradients of all but one of them would be lost; raise it to that number, "
+            f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {another}"
+        )
+
+
 def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
     """The trl.DPOConfig of a round. Made before the model is loaded: DeepSpeed must know of it first.
 
