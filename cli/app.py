@@ -226,7 +226,7 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     """
     from ..train.launch import train as run
 
-    _run_stage("train", recipe, phase, set_, run)
+    _run_stage("train", recipe, phase, set_, run, before=_check_anew)
 
 
 @app.command(epilog="Example: evenhand report recipes/quickstart.yaml", rich_help_panel=RUNS)
@@ -397,6 +397,8 @@ def _run_stage(
     phase_name: str | None,
     overrides: list[str] | None,
     run: "Callable[[Phase], tuple[Receipt, bool]]",
+    *,
+    before: "Callable[[Phase], None]" = lambda _: None,
 ) -> "Receipt":
     recipe = load_recipe(path, overrides or [])
     from ..loop import work_in
@@ -405,12 +407,29 @@ def _run_stage(
 
     phase = _phase_of(recipe, phase_name)
     check_names(recipe)
+    before(phase)
     title = f"{phase.name} {verb}"
     with work_in(recipe), watched(title, phase.folder, verb):
         receipt, reused = run(phase)
         track(phase, receipt)
     say(summary(title, receipt, reused))
     return receipt
+
+
+def _check_anew(phase: "Phase") -> None:
+    """Refuse a training that would put a finished adapter aside and is bound to fail then.
+
+    Where there is none to lose, or srun starts it on other machines, the training says so itself.
+    """
+    from ..phase_stages import phase_stages
+    from ..preflight import check_training
+
+    make = phase_stages(phase).get("train")
+    if make is None or phase.recipe.train.launcher == "srun":
+        return
+    stage = make()
+    if stage.receipt_path.is_file() and stage.receipt() is None:
+        check_training(phase.recipe)
 
 
 def _run_shard(

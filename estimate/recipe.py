@@ -26,7 +26,7 @@ from ..train.memory import (
     trainable,
     with_adapter,
 )
-from ..train.options import AUTO, asked_checkpointing, trainer_options
+from ..train.options import AUTO, accumulation, asked_checkpointing, trainer_options
 from .devices import Device
 from .work import Assumed, Split, TrainWork, Work, splits
 
@@ -198,7 +198,7 @@ def estimate(
         cluster: what generates and judges.
 
     Raises:
-        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, or
+        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, its processes cannot share a step, or
             trainer.gradient_checkpointing is of a wrong kind.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
@@ -207,6 +207,9 @@ def estimate(
     found = list(splits(recipe, assumed))
     machine = _Machine(device, utilisation, cluster, recipe.executor)
     strategy, gpus = strategy_of(recipe)
+    if recipe.rounds:
+        # processes that cannot share a step have no hours
+        accumulation(recipe, gpus)
     stages = [
         served(split, work) or machine.stage(split, work, known.sizes(work.model.model.name, work.model))
         for split in found

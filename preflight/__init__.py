@@ -98,6 +98,18 @@ def check_names(recipe: Recipe) -> None:
         raise RecipeError(listed(list(mistakes)))
 
 
+def check_training(recipe: Recipe) -> None:
+    """Refuse what the training's own libraries refuse; what was found sound before, by `preflight` say, takes no time.
+
+    Raises:
+        RecipeError: something cannot go well; all such mistakes are listed.
+    """
+    with Rehearsal(recipe) as rehearsal:
+        mistakes = rehearsal.mistakes()
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+
+
 def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, None]:
     """What is wrong, each once with its keys, in the order of the checks; on another machine, what does not depend on this."""
     # a mistake -> its keys; none where the text begins with its own

@@ -1,5 +1,6 @@
 """Room: for prompts in their models, for files on the disk, and the right to write them."""
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +27,14 @@ from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
 from ..storage import read_json
+from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
+from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+log = logging.getLogger(__name__)
 
 # tokens that a summary is taken to have, where its plan allows more
 USUAL_TOKENS = 128
@@ -153,6 +158,8 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         if recipe.train.trainer == "shared-prefix":
             most = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
             yield Check("train.max_tokens_per_pass", partial(_refuse_long, asked, prompts, most, what), is_here=True)
+            if recipe.train.pairs is None:
+                yield Check("train.max_tokens_per_pass", partial(_refuse_passes, phase, asked, prompts), is_here=True)
     if recipe.generate.has_model:
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
         for step in METHODS[phase.method].steps(requests, recipe, phase.answer_tokens):
@@ -165,6 +172,38 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         if asks := JUDGES[options.kind].prompt:
             needs = asks(name, options)
             yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, needs), is_here=True)
+
+
+def _refuse_passes(phase: Phase, asked: LanguageModel, prompts: Mapping[str, str]) -> None:
+    """Refuse micro-batches that need several passes by their prompts alone, where passes would be lost; warn where candidates
+    may make it so. Of which requests there are pairs shows later.
+    """
+    recipe, tokenizer = phase.recipe, _tokenizer(asked)
+    try:
+        config = accelerate_config(recipe.train.accelerate_config)
+        processes = n_processes(recipe.train, config)
+        n_accumulated, is_meant = accumulation(recipe, processes), loses_passes(recipe)
+    except RecipeError:
+        # which the rehearsal of the training says
+        return
+    if tokenizer is None or not prompts or not is_meant:
+        return
+    allowed, size = recipe.train.max_tokens_per_pass, int(trainer_options(recipe)["per_device_train_batch_size"])
+    lengths = sorted(len(tokenizer.encode(text, add_special_tokens=False).ids) for text in prompts.values())
+    answers = sum(plan.candidates * plan.max_tokens for plan in phase.plans.values())
+    most = sum(lengths[-size:]) + min(size, len(lengths)) * answers
+    # whatever requests a step takes
+    if len(lengths) >= size * processes * n_accumulated and sum(lengths[:size]) > allowed:
+        refuse_passes(most, allowed, is_zero3=is_zero3(config))
+    if most > allowed:
+        log.warning(
+            "train.max_tokens_per_pass: a micro-batch has up to %d tokens, if all candidates are as long as they may be; of more "
+            "than %d the training would be refused, which loses the gradients of all passes but one: write %d or lower "
+            "trainer.per_device_train_batch_size",
+            most,
+            allowed,
+            most,
+        )
 
 
 def _refuse_length(key: str, asked: LanguageModel) -> None:

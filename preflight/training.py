@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 # seconds that the libraries have to start and to answer; usually it takes less than ten
 PATIENCE_SECONDS = 180
-# moves when a rehearsal finds more than before; 2: one step of a tiny model
-VERSION = 2
+# moves when a rehearsal finds more than before; 3: kernels without a backward pass on the CPU, passes that would be lost
+VERSION = 3
 # lines of what the process said that an error shows
 SHOWN_LINES = 5
 

@@ -10,6 +10,7 @@
 Registered with transformers' AttentionInterface; the layout reaches it as the keyword argument `shared_prefix` of the model.
 """
 
+import os
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -73,10 +74,24 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     function: Any = {"sdpa": sdpa, "flex_attention": flex}.get(attention)
     if attention in VARLEN_ATTENTION:
         function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
-    if attention != "sdpa" and model.device.type == "cpu" and not torch.cuda.is_available():
-        raise RecipeError(f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa")
+    if model.device.type == "cpu":
+        refuse_cpu(attention, use_cpu=os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true")
     AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
+
+
+def refuse_cpu(attention: str, *, use_cpu: bool) -> None:
+    """Refuse a kernel that has no backward pass where the training will run.
+
+    Args:
+        attention: value of `model.attn_implementation`.
+        use_cpu: the accelerate configuration keeps the training from a GPU that may be here.
+
+    Raises:
+        RecipeError: that is on the CPU, and the kernel is not sdpa.
+    """
+    if attention in PACKED and attention != "sdpa" and (use_cpu or not torch.cuda.is_available()):
+        raise RecipeError(f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa")
 
 
 def use_masks(model: Any) -> None:

@@ -18,6 +18,8 @@ from ..storage import listed_lines, shortened
 from .foreign import read_pairs
 
 TOO_LONG = "longer than trainer.max_length"
+# others' pairs
+SIDELESS = "without a side"
 SAME = "chosen and rejected have the same tokens"
 
 
@@ -117,7 +119,9 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
     reasons = [SAME if r.chosen_ids == r.rejected_ids else TOO_LONG if r.length > max_length else None for r in rows]
     long = [row for row, why in zip(rows, reasons, strict=True) if why == TOO_LONG]
     if long and excess == "raise":
-        sides = ", ".join(f"{side}: {count}" for side, count in sorted(Counter(row.side for row in long).items()))
+        sides = ", ".join(
+            f"{side or SIDELESS}: {count}" for side, count in sorted(Counter(row.side for row in long).items())
+        )
         raise DataError(
             f"{len(long)} of {len(rows)} pairs are longer than trainer.max_length {max_length} ({sides}; longest "
             f"{max(row.length for row in long)} tokens); raise trainer.max_length, or write train.excess_length_strategy: drop "
@@ -133,7 +137,7 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
         ),
     )
     if not examples.rows:
-        why = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in examples.left_out)
+        why = ", ".join(f"{row.reason} ({row.side or SIDELESS} {row.count})" for row in examples.left_out)
         raise DataError(
             f"none of {len(rows)} pairs can be trained on: {why}; raise trainer.max_length, or make other pairs"
         )

@@ -17,14 +17,29 @@ from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from ..errors import DataError
 from ..records import Message, PreferencePair, Record, Text
-from ..storage import NotJsonError, digest, iter_lines, parse_given_line, parse_json
+from ..storage import NotJsonError, digest, explain, iter_lines, parse_given_line, parse_json, shortened
+from ..text import some_of
 
 Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
-Said = Text | Conversation
+
+
+def _kind(said: object) -> str | None:
+    return "text" if isinstance(said, str) else "conversation" if isinstance(said, list | tuple) else None
+
+
+# told apart before they are looked at, so that a mistake is said of the one that is meant
+Said = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Conversation, Tag("conversation")],
+    Discriminator(
+        _kind, custom_error_type="said", custom_error_message="Should be a text or a list of role and content"
+    ),
+]
+# how an error names a record that contradicts itself
+WHOLE = "'record'"
 # keys that a pair of evenhand's own has and others' have not
 OWN = {"request_id", "chosen_id", "margin"}
 
@@ -126,32 +141,46 @@ def _of_line(line: str) -> Iterator[PreferencePair]:
         keys = OWN
     if "completions" in keys:
         yield from parse_given_line(line, GivenRanks).pairs()
-    elif keys & OWN or not {"chosen", "rejected"} <= keys:
+    elif keys & OWN:
         yield parse_given_line(line, PreferencePair)
-    else:
+    elif {"chosen", "rejected"} <= keys:
         yield from parse_given_line(line, GivenPair).pairs()
+    else:
+        there = some_of([*map(shortened, sorted(keys))]) or "(none)"
+        alone = "; a completion with a label is preferred to nothing" if {"completion", "label"} <= keys else ""
+        raise DataError(
+            f"has the keys {there}, which make no pair{alone}; write prompt, chosen and rejected, or chosen and rejected that "
+            "begin with the prompt, or prompt and completions (a list of rank and completion), each a text or a conversation"
+        )
 
 
 def _pair(prompt: Said, texts: tuple[Said, Said], rewards: tuple[float, float]) -> PreferencePair:
-    """A pair without origin: its ids follow from its texts, so that pairs of one prompt are trained together."""
+    """A pair without origin: its ids follow from its texts, so that pairs of one prompt are trained together.
+
+    Raises:
+        DataError: both texts are the same, or a conversation has the wrong roles.
+    """
     asked = _turns("user", prompt)
     chosen, rejected = (_turns("assistant", text) for text in texts)
     request = digest([turn.model_dump() for turn in asked])
     names = [digest([request, [turn.model_dump() for turn in text]]) for text in (chosen, rejected)]
-    return PreferencePair(
-        prompt=asked,
-        chosen=chosen,
-        rejected=rejected,
-        request_id=request,
-        set_id=request,
-        side="",
-        chosen_id=names[0],
-        rejected_id=names[1],
-        chosen_reward=rewards[0],
-        rejected_reward=rewards[1],
-        margin=rewards[0] - rewards[1],
-        prompt_digest="",
-    )
+    try:
+        return PreferencePair(
+            prompt=asked,
+            chosen=chosen,
+            rejected=rejected,
+            request_id=request,
+            set_id=request,
+            side="",
+            chosen_id=names[0],
+            rejected_id=names[1],
+            chosen_reward=rewards[0],
+            rejected_reward=rewards[1],
+            margin=rewards[0] - rewards[1],
+            prompt_digest="",
+        )
+    except ValidationError as error:
+        raise DataError(f"{explain(error).removeprefix(f'{WHOLE}: ')}; mend the line, or leave it out") from error
 
 
 def _n_common(first: Sequence[object], second: Sequence[object]) -> int:

@@ -10,13 +10,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ..config import TrainSection
+from ..config import Recipe, TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run, resolved_recipe
 from ..runfolder.processes import failure_path, read_failure, run_attached
 from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain, listed
+from .options import AUTO, asked_checkpointing
 from .stage import training_stage
 from .training import read_counts
 
@@ -84,7 +85,7 @@ def n_processes(section: TrainSection, config: Path) -> int:
 
     Raises:
         RecipeError: the file is not an accelerate configuration, asks for machines that nothing here starts, or for one process
-            where the recipe asks for more; or processes cannot be shared out evenly over machines.
+            where more are asked for; or processes cannot be shared out evenly over machines.
     """
     values, machines = read_accelerate(config), n_machines(section, config)
     if values.distributed_type.upper() == "NO":
@@ -106,12 +107,45 @@ def n_processes(section: TrainSection, config: Path) -> int:
             f"{configured} machines; mend its num_processes, or write train.num_processes"
         )
     processes = section.num_processes or started * machines // configured
+    if processes > 1 and values.distributed_type.upper() == "MULTI_CPU":
+        # accelerate leaves it to mpirun to start the others
+        raise RecipeError(
+            f"key 'train.accelerate_config': of {config}, whose distributed_type is MULTI_CPU, accelerate starts one process "
+            f"in place of {processes}; write distributed_type: MULTI_GPU there beside use_cpu: true, which starts all of them "
+            "on the CPU"
+        )
     if processes % machines:
         raise RecipeError(
             f"key 'train.num_processes': {processes} processes cannot be shared out evenly over {machines} machines; write a "
             f"multiple of {machines}"
         )
     return processes
+
+
+def is_zero3(config: Path) -> bool:
+    """Whether the configuration spreads the weights by DeepSpeed.
+
+    Raises:
+        RecipeError: the file is not an accelerate configuration.
+    """
+    values = read_accelerate(config)
+    return values.distributed_type.upper() == "DEEPSPEED" and (values.deepspeed_config or {}).get("zero_stage") == 3
+
+
+def loses_passes(recipe: Recipe) -> bool:
+    """Whether a micro-batch of several passes would be refused, as far as the recipe says it; see `options.refuse_passes`.
+
+    Raises:
+        RecipeError: the accelerate configuration cannot be started from here, or a key of checkpointing is of a wrong kind.
+    """
+    config, asked = accelerate_config(recipe.train.accelerate_config), asked_checkpointing(recipe)
+    values, zero3 = read_accelerate(config), is_zero3(config)
+    # `auto` runs layers again under ZeRO-3 on GPUs
+    on = (zero3 and not values.use_cpu) if asked == AUTO else asked
+    how = recipe.trainer.get("gradient_checkpointing_kwargs")
+    reentrant = zero3 or (isinstance(how, dict) and how.get("use_reentrant"))
+    shared = values.distributed_type.upper() in {"DEEPSPEED", "FSDP"} or n_processes(recipe.train, config) > 1
+    return recipe.train.trainer == "shared-prefix" and bool(on and reentrant and shared)
 
 
 def n_machines(section: TrainSection, config: Path) -> int:

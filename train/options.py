@@ -70,9 +70,17 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     """Micro-batches that a process adds up in a step.
 
     Raises:
-        RecipeError: train.global_batch_size is not a multiple of what all processes take at once.
+        RecipeError: train.global_batch_size is not a multiple of what all processes take at once, or what is counted is no number
+            of at least 1.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
+    wrong = [
+        f"key 'trainer.{key}': needs a whole number of at least 1, got {shortened(options[key])}"
+        for key in ("per_device_train_batch_size", "gradient_accumulation_steps")
+        if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
+    ]
+    if wrong:
+        raise RecipeError(listed(wrong))
     if size is None:
         return int(options["gradient_accumulation_steps"])
     at_once = options["per_device_train_batch_size"] * processes
@@ -106,6 +114,29 @@ def refuse_early_reference(recipe: Recipe, *, is_fsdp: bool) -> None:
         raise RecipeError(
             "key 'trainer.precompute_ref_log_probs': with train.trainer: pairwise, stock TRL runs the reference before FSDP "
             "has spread the weights, when most processes have none; leave it out, or write train.trainer: shared-prefix"
+        )
+
+
+def refuse_passes(most: int, allowed: int, *, is_zero3: bool) -> None:
+    """Refuse several passes with re-entrant checkpointing where processes share gradients.
+
+    Re-entrant checkpointing gives a weight's gradient once for each pass. DeepSpeed and FSDP take the first one they get and lose
+    the others without a word; DDP stops at the second.
+
+    Args:
+        most: tokens of the largest micro-batch.
+        allowed: tokens of a pass.
+        is_zero3: TRL writes use_reentrant: true by itself for it.
+
+    Raises:
+        RecipeError: the micro-batch needs several passes.
+    """
+    if most > allowed:
+        another = "use zero2 or fsdp2" if is_zero3 else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
+        raise RecipeError(
+            f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, and with "
+            "re-entrant gradient checkpointing the gradients of all but one of them would be lost; raise it to that number, "
+            f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {another}"
         )
 
 

@@ -7,12 +7,13 @@ model as a shape without weights. Reads a recipe as JSON, writes the list of mis
 import contextlib
 import gc
 import json
+import math
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..config import Recipe
 from ..errors import DataError, EvenhandError, RecipeError
@@ -22,9 +23,12 @@ from ..models import file_at_hand
 from ..runfolder.phases import round_name
 from ..storage import listed_lines
 from .foreign import read_pairs
-from .launch import accelerate_config, n_machines, n_processes, read_accelerate
-from .options import accumulation, refuse_early_reference, trainer_config, trainer_options
-from .stage import own_pairs
+from .launch import accelerate_config, is_zero3, loses_passes, n_machines, n_processes, read_accelerate
+from .options import accumulation, refuse_early_reference, refuse_passes, trainer_config, trainer_options
+from .stage import own_pairs, round_seed
+
+if TYPE_CHECKING:
+    from .examples import Examples
 
 # the last line of the output begins so; libraries print what they like before it
 ANSWER = "mistakes: "
@@ -131,7 +135,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     if path is None:
         return
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
-    from .attention import loaded_with, use_packed_attention
+    from .attention import loaded_with, refuse_cpu, use_packed_attention
     from .policy import new_lora_config
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
@@ -146,6 +150,9 @@ def _refuse_shape(recipe: Recipe) -> None:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
     if is_shared:
         use_packed_attention(model, attention)
+    # the model stands on no device here
+    use_cpu = read_accelerate(accelerate_config(recipe.train.accelerate_config)).use_cpu
+    refuse_cpu(attention, use_cpu=bool(use_cpu))
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:
@@ -177,7 +184,29 @@ def _refuse_pairs(recipe: Recipe) -> None:
     from .policy import load_tokenizer
 
     rows = read_rows(path, load_tokenizer(recipe.model))
-    build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    if loses_passes(recipe):
+        _refuse_passes(recipe, examples)
+
+
+def _refuse_passes(recipe: Recipe, examples: "Examples") -> None:
+    """Refuse pairs of which a micro-batch needs several passes, where these would be lost; in the order of the first round."""
+    from .groups import build_groups, families
+    from .sampler import RequestSampler
+
+    groups, config = build_groups(examples.rows), accelerate_config(recipe.train.accelerate_config)
+    options, processes = trainer_options(recipe), n_processes(recipe.train, config)
+    steps = accumulation(recipe, processes)
+    sampler = RequestSampler(
+        [group.length for group in groups],
+        (options["per_device_train_batch_size"] * steps * processes, processes, steps),
+        0,
+        round_seed(recipe, 0),
+        lambda: 0,
+        families([group.prompt_ids for group in groups]) if recipe.train.shuffle == "sets" else None,
+    )
+    most = sampler.most_tokens(math.ceil(options["num_train_epochs"]))
+    refuse_passes(most, recipe.train.max_tokens_per_pass, is_zero3=is_zero3(config))
 
 
 def _unneeded(recipe: Recipe) -> list[str]:

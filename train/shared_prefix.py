@@ -18,6 +18,7 @@ from ..errors import RecipeError
 from ..extras import need
 from .fairpo import FairPO, PairTensors, fairpo_loss
 from .groups import COLUMNS, families, packed_length
+from .options import refuse_passes
 
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
@@ -102,31 +103,11 @@ class SharedPrefix(Unrounded):
             add_packed_forward(model, equal=self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3)
 
     def _refuse_passes_in_a_row(self) -> None:
-        """Refuse several passes with re-entrant checkpointing where processes share gradients.
-
-        Re-entrant checkpointing gives a weight's gradient once for each pass. DeepSpeed and FSDP take the first one they get
-        and lose the others without a word; DDP stops at the second.
-        """
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
         shared = self._is_spread or self.accelerator.num_processes > 1
-        if not (shared and self.args.gradient_checkpointing and reentrant):
-            return
-        most, allowed = (
-            self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs)),
-            self.data_collator.max_tokens,
-        )
-        if most > allowed:
-            # TRL writes use_reentrant: true by itself for ZeRO-3
-            another = (
-                "use zero2 or fsdp2"
-                if self._is_zero3
-                else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
-            )
-            raise RecipeError(
-                f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, and with "
-                "re-entrant gradient checkpointing the gradients of all but one of them would be lost; raise it to that number, "
-                f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {another}"
-            )
+        if shared and self.args.gradient_checkpointing and reentrant:
+            most = self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs))
+            refuse_passes(most, self.data_collator.max_tokens, is_zero3=self._is_zero3)
 
     @property
     def _is_zero3(self) -> bool:

@@ -17,7 +17,7 @@ from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
 from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, step_counter, training_callbacks
-from .examples import Examples, build_examples, read_rows
+from .examples import SIDELESS, Examples, build_examples, read_rows
 from .guards import guard
 from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding
@@ -188,7 +188,8 @@ def _announce(policy: Policy, arguments: Any, examples: Examples, material: Mate
         arguments.world_size,
     )
     for row in examples.left_out:
-        log.warning("%d pairs of side %r left out: %s", row.count, row.side, row.reason)
+        of_side = f"of side {row.side!r}" if row.side else SIDELESS
+        log.warning("%d pairs %s left out: %s", row.count, of_side, row.reason)
     if resume is not None:
         log.info("continuing from %s", resume)
 

@@ -4,6 +4,7 @@ A part that fails or runs past its limit leaves the others alone.
 """
 
 import argparse
+import signal
 import sys
 import textwrap
 import time
@@ -31,6 +32,8 @@ POLL = 0.05
 # what timeout(1) exits with
 PAST_LIMIT = 124
 STATES = {code: state for state, code in CODES.items()}
+# of a part that a run which is stopped does not come to
+NOT_RUN = "not run"
 
 
 class Job(NamedTuple):
@@ -83,7 +86,9 @@ def _figures(folder: Path, name: str) -> Path:
 
 
 def run_jobs(jobs: Mapping[str, Job], folder: Path) -> int:
-    """Run every job, and leave NAME.json, NAME.log and summary.json in the folder.
+    """Run every job, and leave NAME.json, NAME.log, summary.json and summary.txt in the folder, also where the run is stopped.
+
+    Standard error is told when a part starts and ends.
 
     Args:
         jobs: part -> its job, which writes NAME.json.
@@ -93,34 +98,63 @@ def run_jobs(jobs: Mapping[str, Job], folder: Path) -> int:
         0, or 1 where a part failed or ran past its limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    for name in jobs:
+        _figures(folder, name).unlink(missing_ok=True)
     beside = {name: job for name, job in jobs.items() if not job.alone}
     waves = [beside, *({name: job} for name, job in jobs.items() if job.alone)]
+    begun: dict[str, float] = {}
     found: dict[str, dict[str, Any]] = {}
-    parts: list[dict[str, Any]] = []
-    for name, code, seconds in (ended for wave in waves for ended in _run(wave, folder)):
-        found[name] = _found(name, jobs[name], code, folder) | {"seconds": round(seconds, 1)}
-        write_json(_figures(folder, name), found[name])
-        parts = [{"part": each, **found[each]} for each in jobs if each in found]
-        write_json(folder / "summary.json", {"parts": [_summed(each) for each in parts]})
+
+    def note(name: str, figures: dict[str, Any]) -> None:
+        found[name] = figures
+        write_json(_figures(folder, name), figures)
+        _say(f"{name}: {figures['state']} after {figures['seconds']:g} s")
+        _write_summary([_summed(each) for each in _in_order(jobs, found)], folder)
+
+    try:
+        for name, code, seconds in (ended for wave in waves for ended in _run(wave, folder, begun)):
+            note(name, _found(name, jobs[name], code, folder) | {"seconds": round(seconds, 1)})
+    except (KeyboardInterrupt, SystemExit):
+        # the parts have ended by now
+        for name in [each for each in begun if each not in found]:
+            note(name, _stopped(jobs[name], time.monotonic() - begun[name], _read(_figures(folder, name))))
+        rest = [{"": name, "exit": "", "state": NOT_RUN} for name in jobs if name not in found]
+        _show(_in_order(jobs, found), folder, rest)
+        raise
+    parts = _in_order(jobs, found)
     _show(parts, folder)
     return int(any(part["state"] == FAILED for part in parts))
 
 
-def _run(jobs: Mapping[str, Job], folder: Path) -> Iterator[tuple[str, int, float]]:
-    """Start jobs at once; name, exit code and seconds of each as it ends.
+def _in_order(jobs: Mapping[str, Job], found: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"part": each, **found[each]} for each in jobs if each in found]
+
+
+def _write_summary(summed: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    write_json(folder / "summary.json", {"parts": summed})
+
+
+def _say(line: str) -> None:
+    # standard output has the tables
+    print(line, file=sys.stderr, flush=True)
+
+
+def _run(jobs: Mapping[str, Job], folder: Path, begun: dict[str, float]) -> Iterator[tuple[str, int, float]]:
+    """Start jobs at once and put down when in `begun`; name, exit code and seconds of each as it ends.
 
     The code is `PAST_LIMIT` where the job and all that it started had to be stopped.
     """
     with ExitStack() as stack:
         running = {}
         for name, job in jobs.items():
-            _figures(folder, name).unlink(missing_ok=True)
-            ending = stack.enter_context(ExitStack())
-            running[name] = ending.enter_context(started(job.command, folder / f"{name}.log")), ending, time.monotonic()
+            ending, log = stack.enter_context(ExitStack()), folder / f"{name}.log"
+            begun[name] = time.monotonic()
+            running[name] = ending.enter_context(started(job.command, log)), ending
+            _say(f"{name}: started, for at most {job.limit:g} s; what it says goes to {log}")
         while running:
             time.sleep(POLL)
-            for name, (process, ending, start) in list(running.items()):
-                code, seconds = process.poll(), time.monotonic() - start
+            for name, (process, ending) in list(running.items()):
+                code, seconds = process.poll(), time.monotonic() - begun[name]
                 if code is None and seconds < jobs[name].limit:
                     continue
                 ending.close()
@@ -138,6 +172,12 @@ def _found(name: str, job: Job, code: int, folder: Path) -> dict[str, Any]:
     elif code not in STATES or (found["state"] != NOT_HERE and not found["rows"]):
         found |= {"state": FAILED, "reason": f"ended with {code}; {name}.log has what it said"}
     return found
+
+
+def _stopped(job: Job, seconds: float, written: dict[str, Any]) -> dict[str, Any]:
+    """What a job had written when the run was stopped."""
+    ended = {"exit_code": 128 + signal.SIGTERM, "limit": job.limit, "seconds": round(seconds, 1), "state": FAILED}
+    return written | ended | {"reason": "the run was stopped"}
 
 
 def _read(figures: Path) -> dict[str, Any]:
@@ -162,8 +202,16 @@ def _summed(part: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _show(parts: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Print the rows that have something to show, and what became of each part; the summary goes to a file as well."""
+def _show(parts: Sequence[Mapping[str, Any]], folder: Path, rest: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Print the rows that have something to show, and what became of each part; the summary goes to files as well.
+
+    Args:
+        parts: that have ended.
+        folder: of the files.
+        rest: lines of the summary about parts that were not run.
+    """
+    summed = [_summed(part) for part in parts]
+    _write_summary([*summed, *rest], folder)
     with (folder / "summary.txt").open("w", encoding="utf-8") as file:
         for out in (sys.stdout, file):
             console = rich.console.Console(width=WIDTH, highlight=False, file=out)
@@ -171,9 +219,8 @@ def _show(parts: Sequence[Mapping[str, Any]], folder: Path) -> None:
                 shown = [{"": row["name"], **row["shown"]} for row in part["rows"] if "shown" in row]
                 if shown:
                     print_breakdown(Breakdown(part["part"], shown), console)
-            summed = [_summed(part) for part in parts]
             short = [{**each, "reason": textwrap.shorten(each["reason"], MOST_REASON)} for each in summed]
-            print_breakdown(Breakdown("parts", short), console)
+            print_breakdown(Breakdown("parts", [*short, *rest]), console)
 
 
 if __name__ == "__main__":

@@ -37,4 +37,14 @@ export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
 # modules are compiled once: every training starts a process or two
 unset PYTHONDONTWRITEBYTECODE
 export HF_HUB_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1 TOKENIZERS_PARALLELISM=false
-"$python" -m evenhand.benchmarks.gpu.run ${arguments[@]+"${arguments[@]}"}
+# beside this shell, which would not hear a signal before it ends; it then writes the summary of what there is
+"$python" -m evenhand.benchmarks.gpu.run ${arguments[@]+"${arguments[@]}"} &
+child=$!
+trap 'kill -TERM "$child" 2>/dev/null || true' TERM INT
+code=0
+wait "$child" || code=$?
+while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+done
+exit "$code"

@@ -405,3 +405,28 @@ def test_a_step_counts_one_of_a_kind_as_one():
     assert summary("report", receipt, reused=False).endswith("6 differences, 1 warning")
     made = receipt.model_copy(update={"counts": {"summaries": 1, "stopped_by_max_tokens": 1}})
     assert summary("summarise", made, reused=False).endswith("1 summary, 1 stopped by max tokens")
+
+
+def test_a_refused_training_leaves_the_finished_adapter_where_it_is(tmp_path, tiny_model):
+    pytest.importorskip("trl")
+    values = RECIPE | {
+        "output": str(tmp_path / "run"),
+        "model": {"name": str(tiny_model), "dtype": "float32"},
+        "train": {"accelerate_config": "cpu", "pairs": str(tmp_path / "pairs.jsonl")},
+        "rounds": 1,
+    }
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(values))
+    (tmp_path / "pairs.jsonl").write_text('{"prompt": "Ferries?", "chosen": "They float.", "rejected": "No."}\n')
+    folder = tmp_path / "run" / "round-00"
+    (folder / "adapter").mkdir(parents=True)
+    (folder / "training.json").write_text("{}")
+    (folder / "receipts").mkdir()
+    finished = Receipt(
+        stage="train", inputs="another", outputs={"adapter": "", "training.json": ""}, seconds=1, counts={}, versions={}
+    )
+    (folder / "receipts" / "train.json").write_text(finished.model_dump_json())
+    found = evenhand("train", tmp_path / "tiny.yaml", "--set", "trainer.optim=adamw_torsh")
+    assert found.returncode == 2, found.stderr
+    assert "error: section 'trainer': TRL refuses it: adamw_torsh" in found.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["adapter", "receipts", "training.json"]
+    assert not (tmp_path / "run" / "recipe.yaml").exists()

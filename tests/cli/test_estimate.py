@@ -164,6 +164,13 @@ def test_training_takes_the_machines_that_slurm_would_give_it(llama):
     assert "--gpus-per-node 4" in refused.stderr
 
 
+def test_processes_that_cannot_share_a_step_are_refused(llama):
+    options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200")
+    refused = evenhand("polisum/llama-3.1-8b/dpo", *options, "--set", "train.num_processes=3")
+    assert refused.returncode == 2
+    assert "key 'train.global_batch_size': 8 is not a multiple of 3, which 3 processes" in refused.stderr
+
+
 def test_another_device_is_said_by_its_figures(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     named, said = (json.loads(evenhand(RECIPE, *options, "--gpu", gpu).stdout) for gpu in ("h100", "80,989,3.35"))

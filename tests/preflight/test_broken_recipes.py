@@ -475,6 +475,61 @@ def test_a_limit_of_training_that_prompts_exceed(trained):
     assert "max_length 16 leaves 16" in told_by(train_prompt_checks, trained)[0]
 
 
+@pytest.fixture
+def passing(trained, tmp_path):
+    """A sound recipe on two processes of the CPU that would lose the gradients of all passes but one."""
+    two = {"distributed_type": "MULTI_GPU", "num_processes": 2, "use_cpu": True}
+    (tmp_path / "two.yaml").write_text(yaml.safe_dump(two))
+    trained["train"] = {"accelerate_config": str(tmp_path / "two.yaml")}
+    trained["trainer"] = {
+        "per_device_train_batch_size": 2,
+        "gradient_accumulation_steps": 1,
+        "gradient_checkpointing": True,
+        "gradient_checkpointing_kwargs": {"use_reentrant": True},
+    }
+    return trained
+
+
+def test_prompts_whose_micro_batch_would_lose_passes(passing, caplog):
+    def told(most, **trainer):
+        caplog.clear()
+        passing["train"]["max_tokens_per_pass"] = most
+        return told_by(train_prompt_checks, passing | {"trainer": passing["trainer"] | trainer})
+
+    # the longest prompts have 165 tokens, three candidates at most 32 each
+    (said,) = told(250)
+    assert f"a micro-batch of {2 * (165 + 3 * 32)} tokens needs several passes of 250" in said
+    assert "write gradient_checkpointing_kwargs: {use_reentrant: false}" in said
+    # an epoch without a whole step may have smaller micro-batches; one whole prompt still fits
+    assert told(250, gradient_accumulation_steps=4) == []
+    assert "of more than 250 the training would be refused" in caplog.text
+    assert told(4096) == told(250, gradient_checkpointing_kwargs={"use_reentrant": False}) == []
+    assert caplog.text == ""
+
+
+def test_zero3_on_gpus_would_lose_passes(passing):
+    passing["train"] = {"accelerate_config": "zero3", "num_processes": 2, "max_tokens_per_pass": 250}
+    for name in ("gradient_checkpointing", "gradient_checkpointing_kwargs"):
+        del passing["trainer"][name]
+    (said,) = told_by(train_prompt_checks, passing)
+    assert "needs several passes of 250" in said and "or use zero2 or fsdp2" in said
+    passing["trainer"]["gradient_checkpointing"] = False
+    assert told_by(train_prompt_checks, passing) == []
+    del passing["trainer"]["gradient_checkpointing"]
+    passing["train"]["accelerate_config"] = "zero2"
+    assert told_by(train_prompt_checks, passing) == []
+
+
+def test_own_pairs_whose_micro_batch_would_lose_passes(passing, tmp_path):
+    line = {"prompt": "What of the ferry? " * 9, "chosen": "It is cheap.", "rejected": "It is dear."}
+    lines = (json.dumps(line | {"prompt": f"{number} {line['prompt']}"}) for number in range(4))
+    (tmp_path / "pairs.jsonl").write_text("\n".join(lines))
+    passing["train"] |= {"pairs": str(tmp_path / "pairs.jsonl"), "max_tokens_per_pass": 100}
+    assert "needs several passes of 100" in broken(passing)
+    passing["train"]["max_tokens_per_pass"] = 400
+    assert rehearse(Recipe.model_validate(passing)) == []
+
+
 def broken(trained, **sections):
     """What a rehearsal says of the recipe with these sections changed."""
     changed = copy.deepcopy(trained)
@@ -515,7 +570,6 @@ def test_a_learning_rate_that_is_a_text(trained):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"per_device_train_batch_size": 0}, "ZeroDivisionError"),
         ({"learning_rate": -1.0}, "Invalid learning rate: -1"),
         ({"adam_beta1": 5.0}, "Invalid beta parameter"),
         ({"dataloader_num_workers": -2}, "num_workers option should be non-negative"),
@@ -566,6 +620,11 @@ def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
     assert rehearse(Recipe.model_validate(trained)) == []
 
 
+def test_no_request_at_a_time(trained):
+    said = "key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got 0"
+    assert broken(trained, trainer={"per_device_train_batch_size": 0}) == said
+
+
 def test_no_epochs(trained):
     assert "key 'trainer.num_train_epochs': 0 epochs train nothing" in broken(trained, trainer={"num_train_epochs": 0})
 
@@ -584,6 +643,16 @@ def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
         part.save_pretrained(tmp_path / "gpt2")
     found = broken(trained, model={"name": str(tmp_path / "gpt2")})
     assert "shared-prefix DPO does not know the attention of 'gpt2' models" in found
+
+
+@pytest.mark.parametrize(
+    ("kernel", "trainer"),
+    [("flex_attention", "shared-prefix"), ("flex_attention", "pairwise"), ("torch_varlen", "shared-prefix")],
+)
+def test_a_kernel_that_cannot_train_on_the_cpu(trained, kernel, trainer):
+    model = {"attn_implementation": kernel, "dtype": "bfloat16"}
+    found = broken(trained, model=model, train={"trainer": trainer})
+    assert found == f"key 'model.attn_implementation': {kernel} has no backward pass on the CPU; write sdpa"
 
 
 def test_gpus_that_are_not_there(trained):

@@ -1,13 +1,15 @@
 """Checks before any work: what judges name must be there."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evenhand.config import Recipe
+from evenhand.config.recipe_file import dump_recipe, load_recipe
 from evenhand.errors import RecipeError
-from evenhand.preflight import named, preflight
+from evenhand.preflight import named, preflight, training
 
 LANGUAGE_MODEL = {"model": {"name": "./absent-llm"}}
 
@@ -29,6 +31,14 @@ def keys_of(error):
 def test_a_metrics_model_that_is_not_there_is_named(tmp_path, kind):
     with pytest.raises(RecipeError, match=r"key 'judges\.mine\.model': model '\./absent': there is no such file"):
         preflight(recipe(tmp_path, {"mine": {"kind": kind, "model": "./absent"}}))
+
+
+def test_a_step_of_a_loop_knows_that_its_training_was_found_sound(tmp_path):
+    given = load_recipe(Path("quickstart"), ["lora.r=2"])
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(given))
+    assert training._everything(load_recipe(tmp_path / "recipe.yaml"), "python") == training._everything(
+        given, "python"
+    )
 
 
 def test_all_that_is_missing_is_listed_together_and_once(tmp_path):

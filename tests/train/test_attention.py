@@ -249,6 +249,20 @@ def test_attention_that_cannot_do_it_is_refused_with_those_that_can(attention: s
         use_packed_attention(build("llama", attention))
 
 
+@pytest.mark.parametrize("attention", ["flex_attention", "torch_varlen"])
+def test_the_cpu_is_where_the_training_will_run(attention: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.train.attention import refuse_cpu
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    refuse_cpu(attention, use_cpu=False)
+    refuse_cpu("sdpa", use_cpu=True)
+    with pytest.raises(RecipeError, match=f"{attention} has no backward pass on the CPU; write sdpa"):
+        refuse_cpu(attention, use_cpu=True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RecipeError, match="write sdpa"):
+        refuse_cpu(attention, use_cpu=False)
+
+
 @pytest.mark.parametrize("kind", ["dynamic", "longrope"])
 def test_embedding_that_depends_on_the_longest_request_is_refused(kind: str) -> None:
     from evenhand.train.attention import use_packed_attention

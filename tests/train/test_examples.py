@@ -197,3 +197,11 @@ def test_rows_keep_the_order_of_the_file(
 ) -> None:
     prompts = [tokenizer.decode(row.prompt_ids) for row in build(order(pairs)).rows]
     assert prompts == order([tokenizer.decode(prompt_tokens(tokenizer, pair.prompt)) for pair in pairs])
+
+
+def test_pairs_without_a_side_are_called_so(pairs: list[PreferencePair], build: Build) -> None:
+    sideless = [changed(pair, side="") for pair in pairs]
+    with pytest.raises(DataError, match=r"max_length 20 \(without a side: 12; longest \d+ tokens\)"):
+        build(sideless, 20)
+    with pytest.raises(DataError, match=r"can be trained on: longer than trainer.max_length \(without a side 12\)"):
+        build(sideless, 20, "drop")

@@ -94,3 +94,35 @@ def test_rows_of_others_pairs_end_as_our_own_do(tmp_path: Path, tokenizer: Any) 
     (row,) = read_rows(written(tmp_path, {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR}), tokenizer)
     assert row.chosen_ids[-1] == tokenizer.eos_token_id
     assert tokenizer.decode(row.chosen_ids, skip_special_tokens=True).split() == CHEAP.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        (
+            {"prompt": ASK, "chosen": CHEAP, "rejected": CHEAP},
+            "chosen and rejected are the same text; mend the line, or leave it out",
+        ),
+        (
+            {"prompt": ASK, "chosen": ASKED, "rejected": said(CHEAP)},
+            "chosen is not the assistant's alone; mend the line, or leave it out",
+        ),
+        (
+            {"prompt": ASK, "chosen": "", "rejected": CHEAP},
+            "'chosen.text': is empty; give it some text or leave the record out, got ''",
+        ),
+        (
+            {"prompt": 5, "chosen": CHEAP, "rejected": DEAR},
+            "'prompt': should be a text or a list of role and content, got 5",
+        ),
+        (
+            {"prompt": ASK, "completion": CHEAP, "label": True},
+            "has the keys 'completion', 'label', 'prompt', which make no pair; a completion with a label is preferred to nothing"
+            "; write prompt, chosen and rejected, or chosen and rejected that begin with the prompt, or prompt and completions "
+            "(a list of rank and completion), each a text or a conversation",
+        ),
+    ],
+    ids=["same", "role", "empty", "kind", "label"],
+)
+def test_a_line_that_is_no_pair_is_told_in_one_line(tmp_path: Path, line: dict[str, Any], mistake: str) -> None:
+    assert read_pairs(written(tmp_path, line)) == ([], [(1, mistake)])

@@ -119,6 +119,19 @@ def test_machines_without_processes_that_know_each_other_are_refused(tmp_path: P
         n_processes(TrainSection(launcher="srun"), config)
 
 
+def test_processes_that_accelerate_leaves_to_mpirun_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "two.yaml"
+    config.write_text(json.dumps({"distributed_type": "MULTI_CPU", "num_processes": 2, "use_cpu": True}))
+    with pytest.raises(
+        RecipeError,
+        match=r"'train.accelerate_config': of .*two.yaml,.* one process in place of 2; write .*MULTI_GPU.* use_cpu",
+    ):
+        n_processes(TrainSection(), config)
+    assert n_processes(TrainSection(num_processes=1), config) == 1
+    config.write_text(config.read_text().replace("MULTI_CPU", "MULTI_GPU"))
+    assert n_processes(TrainSection(), config) == 2
+
+
 def test_srun_hands_over_the_cores_of_the_job() -> None:
     command = srun("python", 2, ["-m", "x"], {"SLURM_CPUS_PER_TASK": "8"})
     assert {"--nodes=2", "--ntasks=2", "--cpus-per-task=8", "--export=ALL"} < set(command)

@@ -135,6 +135,15 @@ def test_global_batch_and_accumulation_are_not_both_for_the_recipe_to_say(open_r
         open_round(train={"global_batch_size": 16})
 
 
+@pytest.mark.parametrize("size", [0, -2, 1.5, "2", True])
+def test_nothing_at_a_time_is_refused(open_round: OpenRound, size: object) -> None:
+    said = rf"^key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got {size!r}$"
+    with pytest.raises(RecipeError, match=said):
+        accumulation(open_round(trainer={"per_device_train_batch_size": size}).recipe, 1)
+    with pytest.raises(RecipeError, match=r"key 'trainer.gradient_accumulation_steps': needs a whole number"):
+        accumulation(open_round(trainer={"gradient_accumulation_steps": size}).recipe, 1)
+
+
 def global_batch(open_round: OpenRound, size: int) -> Recipe:
     """A recipe of this global batch, two requests at a time on each process."""
     values = open_round().recipe.model_dump(mode="json")

@@ -60,7 +60,12 @@ def test_a_part_that_fails_or_hangs_is_reported_and_the_others_go_on(tmp_path, c
     assert "no such kernel" in (tmp_path / "dies.log").read_text(encoding="utf-8")
     summary = figures(tmp_path, "summary")["parts"]
     assert [(each[""], each["state"]) for each in summary] == [(name, each["state"]) for name, each in found.items()]
-    said = capsys.readouterr().out
+    said, told = capsys.readouterr()
+    for name, each in found.items():
+        assert (
+            f"{name}: started, for at most {jobs[name].limit:g} s; what it says goes to {tmp_path / name}.log\n" in told
+        )
+        assert f"{name}: {each['state']} after {each['seconds']:g} s\n" in told
     assert said == (tmp_path / "summary.txt").read_text(encoding="utf-8")
     assert "ran past its limit" in said.replace("\u00a0", " ")
 
@@ -210,6 +215,49 @@ def test_a_run_that_is_stopped_stops_its_part(tmp_path):
         process.terminate()
         assert process.wait(60) == 128 + signal.SIGTERM
     assert not Path(f"/proc/{found[0]}").exists()
+
+
+def test_a_run_that_is_interrupted_leaves_its_summary(tmp_path, capsys):
+    interrupt = "import os, signal; os.kill(os.getppid(), signal.SIGINT); time.sleep(600)"
+    (tmp_path / "waits.json").write_text(json.dumps({"rows": [{"name": "old", "state": PASSED}]}))
+    jobs = {
+        "works": job(written(tmp_path, "works.json", PASSED)),
+        "hangs": job(written(tmp_path, "hangs.json", PASSED) + interrupt),
+        "waits": job(""),
+    }
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_jobs(jobs, tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    summary = {each[""]: each for each in figures(tmp_path, "summary")["parts"]}
+    assert {name: each["state"] for name, each in summary.items()} == {
+        "works": PASSED,
+        "hangs": FAILED,
+        "waits": "not run",
+    }
+    assert summary["hangs"]["reason"] == "the run was stopped"
+    assert summary["hangs"]["rows passed"] == 1
+    assert not (tmp_path / "waits.json").exists(), "figures of an earlier run"
+    said = capsys.readouterr().out
+    assert said == (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    assert "not run" in said.replace("\u00a0", " ")
+
+
+def test_a_script_that_is_stopped_leaves_its_summary(tmp_path):
+    environment = os.environ | {"PYTHON": sys.executable}
+    with subprocess.Popen(
+        [str(SCRIPT), "--tiny", "--output", str(tmp_path), "--only", "kernels", "memory"],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("kernels: started, for at most 600 s; ")
+        process.terminate()
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert [each["state"] for each in figures(tmp_path, "summary")["parts"]] == [FAILED, "not run"]
+    assert "the run was stopped" in said.replace("\u00a0", " ")
 
 
 def test_a_run_that_is_stopped_while_it_starts_its_part_stops_it(tmp_path, monkeypatch):
