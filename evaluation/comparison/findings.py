@@ -31,21 +31,21 @@ def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
 def as_used(tests: Sequence[PairedTest]) -> list[PairedTest]:
     """The tests over all requests that compare each later entry with the first as both are used: at the best of all they have.
 
-    Where the first has one answer a request and a later one several candidates, that is the best of these against the one answer;
-    else the largest budget that both have. Of one entry alone, its best of all against one draw of it.
+    An entry of one answer a request, as a greedy one, has no best of k, and stands by that answer. Of one entry alone it is its
+    best of all against one draw of it.
     """
     overall = [test for test in tests if test.side is None]
+    most: dict[str, int] = {}
+    for test in overall:
+        for label, k in ((test.subject, test.k), (test.reference, test.reference_k)):
+            most[label] = max(k, most.get(label, 1))
     others = [test for test in overall if test.subject != test.reference]
     if not others:
-        return [test for test in overall if test.k == max(each.k for each in overall)]
+        return [test for test in overall if test.k == most[test.subject]]
     first = others[0].reference
-    # only a first entry without a best of its own stands by its one draw
-    is_single = all(test.reference_k == 1 for test in overall if test.reference == first)
-    found = []
-    for label in dict.fromkeys(test.subject for test in others):
-        mine = [t for t in others if (t.subject, t.reference) == (label, first) and (is_single or t.k == t.reference_k)]
-        found += [test for test in mine if test.k == max(each.k for each in mine)]
-    return found
+    best = [t for t in others if (t.k, t.reference, t.reference_k) == (most[t.subject], first, most[first])]
+    in_order = list(dict.fromkeys(test.subject for test in others))
+    return sorted(best, key=lambda test: in_order.index(test.subject))
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
@@ -102,13 +102,11 @@ def _setting(used: Sequence[PairedTest]) -> tuple[str, dict[str, str]]:
     labels, reference = {test.subject: test.k for test in used}, used[0].reference
     if reference in labels:
         return f", its best of {used[0].k} against one summary drawn from it", {reference: "the best"}
-    budgets, is_single = set(labels.values()), all(test.reference_k == 1 for test in used)
-    if len(budgets) == 1 and not (is_single and budgets != {1}):
-        (k,) = budgets
+    k = used[0].reference_k
+    if set(labels.values()) == {k}:
         which = "one summary drawn from each" if k == 1 else f"the best of {k} of each"
         return f" {reference}, {which}", {label: label for label in labels}
-    whom = f" {_drawn(1)} {reference}" if is_single else f" {reference} at equal budgets"
-    return whom, {label: f"{_drawn(k)} {label}" for label, k in labels.items()}
+    return f" {_drawn(k)} {reference}", {label: f"{_drawn(n)} {label}" for label, n in labels.items()}
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterator[str]:
@@ -124,7 +122,8 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterat
         elif here:
             unsure.append(judge.name)
     if unsure:
-        yield f"By {joined(unsure)}, no entry differs clearly from{whom}."
+        of = f" for any of {len(names)} entries" if len(names) > 1 else ""
+        yield f"By {joined(unsure)}, against{whom}: {UNSURE}{of}."
 
 
 def at_other_budgets(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> dict[int, list[str]]:
@@ -169,7 +168,7 @@ def _by_verdict(tests: Sequence[PairedTest], judge: JudgeNote, names: Mapping[st
     unsure = said.pop(UNSURE, [])
     parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
     if unsure:
-        others = f"the other {len(unsure)}" if said else f"any of {len(unsure)}"
+        others = f"{'the other' if said else 'any of'} {len(unsure)} entries"
         parts.append(f"{UNSURE} for {joined(unsure) if len(unsure) <= MOST_NAMED else others}")
     return "; ".join(parts)
 

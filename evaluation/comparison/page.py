@@ -325,7 +325,8 @@ def _tests(found: Comparison) -> Iterator[Block]:
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
         "after Benjamini and Hochberg over all that ask the same: whether entries differ at equal budgets; what reranking adds, "
-        "which is better by design; or both at once. Judges of the report and judges that are rewards, too, are adjusted apart. "
+        "which is better by design; or both at once, as where budgets differ. Judges of the report and judges that are rewards, "
+        "too, are adjusted apart. "
         f"Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:

@@ -1,7 +1,7 @@
 """Which systems are tested against which, and what comes of it.
 
 Three questions: at equal budgets, is an entry better than the first one that has as many candidates; what does reranking add
-to an entry; and is an entry at its own best better than one draw of the first.
+to an entry; and is an entry at its own best better than one draw of the first, and than the first at its own.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,15 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
     """The pairs that are tested, each once: the first minus the second."""
     at_their_best = {system.label: system for system in systems}.values()
     one_draw = {system.label: system for system in systems if system.k == 1}
-    first = next(iter(one_draw.values()), None)
+    first, leader = next(iter(one_draw.values()), None), next(iter(at_their_best), None)
     wanted: list[tuple[System, System | None]] = []
     for k in dict.fromkeys(system.k for system in systems):
         reference, *others = [system for system in systems if system.k == k]
         wanted += [(other, reference) for other in others]
     wanted += [(best, one_draw.get(best.label)) for best in at_their_best if best.k > 1]
-    wanted += [(best, first) for best in at_their_best if first and best.label != first.label]
+    wanted += [
+        (best, other) for best in at_their_best for other in (first, leader) if other and best.label != other.label
+    ]
     found: dict[Names, Pair] = {}
     for one, other in wanted:
         if other:

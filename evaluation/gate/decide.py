@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...config.gate import LEAST_GATED
-from ...resampling import NOISE, Bootstrap, cut_to, exact_bounds, interval_by_sets
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, cut_to, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -28,10 +28,7 @@ Bounds = tuple[float | None, float | None]
 MOST_DRAWS = 20_000
 INSIDE = "inside what is expected, which is no single number"
 SMALL = "fewer sets have this value than --least-group asks for"
-FEW = (
-    "fewer than {least} sets, of which skewed numbers break too often by chance what they keep; least_sets of a --profile "
-    "asks for fewer"
-)
+SKEWED = ", of which skewed numbers break too often by chance what they keep; least_sets of a --profile asks for fewer"
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
@@ -93,7 +90,8 @@ def judged(
     # what is shown has no end off the scale; verdicts are those of the whole interval
     low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
     left_out = [each.group for each in numbers if each not in kept and each.group]
-    few = FEW.format(least=least_sets) if any(each.is_few(least_sets) for each in kept) else ALIKE
+    needed = max((each.needed(least_sets) for each in kept if each.is_few(least_sets)), default=None)
+    few = ALIKE if needed is None else f"fewer than {needed} sets{SKEWED if needed > LEAST_SETS else ''}"
     few = SMALL if any(each.has_few for each in kept) else few
     is_inside = is_passed and all(each.is_inside for each in kept)
     notes = (

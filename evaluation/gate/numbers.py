@@ -1,6 +1,6 @@
 """What an audit, a report and a comparison have that a limit can name."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
@@ -53,11 +53,12 @@ class Named:
     withheld: str = ""
 
     def is_few(self, least_sets: int) -> bool:
-        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance.
+        """Whether it has no verdict for want of sets."""
+        return self.has_few or len(self.by_set) < self.needed(least_sets)
 
-        The exact interval of a rate holds of any number of sets.
-        """
-        return self.has_few or len(self.by_set) < (LEAST_SETS if self.is_binary else least_sets)
+    def needed(self, least_sets: int) -> int:
+        """Sets for a verdict: of fewer, skewed numbers break limits too often by chance; the interval of a rate is exact."""
+        return LEAST_SETS if self.is_binary else least_sets
 
     @property
     def reach(self) -> Scale | None:
@@ -112,11 +113,13 @@ def _in_order(numbers: Iterable[Named], systems: Iterable[str]) -> list[Named]:
 
 
 def _of_scores(page: Report | Comparison, systems: Iterable[str], differences: Iterable[Estimate]) -> list[Named]:
-    scales = {judge.name: judge.scale for judge in page.judges}
-    scales |= {each.measure: (0.0, 1.0) for each in page.traits if is_share(each.signature)}
+    shares = {each.measure for each in page.traits if is_share(each.signature)}
+    scales = {judge.name: judge.scale for judge in page.judges} | dict.fromkeys(shares, (0.0, 1.0))
+    # of other judges all may say 0 or 1 in few sets by chance
+    rates = shares | {judge.name for judge in page.judges if judge.is_rate}
     found = [
-        *_estimates(("mean",), page.scores, page.sets, scales),
-        *_estimates(("rate", "mean"), page.traits, page.sets, scales),
+        *_estimates(("mean",), page.scores, page.sets, scales, rates),
+        *_estimates(("rate", "mean"), page.traits, page.sets, scales, rates),
     ]
     scores = {each.measures for each in found if not each.is_binary}
     paired = [
@@ -195,7 +198,11 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
 
 
 def _estimates(
-    functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequence[str], scales: Mapping[str, Scale | None]
+    functions: tuple[str, ...],
+    found: Iterable[Estimate],
+    sets: Sequence[str],
+    scales: Mapping[str, Scale | None],
+    rates: Collection[str] = (),
 ) -> Iterator[Named]:
     for each in found:
         system, aliases = each.subject, tuple[str, ...]()
@@ -206,7 +213,7 @@ def _estimates(
             system = f"{system} - {_at(each.reference, each.reference_k)[0]}"
         yield Named(
             functions, (fold(each.measure),), each.side, system, aliases, each.mean, _said(sets, each.by_set), each.signature,
-            is_rate=functions != ("difference",), is_difference=functions == ("difference",), scale=scales.get(each.measure),
+            is_rate=each.measure in rates, is_difference=functions == ("difference",), scale=scales.get(each.measure),
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree import ElementTree
 
+from ...resampling import LEAST_SETS
 from ..pages.blocks import Block, Cell, Column, Heading, Page, Text, Tone, bounds, count, table
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import Unit
@@ -26,9 +27,10 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     strict = "and so does one that cannot be told (--strict)" if gate.is_strict else "one that cannot be told warns"
     yield Heading(
         "Gate",
-        lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval does, "
-        f"and else cannot be told, as are numbers of fewer than {gate.least_sets} sets unless they are exact rates. A breach or "
-        f"a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, for all limits and values.{since}",
+        lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval "
+        f"does, and else cannot be told, as are numbers of fewer than {gate.least_sets} sets and exact rates of fewer than "
+        f"{LEAST_SETS}. A breach or a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, for all "
+        f"limits and values.{since}",
     )
     heads = (Column("limit", "long"), "outcome", Column("number", kind="number"), "sets", Column("of", "long"))
     yield table("gate", heads, map(_cells, gate.rows))

@@ -92,6 +92,15 @@ def test_pairs_that_are_tested(comparison: Any):
     ]
 
 
+def test_grades_that_all_are_1_in_few_sets_are_no_exact_rate(comparison: Any):
+    ones = [score.model_copy(update={"by_set": (1.0,) * len(comparison.sets)}) for score in comparison.scores]
+    for is_rate in (False, True):
+        judges = tuple(judge.model_copy(update={"is_rate": is_rate}) for judge in comparison.judges)
+        graded = comparison.model_copy(update={"judges": judges, "scores": tuple(ones)})
+        means = [each for each in numbers_of(graded) if each.functions == ("mean",) and each.measures == ("overlap",)]
+        assert means and all(each.is_binary == is_rate for each in means)
+
+
 def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
     (test,) = [t for t in comparison.tests if (t.subject, t.k, t.reference_k, t.side) == ("dpo", 1, 1, None)]
     # all four sets gain 0.1: 2 of 16 sign patterns are as extreme

@@ -64,16 +64,18 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
             "Against one summary drawn from base: the best of 8 of rerank better by 1 of 2 judges, one summary drawn from debate "
             "worse by 1 of 2; one summary drawn from each: rerank worse by 1 of 2 judges",
         ),
-        # where the first has a best of its own, a larger budget of the other alone would be no contest
+        # where the first has a best of its own, that is what the best of the others stands against
         (
             [
                 outcome("dpo", "recall", "no clear difference", k=1),
-                outcome("dpo", "recall", "higher", k=3),
+                outcome("dpo", "recall", "no clear difference", k=3),
                 outcome("dpo", "recall", "higher", k=8, reference_k=1),
-                outcome("debate", "recall", "lower", k=1),
+                outcome("dpo", "recall", "higher", k=8, reference_k=3),
+                outcome("debate", "recall", "higher", k=1),
+                outcome("debate", "recall", "lower", k=1, reference_k=3),
             ],
-            "Against base at equal budgets: the best of 3 of dpo better by 1 of 2 judges, one summary drawn from debate worse "
-            "by 1 of 2",
+            "Against the best of 3 of base: the best of 8 of dpo better by 1 of 2 judges, one summary drawn from debate worse "
+            "by 1 of 2; one summary drawn from each: debate better by 1 of 2 judges, no clear difference for the other",
         ),
         (
             [
@@ -127,18 +129,15 @@ def test_the_best_of_k_stands_against_a_first_entry_of_one_answer():
     unsure = "no clear difference"
     draws = [outcome(name, "recall", unsure, k=1) for name in ("rerank", "dpo")]
     best = [outcome("rerank", "recall", "higher", reference_k=1), outcome("dpo", "recall", unsure, reference_k=1)]
-    own = [
-        outcome("base", "recall", "higher", reference_k=1),
-        outcome("rerank", "recall", "higher", reference_k=1, side="left"),
-    ]
+    own = [outcome("rerank", "recall", "higher", reference_k=1, side="left")]
     said = "By recall, against one summary drawn from base: the best of 8 of rerank (+0.100) better; no clear difference for "
     assert list(findings(JUDGES, [*draws, *best, *own])) == [f"{said}the best of 8 of dpo."]
     # that none is clear is said, too
     (alone,) = findings(JUDGES, [*draws, best[1]])
-    assert alone == "By recall, no entry differs clearly from one summary drawn from base."
-    # a first entry of several candidates has a best of its own, against which it would be no contest
+    assert alone == "By recall, against one summary drawn from base: no clear difference for any of 2 entries."
+    # a first entry of several candidates has a best of its own, and what others are is compared with that
     assert list(findings(JUDGES, [*draws, *best, outcome("dpo", "recall", unsure)])) == [
-        "By recall, no entry differs clearly from base at equal budgets."
+        "By recall, against base, the best of 8 of each: no clear difference."
     ]
 
 

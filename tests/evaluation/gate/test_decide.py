@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from math import comb
 
@@ -112,6 +113,21 @@ def test_a_rate_of_all_sets_is_not_certain():
     found = judged(parse_limit("rate(kept) < 0.9"), [named(*[1.0] * 20, is_rate=True)], PLAN, 1)
     assert (found.outcome, found.low, found.high) == ("cannot tell", pytest.approx(0.832, abs=5e-4), 1.0)
     assert found.low == exact_bounds(1.0, 20, 0.95)[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_rate", "least", "said"),
+    [
+        ([0.5] * 8, False, 20, "fewer than 20 sets, of which skewed .*least_sets of a --profile asks for fewer"),
+        # the least that can be asked for, and what rates need: no advice that cannot be followed
+        ([0.5] * 4, False, 5, "fewer than 5 sets"),
+        ([1.0] * 3, True, 20, "fewer than 5 sets"),
+    ],
+)
+def test_what_lacks_sets_says_how_many_it_needs(values, is_rate, least, said):
+    found = judged(parse_limit("rate(kept) < 0.4"), [named(*values, is_rate=is_rate)], PLAN, 1, least)
+    assert found.outcome == "cannot tell"
+    assert re.fullmatch(said, found.note)
 
 
 def test_a_rate_has_a_verdict_from_five_sets_on_for_its_interval_is_exact():
