@@ -117,6 +117,11 @@ def explain(error: ValidationError) -> str:
         if problem["type"] == "missing":
             parts.append(f"{where}: is missing")
             continue
+        if problem["type"] == "too_short":
+            parts.append(
+                f"{where}: needs at least {problem['ctx']['min_length']}, and there are {problem['ctx']['actual_length']}"
+            )
+            continue
         message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
         given = problem.get("input")
         shown = f", got {shortened(given)}" if isinstance(given, str | int | float) else ""

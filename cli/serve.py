@@ -64,6 +64,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
     loaded = load_recipe(recipe, set_ or [])
     from ..extras import need
+    from ..runfolder.phases import BASE, open_phase
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
     from ..serve.listen import address, keys_from, leave_what_hangs, open_socket, served_phase, server_of
@@ -71,8 +72,9 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
     limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env))
+    # mistakes of the command line first: a server is asked whether it is there
+    guard = read_guard(fail_if or [], open_phase(loaded, phase or BASE))
     chosen = served_phase(loaded, phase)
-    guard = read_guard(fail_if or [], chosen)
     with open_socket(host, port) as listening:
         server = server_of(chosen, limits, guard)
         place = address(host, listening.getsockname()[1])

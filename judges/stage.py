@@ -268,7 +268,7 @@ class _Counts:
         for name, n in self._greedy.items():
             if n:
                 yield (
-                    f"judge {name}: {n} of {self._scored[name]} grades are whole ones, as they were written: the server gave no "
+                    f"{n} of {self._scored[name]} grades of {name} are whole ones, as they were written: the server gave no "
                     "probabilities to make expected grades of"
                 )
 

@@ -197,8 +197,8 @@ def _refuse_passes(phase: Phase, asked: LanguageModel, prompts: Mapping[str, str
         refuse_passes(most, allowed, is_zero3=is_zero3(config))
     if most > allowed:
         log.warning(
-            "train.max_tokens_per_pass: a micro-batch has up to %d tokens, if all candidates are as long as they may be; of more "
-            "than %d the training would be refused, which loses the gradients of all passes but one: write %d or lower "
+            "train.max_tokens_per_pass: a micro-batch has up to %d tokens, if all candidates are as long as they may be. One of "
+            "more than %d would lose the gradients of all passes but one, and the training would refuse it: write %d, or lower "
             "trainer.per_device_train_batch_size",
             most,
             allowed,

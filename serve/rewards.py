@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import random
+import re
+import ssl
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +20,8 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
+# http://HOST:PORT/PATH, IPv6 in brackets
+ADDRESS = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+)(:\d{1,5})?(/\S*)?")
 DEFAULT_URL = "http://127.0.0.1:8080/v1"
 # answers after which the same request may succeed, unless the server says that nothing but mending it helps
 LATER = (429, 502, 503, 504)
@@ -41,7 +45,7 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
         OSError: the server is not there all the time.
     """
     place = (url or os.environ.get("EVENHAND_SERVE_URL") or DEFAULT_URL).rstrip("/")
-    if not place.startswith(("http://", "https://")):
+    if not ADDRESS.fullmatch(place):
         raise ValueError(f"{place!r} is no address of a server; write http://HOST:PORT/v1")
     body = json.dumps({"items": [_clean(each) for each in items]}).encode()
     headers = {"Content-Type": "application/json"}
@@ -60,6 +64,8 @@ def _asked(request: urllib.request.Request, until: float) -> Any:
             status, said, after = _answer(request, max(0.1, until - time.monotonic()))
         except (OSError, http.client.HTTPException) as lost:
             fault: Exception = OSError(f"{request.full_url}: {lost}")
+            if isinstance(getattr(lost, "reason", lost), ssl.SSLCertVerificationError):
+                raise fault from lost
         else:
             if status == 200:
                 return json.loads(said)

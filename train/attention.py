@@ -91,7 +91,10 @@ def refuse_cpu(attention: str, *, use_cpu: bool) -> None:
         RecipeError: that is on the CPU, and the kernel is not sdpa.
     """
     if attention in PACKED and attention != "sdpa" and (use_cpu or not torch.cuda.is_available()):
-        raise RecipeError(f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa")
+        raise RecipeError(
+            f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa, or, if it "
+            "trains on another machine, look at it there (`evenhand validate --elsewhere` looks at the rest here)"
+        )
 
 
 def use_masks(model: Any) -> None:

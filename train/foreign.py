@@ -40,6 +40,8 @@ Said = Annotated[
 ]
 # how an error names a record that contradicts itself
 WHOLE = "'record'"
+# how an error names what a text may be; no file has such keys
+KINDS = re.compile(r"\.(?:text|conversation)(?=[.'])")
 # keys that a pair of evenhand's own has and others' have not
 OWN = {"request_id", "chosen_id", "margin"}
 
@@ -129,16 +131,17 @@ def read_pairs(path: Path) -> tuple[list[tuple[int, PreferencePair]], list[tuple
         try:
             pairs += [(number, pair) for pair in _of_line(line)]
         except (DataError, ValueError) as error:
-            mistakes.append((number, str(error)))
+            mistakes.append((number, KINDS.sub("", str(error))))
     return pairs, mistakes
 
 
 def _of_line(line: str) -> Iterator[PreferencePair]:
     try:
-        keys = set(parse_json(line))
-    except (NotJsonError, TypeError):
-        # said in the words of a line that should be a pair
-        keys = OWN
+        given = parse_json(line)
+    except NotJsonError:
+        given = None
+    # what is no object is told in the words of a line that should be a pair
+    keys = set(given) if isinstance(given, dict) else OWN
     if "completions" in keys:
         yield from parse_given_line(line, GivenRanks).pairs()
     elif keys & OWN:

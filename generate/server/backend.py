@@ -31,8 +31,8 @@ from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .requests import Messages, Sending, Tokens
 
-# seconds
-MINUTE = 60.0
+# seconds, and tenths of them
+MINUTE, TENTHS = 60.0, 600
 
 
 class ServerBackend:
@@ -47,8 +47,10 @@ class ServerBackend:
         sending: Sending = Messages()
         if self._server.prompts == "tokens":
             sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
-        # requests one by one: each step of a run begins anew, and bursts would add up
-        self._rates = _rate(self._server.requests_per_minute, at_once=1), _rate(self._server.tokens_per_minute)
+        # each step of a run begins anew, and bursts of a minute would add up; of a tenth of a second they do not
+        requests = self._server.requests_per_minute
+        at_once = max(1, (requests or 0) // TENTHS)
+        self._rates = _rate(requests, at_once), _rate(self._server.tokens_per_minute)
         self._client = open_client(self._server)
         self._kept = KeptAnswers()
         self._exchange = Exchange(section, self._server.model or model.name, sending, self._kept)

@@ -131,7 +131,7 @@ def test_server_without_alternatives_gives_whole_grades_and_says_so():
     n = sum(each["judge"] == "rubric_coverage" for each in judgements)
     counts = receipt("other", "judge")
     assert counts["greedy"] == {"rubric_coverage": n, "rubric_faithfulness": n}
-    warning = f"judge rubric_coverage: {n} of {n} grades are whole ones"
+    warning = f"{n} of {n} grades of rubric_coverage are whole ones"
     assert f"warning: {warning}" in said
     with Server() as server:
         assert run("report", "server/rerank", *changed(server, name="other", output="other"))[0] == 0

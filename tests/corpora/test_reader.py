@@ -59,7 +59,7 @@ def test_every_mistake_of_a_file_is_listed_with_its_line(tmp_path):
             "document ids occur more than once: twice/left",
             "set id 'good' occurs in line 1 already",
             "'tpoic': is not a key of this record",
-            "'documents': tuple should have at least 1 item",
+            "'documents': needs at least 1, and there are 0",
             "should be an object",
         ],
         strict=True,

@@ -502,7 +502,7 @@ def test_prompts_whose_micro_batch_would_lose_passes(passing, caplog):
     assert "write gradient_checkpointing_kwargs: {use_reentrant: false}" in said
     # an epoch without a whole step may have smaller micro-batches; one whole prompt still fits
     assert told(250, gradient_accumulation_steps=4) == []
-    assert "of more than 250 the training would be refused" in caplog.text
+    assert "One of more than 250 would lose the gradients of all passes but one" in caplog.text
     assert told(4096) == told(250, gradient_checkpointing_kwargs={"use_reentrant": False}) == []
     assert caplog.text == ""
 
@@ -652,7 +652,9 @@ def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
 def test_a_kernel_that_cannot_train_on_the_cpu(trained, kernel, trainer):
     model = {"attn_implementation": kernel, "dtype": "bfloat16"}
     found = broken(trained, model=model, train={"trainer": trainer})
-    assert found == f"key 'model.attn_implementation': {kernel} has no backward pass on the CPU; write sdpa"
+    assert found.startswith(
+        f"key 'model.attn_implementation': {kernel} has no backward pass on the CPU; write sdpa, or"
+    )
 
 
 def test_gpus_that_are_not_there(trained):

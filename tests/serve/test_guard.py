@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from evenhand.api.steps import candidate_of
 from evenhand.cli.app import app
+from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import DataError
 from evenhand.generate.method import draws
 from evenhand.records import Judgement
@@ -67,6 +68,12 @@ def test_all_limits_that_are_wrong_are_named(tmp_path):
         )
     first, second = str(refused.value).splitlines()
     assert "'words': is not a limit" in first and "'other' does not judge" in second
+
+
+def test_limits_are_read_before_a_server_is_asked(tmp_path):
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(recipe_of(tmp_path, "http://127.0.0.1:1/v1")))
+    told = CliRunner().invoke(app, ["serve", str(tmp_path / "recipe.yaml"), "--fail-if", "score(other) < 1"])
+    assert isinstance(told.exception, DataError) and "'other' does not judge" in str(told.exception)
 
 
 def test_help_lists_names_of_which_each_is_a_limit(tmp_path):

@@ -2,9 +2,11 @@
 
 import json
 import runpy
+import ssl
 import sys
 import threading
 import time
+import urllib.error
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -112,6 +114,25 @@ def test_functions_of_verl_and_trl_give_the_servers_rewards(address, monkeypatch
     assert found == [3, 5]
     with pytest.raises(ValueError, match="side: 'left' is not one of them"):
         rewards.compute_score("any", THREE, {**ASKED, "side": "left"})
+
+
+@pytest.mark.parametrize("address", ["localhost:8080", "http:///v1", "http://127.0.0.1:80x/v1", "http://exa mple/v1"])
+def test_what_is_no_address_is_not_asked_again(address, monkeypatch):
+    monkeypatch.setenv("EVENHAND_SERVE_URL", address)
+    monkeypatch.setattr(rewards.time, "sleep", lambda _: pytest.fail("it is asked again"))
+    with pytest.raises(ValueError, match="no address of a server"):
+        rewards.compute_score("any", THREE, ASKED)
+
+
+def test_a_certificate_that_is_not_trusted_is_not_asked_again(monkeypatch):
+    def refuse(*_, **__):
+        raise urllib.error.URLError(ssl.SSLCertVerificationError("self-signed certificate"))
+
+    monkeypatch.setattr(rewards.urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(rewards.time, "sleep", lambda _: pytest.fail("it is asked again"))
+    monkeypatch.setenv("EVENHAND_SERVE_URL", "https://localhost:1/v1")
+    with pytest.raises(OSError, match="self-signed"):
+        rewards.compute_score("any", THREE, ASKED)
 
 
 def test_the_file_of_reward_functions_stands_alone():

@@ -109,7 +109,7 @@ def test_rows_of_others_pairs_end_as_our_own_do(tmp_path: Path, tokenizer: Any) 
         ),
         (
             {"prompt": ASK, "chosen": "", "rejected": CHEAP},
-            "'chosen.text': is empty; give it some text or leave the record out, got ''",
+            "'chosen': is empty; give it some text or leave the record out, got ''",
         ),
         (
             {"prompt": 5, "chosen": CHEAP, "rejected": DEAR},
@@ -121,8 +121,16 @@ def test_rows_of_others_pairs_end_as_our_own_do(tmp_path: Path, tokenizer: Any) 
             "; write prompt, chosen and rejected, or chosen and rejected that begin with the prompt, or prompt and completions "
             "(a list of rank and completion), each a text or a conversation",
         ),
+        (
+            {"prompt": ASK, "chosen": [], "rejected": DEAR},
+            "'chosen': needs at least 1, and there are 0",
+        ),
+        ([1, 2], "should be an object"),
+        ("abc", "should be an object"),
     ],
-    ids=["same", "role", "empty", "kind", "label"],
+    ids=["same", "role", "empty", "kind", "label", "no turn", "list", "text"],
 )
-def test_a_line_that_is_no_pair_is_told_in_one_line(tmp_path: Path, line: dict[str, Any], mistake: str) -> None:
-    assert read_pairs(written(tmp_path, line)) == ([], [(1, mistake)])
+def test_a_line_that_is_no_pair_is_told_in_one_line(tmp_path: Path, line: Any, mistake: str) -> None:
+    pairs, ((number, said_of_it),) = read_pairs(written(tmp_path, line))
+    assert (pairs, number) == ([], 1)
+    assert mistake in said_of_it

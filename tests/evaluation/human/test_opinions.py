@@ -48,7 +48,7 @@ def test_mistakes_are_told_together_with_their_lines(tmp_path):
             "'us' has its 'units' already; give it once",
             "nobody labelled summaries of set 'fr'",
             "nobody labelled summary 'us/3' of set 'us'; did you mean 'us/",
-            "'units': tuple should have at least 1 item",
+            "'units': needs at least 1, and there are 0",
             "'unit': is not a key of this record",
             "one object a line is expected",
         ],
