@@ -532,36 +532,6 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else float(next(found)) for p in p_values]
 
 
-def adjusted_over_families(
-    families: Sequence[Sequence[float | None]], weights: Sequence[float]
-) -> list[list[float | None]]:
-    """The p-values of several families that ask different things of the same data.
-
-    Where there is nothing to find, any of them is at most alpha in at most that share of cases.
-
-    Within a family after Benjamini and Hochberg, `adjusted`. The smallest of these is the p-value of the family (Simes 1986), and
-    over the families it is corrected after Holm (1979), with weights. A p-value is the larger of its own and that of its family,
-    so that it counts only where the family does (Meinshausen 2008).
-
-    Args:
-        families: p-values of each; None where there is none.
-        weights: above 0, one a family: a family with twice the weight is tested at twice the level.
-
-    Returns:
-        In [0, 1], as they were given.
-    """
-    within = [adjusted(each) for each in families]
-    smallest = [min((p for p in each if p is not None), default=None) for each in within]
-    asked = sorted(
-        (p / weight, p, weight, k) for k, (p, weight) in enumerate(zip(smallest, weights, strict=True)) if p is not None
-    )
-    left, so_far, least = sum(weight for *_, weight, _ in asked), 0.0, [0.0] * len(families)
-    for _, p_value, weight, k in asked:
-        so_far = max(so_far, min(1.0, p_value * left / weight))
-        least[k], left = so_far, left - weight
-    return [[None if p is None else max(p, least[k]) for p in each] for k, each in enumerate(within)]
-
-
 # what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
 CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - level"
 

@@ -24,16 +24,17 @@ from numpy.typing import NDArray
 from ..config.fairness import EntailerSection, MatcherSection
 from ..corpora.bundled import DOCUMENTS, file_of
 from ..corpora.reader import read_document_sets
+from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.contents import Chance, Vote
 from ..evaluation.audit.coverage import UnitCoverage
 from ..evaluation.audit.figures import Family, Measured
+from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.shares import ValueShares
-from ..evaluation.audit.votes import chance_levels, votes
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures import open_entailer, open_matcher
 from ..judges.measures.words import WordMatcher
 from ..judges.shared import SharedModels
-from ..resampling import LEAST_SETS
+from ..resampling import Bootstrap
 from ..text import sentences
 from .report import Option
 from .simulate import asked, print_heads, print_row
@@ -44,6 +45,7 @@ N_COMMON, N_OWN, N_TOPIC = 1500, 300, 40
 TOPIC_SHARE = 0.3
 N_SENTENCES, WORDS_A_SENTENCE = 4, 8
 LEVEL = 0.95
+PLAN = AuditPlan(bootstrap=Bootstrap(level=LEVEL))
 SIDES = ("first", "second", "third", "fourth")
 # of the table of values that are named
 HEADS = (
@@ -187,14 +189,14 @@ def measured(family: Family, given: Sequence[LabelledSummary], system: str = "sy
 
 def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, Chance]:
     """By value, what an audit says of the gaps by which it names groups."""
-    found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
+    found = conclude([measured(family, given)], ["system"], PLAN).chances
     return {quantity.value: chance for (*_, quantity), chance in found.items() if quantity.kind.names}
 
 
 def vote(family: Family, one: Sequence[LabelledSummary], other: Sequence[LabelledSummary]) -> Vote:
     """Whether `one` is fairer than `other`."""
     both = [measured(family, other, "reference"), measured(family, one, "system")]
-    (found,) = votes(both, ["reference", "system"], LEVEL, LEAST_SETS)
+    (found,) = conclude(both, ["reference", "system"], PLAN).votes
     return found
 
 

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import get_args
 
 from ..corpora.bundled import DOCUMENTS, file_of
+from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.contents import Chance
 from ..evaluation.audit.figures import Family
 from ..evaluation.audit.opinions import Opinions
-from ..evaluation.audit.votes import chance_levels
 from ..fairness.labelled import LabelledSummary
-from ..resampling import LEAST_SETS
 from .calibration import (
-    LEVEL,
     OF_SENTENCES,
+    PLAN,
     REAL,
     Corpus,
     Manner,
@@ -92,7 +91,7 @@ def beyond_of(family: Family, corpora: Iterable[list[LabelledSummary]]) -> dict[
     """By aggregate, of summaries of every corpus."""
     counted = dict[str, Beyond]()
     for given in corpora:
-        found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
+        found = conclude([measured(family, given)], ["system"], PLAN).chances
         add(counted, {of.kind.name: _one(chance) for (*_, of), chance in found.items() if of.value is None})
     return counted
 

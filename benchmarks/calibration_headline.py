@@ -40,17 +40,15 @@ from .simulate import asked, print_heads, print_row
 # documents of each value
 ALL_SIZES = ((4, 4), (7, 1), (5, 2, 1))
 ATTRIBUTE = "side"
-# intervals of numbers beside the gaps, which name nobody, need few draws
+# intervals of numbers beside the gaps, which name nobody, need few draws; those of differences are exchanged often all the same
 PLAN = AuditPlan(bootstrap=Bootstrap(level=LEVEL, resamples=20), n_examples=0)
-# of pages with published differences, whose tests are drawn as often as an audit draws them
-PLAN_OF_SEVERAL = AuditPlan(bootstrap=Bootstrap(level=LEVEL), n_examples=0)
 HEADS = (
     "documents", "own words", "summaries", "sets", "headline names falsely", "some family does, each at 5 %",
     "smallest halved: found", "largest halved: found",
 )  # fmt: skip
 PAGE_HEADS = (
-    "page", "documents", "sets", "trials", "says something falsely", "names a value", "compares systems",
-    "published measures differ", "place or documents", "some table, each at 5 %", "last halves: named", "less fair",
+    "page", "documents", "sets", "trials", "concludes something falsely", "names a value", "compares systems",
+    "place or documents", "some table, each at 5 %", "published measures differ", "last halves: named", "less fair",
     "something of the others",
 )  # fmt: skip
 CLEAR = ("higher", "lower")
@@ -91,14 +89,15 @@ class Pages:
     """Pages in which something was said."""
 
     trials: int
-    # anything, of summaries that take no side: who is named, which system differs, published measures, places or documents
+    # anything, of summaries that take no side: who is named, which system is fairer, places or documents
     false: int = 0
     named: int = 0
     compared: int = 0
-    differs: int = 0
     causes: int = 0
     # some table of them where each has the whole level for itself
     apart: int = 0
+    # the table of published measures, from which nothing is concluded
+    differs: int = 0
     # where the last system halves the smallest value: that is named, the system is less fair, and something is said of the others
     found: int = 0
     less_fair: int = 0
@@ -114,16 +113,16 @@ class Said:
     # systems that are said to differ from the first one, and those that are less fair
     compared: frozenset[str]
     less_fair: frozenset[str]
-    # of published measures, and of places and documents
-    differs: bool
+    # of places and documents; of published measures, from which nothing is concluded
     causes: bool
+    differs: bool
     # whether something is said where each table has 5 % for itself
     apart: bool
 
     @property
     def something(self) -> bool:
-        """Whether anything is said at all."""
-        return bool(self.named or self.compared or self.differs or self.causes)
+        """Whether anything is concluded at all."""
+        return bool(self.named or self.compared or self.causes)
 
 
 def families(values: tuple[str, ...], *, has_tone: bool = False) -> list[Family]:
@@ -183,8 +182,7 @@ def audit_of(
         sets=sets, attribute=ATTRIBUTE, values=corpus.values, declared=(corpus.values,) * len(sets),
         systems=tuple(systems), documents="", documents_digest="", n_not_drawn=0,
     )  # fmt: skip
-    plan = PLAN if of.n_systems == 1 else PLAN_OF_SEVERAL
-    return build_audit(given, plan, families(corpus.values, has_tone=of.has_tone))
+    return build_audit(given, PLAN, families(corpus.values, has_tone=of.has_tone))
 
 
 def count_headed(corpus: Corpus, trials: int, *, planted: bool = True) -> Headlines:
@@ -221,7 +219,7 @@ Test = tuple[tuple[float | None, float | None], float | None, int]
 
 
 def _tests_of(found: Audit) -> Iterator[list[Test]]:
-    """The tests of every table: of each family that names, of systems, of published measures, of places and of documents."""
+    """The tests of every table: of each family that names, of systems, of places and of documents."""
     for family in {each.family for each in found.by_value}:
         yield [
             ((c.low, c.high), c.p_value, found.n_sets)
@@ -229,7 +227,6 @@ def _tests_of(found: Audit) -> Iterator[list[Test]]:
             if each.family == family and each.measure.kind.names and (c := each.chance)
         ]
     yield [((each.low, each.high), each.p_value, each.n) for each in found.votes]
-    yield [((each.low, each.high), each.p_value, each.n) for each in found.differences]
     for follows in {each.follows for each in found.orders}:
         yield [((each.low, each.high), each.p_value, each.n) for each in found.orders if each.follows == follows]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..evaluation.audit.figures import Measured, bounds_of
-from ..evaluation.audit.votes import chance_levels
+from ..evaluation.audit.votes import gaps_to_chance
 from ..resampling import LEAST_SETS, NOISE, Bootstrap, t_interval
 from .calibration import FAMILIES, LEVEL, Corpus, Manner, drawn_sets, items, measured
 from .simulate import asked, print_heads, print_row
@@ -69,7 +69,7 @@ def count_held(found: Measured, n_sets: int, trials: int, smallest: str) -> dict
         rows = np.random.default_rng([n_sets, trial]).integers(len(figures.columns), size=n_sets)
         drawn = figures.only(rows)
         students = t_interval(drawn.reduce, drawn.columns, drawn.rests_on, LEVEL)
-        gaps = chance_levels([replace(found, figures=drawn)], LEVEL, LEAST_SETS)
+        gaps = gaps_to_chance([replace(found, figures=drawn)], LEVEL).found
         said, plan = drawn.said(), Bootstrap(LEVEL, seed=trial)
         for k, quantity in enumerate(figures.quantities):
             if quantity.value in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..corpora.reordered import turned_places
 from ..evaluation.audit.contents import Effect
-from ..evaluation.audit.order import Order, effects_of_orders
+from ..evaluation.audit.correction import corrected
+from ..evaluation.audit.order import Order, effects_of, judged, tests_of
 from ..fairness.groups.order import THIRDS, thirds
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures.words import WordMatcher
@@ -64,8 +65,8 @@ def orders(
 
 def effects(systems: Sequence[Sequence[LabelledSummary]]) -> dict[tuple[str, str], Effect]:
     """By what a gap follows and the third."""
-    found = effects_of_orders([measured(ORDER, each) for each in systems], LEVEL, LEAST_SETS)
-    return {(each.follows, each.place): each for each in found}
+    found = effects_of([measured(ORDER, each) for each in systems], LEVEL)
+    return {(each.follows, each.place): each for each in judged(found, corrected(tests_of(found)), LEVEL, LEAST_SETS)}
 
 
 def count_places(corpus: Corpus, halved: Halved, trials: int, *, blocks: bool = False) -> int:

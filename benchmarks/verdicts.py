@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from ..config import BiasRecipe
-from ..evaluation.audit.pairs import paired_differences
+from ..evaluation.audit.conclusions import conclude
+from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.bias.findings import describe
 from ..evaluation.bias.inputs import make_inputs
 from ..evaluation.bias.measure import gather, take_measures
@@ -27,7 +28,7 @@ from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.systems import Asked
 from ..resampling import LEAST_SETS, Bootstrap
-from .calibration import Corpus, drawn_sets, items, measured, shares, vote
+from .calibration import Corpus, drawn_sets, items, measured, shares
 from .simulate import asked, print_heads, print_row
 
 HEADS = (
@@ -90,11 +91,9 @@ def differs_in_audit(n_sets: int, seed: int) -> bool:
     family, documents = shares(corpus.values), drawn_sets(corpus, generator)
     one, other = (items(corpus, documents, generator) for _ in "ab")
     both = [measured(family, other, "reference"), measured(family, one)]
-    told = paired_differences(both, ["reference", "system"], PLAN, LEAST_SETS)
-    return any(each.verdict in ("higher", "lower") for each in told) or vote(family, one, other).verdict not in (
-        UNSURE,
-        "too few sets",
-    )
+    found = conclude(both, ["reference", "system"], AuditPlan(bootstrap=PLAN, least_group=LEAST_SETS))
+    told = {each.verdict for each in found.differences} | {each.verdict for each in found.votes}
+    return bool(told - {UNSURE, "not measured", "too few sets"})
 
 
 def leans_in_bias_study(n_documents: int, seed: int) -> bool:

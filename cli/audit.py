@@ -174,7 +174,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     limit: Annotated[int | None, typer.Option(min=1, help="Audit only this many sets, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of that draw and of the tests.")] = 0,
     resamples: Annotated[
-        int, typer.Option(min=100, help="Exchanges of systems within document sets, for tests.")
+        int, typer.Option(min=100, help="Draws of intervals; systems are exchanged 20,000 times or more, for tests.")
     ] = 1000,
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Of the intervals; 1 - level is that of the tests.")

@@ -17,7 +17,6 @@ from evenhand.resampling import (
     ClusterMean,
     _mean_and_error,
     adjusted,
-    adjusted_over_families,
     cluster_interval,
     cluster_mean_draws,
     cluster_sums,
@@ -398,28 +397,6 @@ def test_correction_by_hand():
     assert adjusted([0.9, None, 0.01, 0.02]) == [pytest.approx(0.9), None, pytest.approx(0.03), pytest.approx(0.03)]
     assert adjusted([None]) == [None]
     assert adjusted([]) == []
-
-
-def test_correction_over_families_by_hand():
-    # within: .02, .02 / .01 / .9; over families of weights 2, 1, 1: .01*4/1 = .04, then .02*3/2 = .03, which is no less than .04
-    found = adjusted_over_families([[0.02, None, 0.01], [0.01], [0.9, None]], [2, 1, 1])
-    assert found == [
-        [pytest.approx(0.04), None, pytest.approx(0.04)],
-        [pytest.approx(0.04)],
-        [pytest.approx(0.9), None],
-    ]
-    # a p-value of its own may be larger than that of its family
-    assert adjusted_over_families([[0.001, 0.04], [0.5]], [1, 1])[0] == pytest.approx([0.004, 0.04])
-    # one family is corrected within itself alone, and one without p-values does not count
-    assert adjusted_over_families([[0.01, 0.04], [None]], [3, 1]) == [adjusted([0.01, 0.04]), [None]]
-    assert adjusted_over_families([], []) == []
-
-
-def test_families_with_nothing_to_find_seldom_have_a_small_p_value():
-    generator, n_trials = np.random.default_rng(0), 2000
-    found = [adjusted_over_families(generator.random((4, 3)).tolist(), [3, 1, 1, 1]) for _ in range(n_trials)]
-    n_false = sum(min(map(min, each)) <= 0.05 for each in found)
-    assert 0.03 * n_trials < n_false <= 0.05 * n_trials + 2 * math.sqrt(n_trials * 0.05 * 0.95)
 
 
 ABOVE, ACROSS, BELOW, NO_BOUNDS = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1), (None, None)

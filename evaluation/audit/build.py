@@ -13,32 +13,24 @@ from ...fairness.groups.masses import Unscored
 from ...resampling import NOISE, Bootstrap, defined, pseudo_values
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
-from . import order
 from .beside import beside
+from .conclusions import conclude
 from .contents import (
     SCHEMA,
     Audit,
     Chance,
-    Effect,
     Example,
     Line,
     MeasureNote,
     Number,
-    PairedDifference,
     Representation,
     ValueNote,
-    Vote,
 )
-from .correction import corrected
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .input import AuditInput
-from .order import Order
-from .pairs import differences_of
-from .pairs import judged as judged_differences
-from .pairs import tests_of as tests_of_differences
 from .plan import AuditPlan
-from .votes import Key, gaps_to_chance, pairs_held
+from .votes import Key
 from .warnings import by_length, warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
@@ -77,8 +69,8 @@ def build_audit(
         said = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
         raise DataError(f"nothing is left to audit: {said}")
     labels = [system.label for system in given.systems]
-    judged = _judged(measured, given, plan)
-    numbers = _numbers(measured, given, plan, judged.chances)
+    concluded = conclude(measured, labels, plan, are_orders=given.has_orders)
+    numbers = _numbers(measured, given, plan, concluded.chances)
     represented = tuple(
         found
         for system in labels
@@ -94,8 +86,8 @@ def build_audit(
     systems = tuple(map(system_note, given.systems))
     return Audit(
         schema_name=SCHEMA,
-        title=title(numbers, represented, judged.votes, systems, judged.effects),
-        warnings=(*warnings(measured, given, plan, numbers), *by_length(judged.differences, systems), *notes),
+        title=title(numbers, represented, concluded.votes, systems, concluded.effects),
+        warnings=(*warnings(measured, given, plan, numbers), *by_length(concluded.differences, systems), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
@@ -107,9 +99,9 @@ def build_audit(
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
         represented=represented,
-        differences=judged.differences,
-        votes=judged.votes,
-        orders=judged.effects,
+        differences=concluded.differences,
+        votes=concluded.votes,
+        orders=concluded.effects,
         beside=tuple(beside(measured, given, plan)),
         examples=tuple(
             example
@@ -119,35 +111,6 @@ def build_audit(
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
-    )
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """What is concluded."""
-
-    chances: dict[Key, Chance]
-    votes: tuple[Vote, ...]
-    differences: tuple[PairedDifference, ...]
-    effects: tuple[Effect, ...]
-
-
-def _judged(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> _Judged:
-    """All tests of the page, corrected together."""
-    level, labels = plan.bootstrap.level, [system.label for system in given.systems]
-    # orders of the same documents are one summarizer, which is no fairer than itself
-    compared = labels[:1] if given.has_orders else labels
-    gaps, pairs = gaps_to_chance(measured, level), pairs_held(measured, compared, level)
-    differences = differences_of(measured, compared, plan.bootstrap, plan.least_group)
-    by_order = [each for each in measured if isinstance(each.family, Order)]
-    effects = order.effects_of(by_order, level) if given.has_orders and by_order else ()
-    tests = gaps.tests | tests_of_differences(differences) | (order.tests_of(effects) if effects else {})
-    p_values = corrected(tests)
-    return _Judged(
-        gaps.judged(p_values, plan.least_group),
-        pairs.judged(tests, p_values, plan.least_group),
-        judged_differences(differences, p_values),
-        order.judged(effects, p_values, level, plan.least_group),
     )
 
 

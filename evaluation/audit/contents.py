@@ -150,8 +150,8 @@ class Chance(Record):
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and corrected for everything that is tested on the page (`correction`); None with fewer than
-    # two sets, and of measures that do not name, from whose gaps nothing is concluded
+    # two-sided, of "the gap is 0", and corrected for everything that is concluded on the page (`correction`); None with fewer
+    # than two sets, and of measures that do not name, from whose gaps nothing is concluded
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None
@@ -267,7 +267,7 @@ class PairedDifference(Record):
     is_share: bool
     # two-sided: systems are exchanged within sets; None with fewer than two sets, and where the difference is undefined
     p_value: float | None
-    # corrected for everything that is tested on the page
+    # corrected for all of these differences, and no other tests of the page
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]
@@ -292,7 +292,7 @@ class Vote(Record):
     high: float | None
     # sets scored under both
     n: int
-    # of "both have the same gap"; corrected for everything that is tested on the page
+    # of "both have the same gap"; corrected for everything that is concluded on the page
     p_value: float | None
     adjusted: float | None
     is_share: bool
@@ -315,7 +315,7 @@ class Effect(Record):
     high: float | None
     # sets scored in every order
     n: int
-    # of "the gap is 0", and corrected for everything that is tested on the page
+    # of "the gap is 0", and corrected for everything that is concluded on the page
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None

@@ -1,72 +1,100 @@
-"""One correction for everything that a page says: who is named, which system is fairer, how measures differ, what a gap follows.
+"""One correction for everything that a page concludes: who is named, which system is fairer, what a gap follows.
 
-Tests stand in parts, a part for each sentence that may be said: of a family and a system, of the published measures of a system,
-of a cause. Where there is nothing to say at most 5 % of the pages say anything, and a part of which there is nothing to say keeps
-to that also where there is something to say of another.
+Tests stand in parts, a part for each sentence that may be said: of a family and a system, of a family and two systems, of a
+cause. Where there is nothing to say at most 5 % of the pages say anything, and of parts of which there is nothing to say no more
+do where there is something to say of others.
 
 Which of two systems is fairer is asked of a family that names somebody under one of them, and of no other. Where neither leans,
-nothing is then said of two that is not said of one, so that the question costs nothing; where both lean alike, who is named is
-no error, and what was kept for that is left for the question.
+nothing is then said of two that is not said of one; where one leans, they do differ; and where both lean alike, who is named is
+no error, so that the question has what naming had. For that it stays with the family until both are answered.
+
+Published measures have no part in it: nothing is concluded from how they differ, and they are corrected among themselves
+(see `pairs`).
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...resampling import adjusted_over_families
+from ...resampling import adjusted
 from .contents import SHARES
 
-# what a part is about, which is a family of measures or one of these, and whom: a system or a cause
-Part = tuple[str, str]
+# a family and a system, or a cause: is somebody named; with a reference: do both differ; with `NEARER` besides: is one fairer
+Part = tuple[str, ...]
 P = float | None
-DIFFERENCES, CAUSES = "published differences", "place or documents"
+NEARER, CAUSES = "nearer", "place or documents"
 # what a page is made for and its headline is about; everything else shares as much as one of these has
 MAIN = (SHARES, CAUSES)
-# share of the level for published measures, from which nothing is concluded
-OF_PUBLISHED = 0.1
 
 
 def corrected(tests: Mapping[Part, Sequence[P]]) -> dict[Part, list[P]]:
-    """The p-values of a page, by part, in [0, 1]; see `resampling.adjusted_over_families`.
+    """The p-values of a page, by part, in [0, 1].
 
-    Published measures have a tenth of the level. Of the rest each of `MAIN` has the same share, and all others have one together.
-    What a share is for is divided evenly, first over what it is about and then over whom. Where a part is clear, its share goes
-    to the others.
-
-    Args:
-        tests: by part, p-values; None where there is none.
-    """
-    known = {part: p_values for part, p_values in tests.items() if any(p is not None for p in p_values)}
-    parts_of = Counter(about for about, _ in known)
-    n_others = sum(about not in (*MAIN, DIFFERENCES) for about in parts_of)
-    n_shares = sum(about in MAIN for about in parts_of) + (n_others > 0)
-    sizes = dict.fromkeys(parts_of, 1 / max(1, n_others)) | dict.fromkeys(MAIN, 1.0)
-    sizes[DIFFERENCES] = max(1, n_shares) * OF_PUBLISHED / (1 - OF_PUBLISHED)
-    weights = [sizes[about] / parts_of[about] for about, _ in known]
-    found = dict(zip(known, adjusted_over_families(list(known.values()), weights), strict=True))
-    return {part: found.get(part, [None] * len(p_values)) for part, p_values in tests.items()}
-
-
-def corrected_pairs(
-    pairs: Mapping[Part, Sequence[P]],
-    reference: str,
-    tests: Mapping[Part, Sequence[P]],
-    p_values: Mapping[Part, Sequence[P]],
-) -> dict[Part, list[P]]:
-    """The p-values of systems against the first one, each at least that of who is named under one of the two.
+    Within a part after Benjamini and Hochberg, `resampling.adjusted`; the smallest of these is the p-value of the part (Simes
+    1986), and none counts unless the part does (Meinshausen 2008). Over the parts p is corrected after Holm (1979), with weights
+    and, of systems that are compared, in steps: a weighted graph as by Bretz et al. (2009), see `_Family`. Each of `MAIN` has the
+    same share of the level, and all other families have one together.
 
     Args:
-        pairs: by family and system, of those families by which systems are compared.
-        reference: the first one.
-        tests: of the page besides.
-        p_values: the same, corrected.
+        tests: by part, p-values; None where there is none. A part without any takes no share.
     """
-    families = {family for family, _ in pairs}
-    found = corrected({part: its for part, its in tests.items() if part[0] not in families} | dict(pairs))
-    least = {part: min((p for p in its if p is not None), default=1.0) for part, its in p_values.items()}
+    within = {part: adjusted(p_values) for part, p_values in tests.items()}
+    smallest = {part: min(known) for part, its in within.items() if (known := [p for p in its if p is not None])}
+    families = _families(smallest)
+    said: dict[Part, float] = {}
+    so_far = 0.0
+    while asked := [part for part in smallest if part not in said and _is_asked(part, said)]:
+        left = sum(each.kept(said) for each in families.values())
+        p_values = {part: smallest[part] * left / families[part[0]].weight(said) for part in asked}
+        first = min(p_values, key=lambda part: p_values[part])
+        said[first] = so_far = max(so_far, min(1.0, p_values[first]))
+    return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
+
+
+def _is_asked(part: Part, said: Collection[Part]) -> bool:
+    """Whether what comes before is said: of two systems who is named under one, and of the nearer one that they differ."""
+    family, system, *more = part
+    if not more:
+        return True
+    return part[:3] in said if len(more) > 1 else (family, system) in said or (family, more[0]) in said
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Its share of the level, and what it may say.
+
+    Of systems that are not compared each has the same part of the share, which goes to all others when somebody is named.
+
+    Of systems that are compared, where somebody is rightly named under one, no more can be wrong than one thing of each but one.
+    If the first one leans, that is of each other one who is named or, if it leans too, how both differ; if it does not, it is who
+    is named under those that do not lean, as all others differ from it. So each part has the share of one system, and of one
+    system less as soon as somebody is named. Nothing goes to other families before all is said.
+    """
+
+    size: float
+    parts: tuple[Part, ...]
+
+    @property
+    def n_systems(self) -> int:
+        """Those that are compared; 0 for none."""
+        compared = any(len(part) > 2 for part in self.parts)
+        return len({system for part in self.parts for system in part[1:3]}) if compared else 0
+
+    def weight(self, said: Collection[Part]) -> float:
+        """Of each part that is asked."""
+        is_begun = any(part in said for part in self.parts)
+        return self.size / (self.n_systems - is_begun if self.n_systems else len(self.parts))
+
+    def kept(self, said: Collection[Part]) -> float:
+        """What has not gone to others."""
+        n_left = sum(part not in said for part in self.parts)
+        return self.size * (n_left > 0 if self.n_systems else n_left / len(self.parts))
+
+
+def _families(parts: Collection[Part]) -> dict[str, _Family]:
+    """By what they are about, in an order of their own, so that sums do not depend on that of the parts."""
+    names = sorted({about for about, *_ in parts})
+    n_others = sum(about not in MAIN for about in names)
     return {
-        (family, system): [
-            None if p is None else max(p, min(least[family, system], least[family, reference]))
-            for p in found[family, system]
-        ]
-        for family, system in pairs
+        about: _Family(1.0 if about in MAIN else 1 / n_others, tuple(part for part in parts if part[0] == about))
+        for about in names
     }

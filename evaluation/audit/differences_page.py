@@ -1,8 +1,10 @@
 """Which system is fairer, and how their published measures differ."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...resampling import LEAST_SETS, least_p_value
 from ..pages.blocks import (
     Block,
     Column,
@@ -22,8 +24,8 @@ from ..pages.blocks import (
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.numbers import MINUS
-from ..pages.words import joined
+from ..pages.numbers import MINUS, NOISE, said_p
+from ..pages.words import counted, joined
 from .cells import hundredfold, shown
 from .contents import Audit, PairedDifference, Vote
 
@@ -54,19 +56,40 @@ def differences(audit: Audit) -> Iterator[Block]:
             lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
             f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
             "vote for each family of measures, at the value that differs most; p is of Student's t over sets, corrected "
-            "for everything that is tested on the page.",
+            "for everything that is concluded on the page.",
         )
         yield LEGEND
         yield vote_table(audit)
-    tests = [each for each in audit.differences if each.p_value is not None]
     yield Heading(
         f"Published measures: differences to {reference}",
-        lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
-        f"two-sided, of exchanging the systems within sets, corrected for these {len(tests)} tests and all others of the page. "
-        "There is a clear difference where the adjusted p is small and the interval does not include "
-        f"zero. The picture shows those in points. {_lengths(audit)}",
+        lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer, and "
+        f"nobody is named and no system called fairer by them. {_tests(audit)} The picture shows differences in points. "
+        f"{_lengths(audit)}",
     )
     yield difference_table(audit)
+
+
+def _tests(audit: Audit) -> str:
+    """How differences are tested, and what so few sets can show."""
+    tests = [each for each in audit.differences if each.p_value is not None]
+    said = (
+        f"p is two-sided, of exchanging the systems within sets, corrected for these {len(tests)} tests and no others. There is "
+        "a clear difference where the adjusted p is small and the interval does not include zero."
+    )
+    if not tests:
+        return said
+    n_sets, alpha = max(each.n for each in tests), 1 - tests[0].level
+    least = least_p_value(n_sets)
+    # Benjamini and Hochberg: so many need to be as small as that for one to be at most alpha
+    n_needed = math.ceil(len(tests) * least / alpha - NOISE)
+    if n_needed < 2:
+        return said
+    what = (
+        "so that no difference is clear"
+        if n_needed > len(tests) or n_sets < LEAST_SETS
+        else f"so that a difference is clear only beside at least {counted(n_needed - 1, 'other')}"
+    )
+    return f"{said} With {counted(n_sets, 'set')} no p below {said_p(least).removeprefix('p = ')} is possible, {what}."
 
 
 def _lengths(audit: Audit) -> str:

@@ -246,8 +246,10 @@ def title(
         return _of_one(numbers, represented)
     reference = systems[0].label
     others = [each.label for each in systems[1:]]
+    wordless = [each.label for each in systems if not each.n_words]
     shown = [
-        _compared(each, reference, [vote for vote in votes if vote.system == each]) for each in others[:MOST_COMPARED]
+        _compared(each, reference, [vote for vote in votes if vote.system == each], wordless)
+        for each in others[:MOST_COMPARED]
     ]
     more = len(others) - MOST_COMPARED
     return "; ".join(shown) + (f"; and {counted(more, 'other system')}" if more > 0 else "")
@@ -331,9 +333,19 @@ def _are(names: Sequence[str]) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
+def _compared(system: str, reference: str, votes: Sequence[Vote], wordless: Sequence[str]) -> str:
+    """One system against the first one.
+
+    Args:
+        system: its label.
+        reference: that of the first one.
+        votes: on it.
+        wordless: systems none of whose summaries has a word.
+    """
     if not votes:
-        return f"whether {system} is fairer than {reference} cannot be said: no chance level of shares or coverage under both"
+        silent = " or ".join(label for label in (system, reference) if label in wordless)
+        why = f"no summary of {silent} has a word" if silent else "no chance level of shares or coverage under both"
+        return f"whether {system} is fairer than {reference} cannot be said: {why}"
     if all(vote.verdict == "too few sets" for vote in votes):
         return f"too few sets {MORE_SETS} to say whether {system} is fairer than {reference}"
     clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
@@ -356,7 +368,7 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
 
 
 def _at(vote: Vote) -> str:
-    """ "negative: 2.0 points below what is expected, 6.1 below under base, over 48 sets"."""
+    """ "negative: 2.0 points below what is expected, 6.1 below under base, over 48 sets"; of no gap, "none under base"."""
     mine, theirs = _gap(vote.gap, vote.is_share, in_full=True), _gap(vote.reference_gap, vote.is_share)
     return f"{vote.value}: {mine}, {theirs} under {vote.reference}, over {counted(vote.n, 'set')}"
 
@@ -365,6 +377,6 @@ def _gap(gap: float | None, is_share: bool, *, in_full: bool = False) -> str:
     if gap is None:
         return "undefined"
     if abs(gap) <= NOISE:
-        return "as expected"
+        return "no gap to what is expected" if in_full else "none"
     size = f"{100 * abs(gap):.1f}{' points' if in_full else ''}" if is_share else f"{abs(gap):.3f}"
     return f"{size} {'below' if gap < 0 else 'above'}{' what is expected' if in_full else ''}"

@@ -30,7 +30,7 @@ from ...judges.measures.measure import Matcher
 from ...resampling import t_interval, verdict
 from ...text import sentences as split_sentences
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Example, Kind, Line, Measure, Quantity, Side
-from .correction import CAUSES, P, Part, corrected
+from .correction import CAUSES, P, Part
 from .figures import Bools, Figures, Floats, Measured, most, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
@@ -178,12 +178,6 @@ def _shares(sums: Floats) -> list[Floats]:
 def _expect(sums: Floats) -> Floats:
     expected = _shares(sums)[2]
     return np.stack([np.full_like(expected, np.nan), expected], axis=-1).reshape(*sums.shape[:-1], -1)
-
-
-def effects_of_orders(measured: Sequence[Measured], level: float, least_sets: int) -> tuple[Effect, ...]:
-    """The same with verdicts, of a page that says nothing else."""
-    found = effects_of(measured, level)
-    return judged(found, corrected(tests_of(found)), level, least_sets)
 
 
 def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]:

@@ -65,8 +65,8 @@ NULLS = {
     "nearer",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for the number of gaps on the page; "
-    "the smaller, the surer."
+    "how often summaries that take no side would have so large a gap by chance, corrected for everything that is concluded "
+    "on the page; the smaller, the surer."
 )
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
@@ -323,9 +323,10 @@ def beside_table(audit: Audit) -> Table:
 
 def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
+    tests = "".join(f"tests of {each.resamples:,} exchanges; " for each in audit.differences[:1])
     drawn = (
         f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
-        f"Student's t with the jackknife; tests of {bootstrap['resamples']:,} exchanges; seed {bootstrap['seed']}"
+        f"Student's t with the jackknife; {tests}seed {bootstrap['seed']}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):

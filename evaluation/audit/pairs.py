@@ -4,29 +4,23 @@ One test serves all quantities, means over sets or not: systems are exchanged wi
 quantity, and the quantity's difference is taken anew. For a mean over sets this is the sign-flip test.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
-from ...resampling import Bootstrap, TInterval, defined, exchange_p_values, t_interval, verdict
+from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
 from .contents import BeyondExpected, PairedDifference
-from .correction import DIFFERENCES, P, Part, corrected
 from .figures import Figures, Floats, Measured
 
 
 def paired_differences(
     measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
 ) -> tuple[PairedDifference, ...]:
-    """The same with verdicts, of a page that says nothing else."""
-    found = differences_of(measured, systems, bootstrap, least_group)
-    return judged(found, corrected(tests_of(found)))
+    """Every later system minus the first one in every tested quantity, with verdicts.
 
-
-def differences_of(
-    measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
-) -> tuple[PairedDifference, ...]:
-    """Every later system minus the first one in every tested quantity, not yet corrected for their number.
+    They are corrected among themselves, after Benjamini and Hochberg: nothing is concluded from them, nobody is named and no
+    system called fairer, so that they take nothing from what is (see `correction`).
 
     Args:
         measured: what every family found in every system.
@@ -40,21 +34,8 @@ def differences_of(
         for family in dict.fromkeys(each.family.name for each in measured):
             one, other = by_system[family, system], by_system[family, systems[0]]
             found += _differences(one, other, bootstrap, least_group)
-    return tuple(found)
-
-
-def tests_of(found: Sequence[PairedDifference]) -> dict[Part, list[P]]:
-    """Their p-values by system."""
-    parts: dict[Part, list[P]] = {}
-    for each in found:
-        parts.setdefault((DIFFERENCES, each.system), []).append(each.p_value)
-    return parts
-
-
-def judged(found: Sequence[PairedDifference], p_values: Mapping[Part, Sequence[P]]) -> tuple[PairedDifference, ...]:
-    """The same with verdicts, by corrected p-values."""
-    left = {part: iter(its) for part, its in p_values.items()}
-    return tuple(_judged(each, next(left[DIFFERENCES, each.system])) for each in found)
+    p_values = adjusted([each.p_value for each in found])
+    return tuple(_judged(each, p) for each, p in zip(found, p_values, strict=True))
 
 
 def _judged(difference: PairedDifference, adjusted_p: float | None) -> PairedDifference:

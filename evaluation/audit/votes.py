@@ -25,7 +25,7 @@ from ...resampling import (
 )
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
-from .correction import P, Part, corrected, corrected_pairs
+from .correction import NEARER, P, Part
 from .figures import Floats, Measured
 
 # family, system, quantity
@@ -107,12 +107,6 @@ def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
     return Gaps(level, found, n_sets)
 
 
-def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
-    """The same with verdicts, of a page that says nothing else."""
-    gaps = gaps_to_chance(measured, level)
-    return gaps.judged(corrected(gaps.tests), least_sets)
-
-
 def _at_edge(
     gap: float, rate: float, of_expected: tuple[float, float], n_sets: int, level: float
 ) -> tuple[float, float]:
@@ -139,6 +133,11 @@ class _Held:
     difference: TInterval
     middle: TInterval
 
+    @property
+    def part(self) -> Part:
+        """Family and both systems."""
+        return self.mine.family.name, self.mine.system, self.reference
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -147,36 +146,29 @@ class Pairs:
     level: float
     held: tuple[_Held, ...]
 
-    def judged(
-        self, tests: Mapping[Part, Sequence[P]], p_values: Mapping[Part, Sequence[P]], least_sets: int
-    ) -> tuple[Vote, ...]:
+    @property
+    def tests(self) -> dict[Part, list[P]]:
+        """By family and both systems: that their gaps differ, and that one is nearer to what is expected."""
+        parts: dict[Part, list[P]] = {}
+        for each in self.held:
+            differ, middle = (_p_values(of, each.n) for of in (each.difference, each.middle))
+            parts[each.part] = differ
+            # of "neither is nearer", which is so where both have the same gap or as large ones on both sides
+            parts[*each.part, NEARER] = [
+                None if a is None or b is None else max(a, b) for a, b in zip(differ, middle, strict=True)
+            ]
+        return parts
+
+    def judged(self, p_values: Mapping[Part, Sequence[P]], least_sets: int) -> tuple[Vote, ...]:
         """One vote of each family on each system.
 
         Args:
-            tests: of the page besides.
-            p_values: the same, corrected.
+            p_values: corrected, by part.
             least_sets: with fewer there is no verdict.
         """
-        if not self.held:
-            return ()
-        differ = {_part(each): _p_values(each.difference, each.n) for each in self.held}
-        # of "neither is nearer", which is so where both have the same gap or as large ones on both sides
-        nearer = {
-            _part(each): [
-                None if a is None or b is None else max(a, b)
-                for a, b in zip(differ[_part(each)], _p_values(each.middle, each.n), strict=True)
-            ]
-            for each in self.held
-        }
-        reference = self.held[0].reference
-        differ, nearer = (corrected_pairs(its, reference, tests, p_values) for its in (differ, nearer))
         return tuple(
-            _vote(each, differ[_part(each)], nearer[_part(each)], least_sets, self.level) for each in self.held
+            _vote(each, p_values[each.part], p_values[*each.part, NEARER], least_sets, self.level) for each in self.held
         )
-
-
-def _part(held: _Held) -> Part:
-    return held.mine.family.name, held.mine.system
 
 
 def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: float) -> Pairs:
@@ -197,12 +189,6 @@ def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: floa
             if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
                 held.append(_held(one, other, level))
     return Pairs(level, tuple(held))
-
-
-def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, least_sets: int) -> tuple[Vote, ...]:
-    """The votes of a page that says nothing but who is named, and these."""
-    tests = gaps_to_chance(measured, level).tests
-    return pairs_held(measured, systems, level).judged(tests, corrected(tests), least_sets)
 
 
 def _p_values(of: TInterval, n_sets: Sequence[int]) -> list[float | None]:

@@ -80,7 +80,7 @@ def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
         elif isinstance(family, ValueShares) and not isinstance(family.matcher, WordMatcher):
             why = "no null was found that holds for a model's scores of whole texts"
         elif isinstance(family, UnitCoverage) and family.entailer.reads_pairs:
-            why = "the model would have to be asked about the documents' own sentences, several times as long as about summaries"
+            why = "the model would have to read the documents' own sentences as well, which takes several times as long"
         else:
             continue
         what = "Coverage" if isinstance(family, UnitCoverage) else "Shares"

@@ -107,7 +107,7 @@ def test_nobody_is_named_both_less_and_more_nor_without_enough_sets(audits):
             assert all(levels[v].estimate > levels[v].chance.expected for v in over)
             n_named += len(under | over)
     # else there was nothing to contradict
-    assert n_named > N_AUDITS / 3
+    assert n_named > N_AUDITS / 2, n_named
 
 
 def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits):
@@ -172,7 +172,7 @@ def test_examples_show_what_the_page_says_of_whom(audits):
                 is_below = sides[first].summary < sides[first].source
                 assert is_below == bool(found.under) or abs(each.unfairness) <= NOISE
                 n_shown[bool(found.under)] += 1
-    assert min(n_shown.values()) > 5
+    assert min(n_shown.values()) > 10, n_shown
 
 
 def test_who_is_called_fairer_is_nearer_to_chance(audits):

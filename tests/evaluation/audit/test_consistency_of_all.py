@@ -244,16 +244,21 @@ def test_orders_name_the_thirds_that_follow_them_and_compare_nothing(audits):
 
 
 def test_warnings_of_length_speak_of_differences_that_are_clear_in_the_table(audits):
+    n_warned = 0
     for audit in audits:
         for warning in audit.warnings:
             if "half or more of the difference from" not in warning:
                 continue
+            n_warned += 1
             system, _, rest = warning.partition(", ")
             measures = rest.partition(":")[0]
             clear = {
                 str(d.measure) for d in audit.differences if d.system == system and d.verdict in ("higher", "lower")
             }
             assert any(measure in measures for measure in clear)
+    n_clear = sum(d.verdict in ("higher", "lower") for audit in audits for d in audit.differences)
+    # else there was nothing to contradict
+    assert (n_warned > 0, n_clear > 20) == (True, True), (n_warned, n_clear)
 
 
 def test_examples_show_the_value_that_is_named_on_the_side_that_is_said(audits):

@@ -140,6 +140,13 @@ def test_without_a_vote_no_system_is_called_fairer():
     assert "is fairer than base by" not in found
 
 
+def test_where_all_summaries_are_empty_the_headline_says_so():
+    base, mine = (each.model_copy(update={"n_words": 9.0}) for each in SYSTEMS[:2])
+    found = title((), (), (), [base, mine.model_copy(update={"n_words": 0.0})])
+    assert found == "whether mine is fairer than base cannot be said: no summary of mine has a word"
+    assert "no chance level" in title((), (), (), [base, mine])
+
+
 def test_a_headline_compares_three_systems_and_counts_the_others():
     votes = [vote("fairer", "mine"), vote("less fair", "more"), vote("differs", "fourth"), vote("fairer", "fifth")]
     found = title((), (), votes, SYSTEMS)
@@ -156,7 +163,7 @@ def test_a_headline_has_the_votes_of_both_families():
     said = title((), (), [one, vote("less fair", family="coverage", gap=-0.05, reference_gap=0.0)], SYSTEMS[:2])
     assert said == (
         "mine is fairer than base by shares (left: 2.0 points below what is expected, 6.1 below under base, over 40 sets) and "
-        "is less fair than base by coverage (left: 5.0 points below what is expected, as expected under base, over 40 sets)"
+        "is less fair than base by coverage (left: 5.0 points below what is expected, none under base, over 40 sets)"
     )
     assert title((), (), [one, few], SYSTEMS[:2]).startswith("mine is fairer than base by shares (")
     # too few sets are not "no clear difference"

@@ -229,6 +229,7 @@ def test_p_of_a_gap_and_its_null_stand_on_every_page():
     for each in pages:
         assert p.replace("<", "&lt;") in each or p in each
         assert "by equal commonness" in " ".join(each.split())
+    assert all("corrected for everything that is concluded on the page" in " ".join(each.split()) for each in pages[1:])
     # with fewer than five sets there is a number, and neither an interval nor p
     (few,) = cells(next(value_tables(audit(n=4, mine=[LEFT] * 4))), "gap to expected")
     assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])

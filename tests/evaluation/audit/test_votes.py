@@ -5,6 +5,7 @@ import pytest
 from audit_inputs import ATTRIBUTE
 
 from evenhand.config.fairness import MatcherSection
+from evenhand.evaluation.audit.conclusions import conclude
 from evenhand.evaluation.audit.contents import (
     BUR,
     OPINION_GRAPH,
@@ -16,17 +17,19 @@ from evenhand.evaluation.audit.contents import (
 )
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.opinions import Opinions
+from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.audit.votes import chance_levels, votes
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.coverage import over
 from evenhand.judges.measures import open_matcher
+from evenhand.resampling import Bootstrap
 
 VALUES = ("left", "right")
 SHARES = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, VALUES, "drop_zero", 0.8, "ratio")
 OPINIONS, WORDS = Opinions(), ListedWords(WordLists())
-LEVEL, LEAST = 0.95, 5
+LEAST = 5
+PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95), least_group=LEAST)
 # what is expected of every quantity
 EXPECTED = 0.5
 
@@ -56,9 +59,14 @@ def planted(system, table, *, family=SHARES, kind=SHARE_IN_SUMMARIES, names=VALU
     return Measured(family, system, (), figures)
 
 
+def chances(measured):
+    systems = list(dict.fromkeys(each.system for each in measured))
+    return conclude(measured, systems, PLAN).chances
+
+
 def vote(mine, base, **keys):
     measured = [planted("base", base, **keys), planted("mine", mine, **keys)]
-    (found,) = votes(measured, ["base", "mine"], LEVEL, LEAST)
+    (found,) = conclude(measured, ["base", "mine"], PLAN).votes
     return found
 
 
@@ -129,7 +137,7 @@ def test_a_vote_speaks_of_a_value_that_differs():
 def test_every_system_but_the_first_is_voted_on():
     systems = {"base": 0.1, "near": 0.0, "far": 0.3}
     measured = [planted(name, gaps(mean, -mean, seed=seed)) for seed, (name, mean) in enumerate(systems.items())]
-    found = votes(measured, list(systems), LEVEL, LEAST)
+    found = conclude(measured, list(systems), PLAN).votes
     assert [(each.system, each.reference, each.verdict) for each in found] == [
         ("near", "base", "fairer"),
         ("far", "base", "less fair"),
@@ -138,17 +146,17 @@ def test_every_system_but_the_first_is_voted_on():
 
 def test_a_family_that_knows_no_chance_level_has_neither_levels_nor_a_vote():
     measured = [planted(name, gaps(mean, -mean), null="") for name, mean in (("base", 0.1), ("mine", 0.0))]
-    assert votes(measured, ["base", "mine"], LEVEL, LEAST) == ()
-    assert chance_levels(measured[1:], LEVEL, LEAST) == {}
+    assert conclude(measured, ["base", "mine"], PLAN).votes == ()
+    assert chances(measured[1:]) == {}
     # nor by measures that do not vote, nor where one of the two knows none, or they share no set
     published = [planted(name, gaps(mean, -mean), kind=UER) for name, mean in (("base", 0.1), ("mine", 0.0))]
-    assert votes(published, ["base", "mine"], LEVEL, LEAST) == ()
+    assert conclude(published, ["base", "mine"], PLAN).votes == ()
     alike = [planted("base", gaps(0.1, -0.1)), measured[1]]
     for systems in (["base", "mine"], ["mine", "base"]):
-        assert votes(alike, systems, LEVEL, LEAST) == ()
+        assert conclude(alike, systems, PLAN).votes == ()
     half = np.repeat([[True], [False]], 10, axis=0)
     apart = [planted(name, np.where(kept, gaps(0.1, -0.1), np.nan)) for name, kept in (("base", half), ("mine", ~half))]
-    assert votes(apart, ["base", "mine"], LEVEL, LEAST) == ()
+    assert conclude(apart, ["base", "mine"], PLAN).votes == ()
 
 
 def test_votes_are_corrected_for_their_number():
@@ -157,7 +165,7 @@ def test_votes_are_corrected_for_their_number():
     assert (alone.p_value > 0.01, alone.verdict) == (True, "fairer")
     many = ["base", "mine", *(f"other {k}" for k in range(9))]
     tables = [base, mine, *(base + gaps(0.0, 0.0, seed=k + 3) for k in range(9))]
-    found = votes([planted(name, table) for name, table in zip(many, tables, strict=True)], many, LEVEL, LEAST)
+    found = conclude([planted(name, table) for name, table in zip(many, tables, strict=True)], many, PLAN).votes
     assert found[0].p_value == pytest.approx(alone.p_value)
     assert found[0].adjusted > 0.05
     assert {each.verdict for each in found} == {"no clear difference"}
@@ -173,22 +181,22 @@ def test_where_few_sets_agree_a_vote_is_no_surer_than_who_is_named():
 
 def test_below_five_sets_there_is_no_vote_however_few_are_asked_for():
     few = [planted(name, gaps(mean, -mean)[:4]) for name, mean in (("base", 0.1), ("mine", 0.0))]
-    (found,) = votes(few, ["base", "mine"], LEVEL, 1)
+    (found,) = conclude(few, ["base", "mine"], replace(PLAN, least_group=1)).votes
     assert found.verdict == "too few sets"
 
 
 def test_who_is_named_is_corrected_over_all_systems():
     lean = gaps(0.02, -0.02, spread=0.06, seed=1)
-    alone = chance_levels([planted("mine", lean)], LEVEL, LEAST)
+    alone = chances([planted("mine", lean)])
     fair = [planted(f"other {k}", gaps(0.0, 0.0, spread=0.06, seed=k + 3)) for k in range(9)]
-    beside = chance_levels([planted("mine", lean), *fair], LEVEL, LEAST)
+    beside = chances([planted("mine", lean), *fair])
     (key,) = (key for key in alone if key[2].value == "left" and key[2].kind == SHARE_IN_SUMMARIES)
     assert beside[key].p_value == alone[key].p_value
     assert beside[key].adjusted > 2 * alone[key].adjusted
 
 
 def levels(*measured):
-    found = chance_levels(measured, LEVEL, LEAST)
+    found = chances(measured)
     return {(family, quantity.kind, quantity.value): each for (family, _, quantity), each in found.items()}
 
 

@@ -155,9 +155,7 @@ def test_coverage_by_pairs_says_why_it_has_no_chance_level():
     given = make_input(two_sided(6), mine=["Apple berry. River stone. Cherry."] * 6)
     found = build_audit(given, PLAN, [UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
     (said,) = (each for each in found.warnings if "no chance level" in each)
-    assert said.startswith(
-        "Coverage by words: no chance level, as the model would have to be asked about the documents' own"
-    )
+    assert said.startswith("Coverage by words: no chance level, as the model would have to read the documents' own")
 
 
 @pytest.mark.parametrize("kind", ["encoder", "words"])

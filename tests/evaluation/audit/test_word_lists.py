@@ -5,10 +5,10 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.audit.conclusions import conclude
 from evenhand.evaluation.audit.contents import WORD_LIST_BIAS
 from evenhand.evaluation.audit.figures import Measured
-from evenhand.evaluation.audit.plan import read_word_lists
-from evenhand.evaluation.audit.votes import chance_levels
+from evenhand.evaluation.audit.plan import AuditPlan, read_word_lists
 from evenhand.evaluation.audit.word_lists import ListedWords, listed_words
 from evenhand.fairness.demographic.word_lists import WordLists, word_list_scores
 from evenhand.fairness.groups.masses import Unscored
@@ -102,7 +102,7 @@ def named(p, n_sets, write, seed):
     for _ in range(n_sets):
         documents = ["She left." if female else "He left." for female in generator.random(8) < p]
         given.append(item_of(documents, write(documents, generator)))
-    found = chance_levels([Measured(WORDS, "mine", (), WORDS.figures(WORDS.measure(given)))], 0.95, 5)
+    found = conclude([Measured(WORDS, "mine", (), WORDS.figures(WORDS.measure(given)))], ["mine"], AuditPlan()).chances
     return {quantity.value: each.verdict for (*_, quantity), each in found.items() if quantity.value}
 
 
@@ -110,7 +110,7 @@ def test_a_list_that_another_replaces_is_named_or_nothing_is_said():
     # where "she" is in five documents and "he" in three nothing can be told of either
     documents = ["She left."] * 5 + ["He left."] * 3
     figures = WORDS.figures(WORDS.measure([item_of(documents, "He left.")] * 60))
-    assert chance_levels([Measured(WORDS, "mine", (), figures)], 0.95, 5) == {}
+    assert conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).chances == {}
     # and where both are in four, of some of the sets, it is seen
     replaced = [named(0.5, 60, lambda documents, _: "He left. He did.", seed) for seed in range(5)]
     assert replaced == [{"female": "lower", "male": "higher"}] * 5
@@ -171,7 +171,7 @@ def test_sets_without_a_listed_word_are_no_part_of_the_share():
 def test_a_list_whose_words_are_dropped_is_named():
     sets = [(DOCUMENTS, "He and his son, his son." if k % 4 else "She and his son.") for k in range(12)]
     figures = WORDS.figures(WORDS.measure([item_of(*pair) for pair in sets]))
-    found = chance_levels([Measured(WORDS, "mine", (), figures)], 0.95, 5)
+    found = conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).chances
     verdicts = {quantity.value: each.verdict for (*_, quantity), each in found.items()}
     assert verdicts == {None: None, "female": "lower", "male": "higher"}
 

@@ -1,0 +1,53 @@
+"""What follows from a page's numbers: who is named, which system is fairer, what gaps follow, how published measures differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from . import order
+from .contents import Chance, Effect, PairedDifference, Vote
+from .correction import corrected
+from .figures import Measured
+from .order import Order
+from .pairs import paired_differences
+from .plan import AuditPlan
+from .votes import Key, gaps_to_chance, pairs_held
+
+# exchanges of systems at least: p is no smaller than one by so many, and is corrected for a hundred tests of eight systems
+LEAST_EXCHANGES = 20_000
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """Everything that has a verdict."""
+
+    chances: dict[Key, Chance]
+    votes: tuple[Vote, ...]
+    effects: tuple[Effect, ...]
+    # of published measures, from which nothing is concluded
+    differences: tuple[PairedDifference, ...]
+
+
+def conclude(
+    measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, are_orders: bool = False
+) -> Concluded:
+    """All tests of a page, corrected together but for those of published measures.
+
+    Args:
+        measured: what every family found in every system.
+        systems: labels, the reference first.
+        plan: level, draws and how many sets a verdict needs.
+        are_orders: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
+            fairer than itself, and what its gaps follow is asked instead.
+    """
+    level, compared = plan.bootstrap.level, systems[:1] if are_orders else systems
+    gaps, pairs = gaps_to_chance(measured, level), pairs_held(measured, compared, level)
+    by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
+    effects = order.effects_of(by_order, level) if by_order else ()
+    exchanges = replace(plan.bootstrap, resamples=max(plan.bootstrap.resamples, LEAST_EXCHANGES))
+    p_values = corrected(gaps.tests | pairs.tests | (order.tests_of(effects) if effects else {}))
+    return Concluded(
+        gaps.judged(p_values, plan.least_group),
+        pairs.judged(p_values, plan.least_group),
+        order.judged(effects, p_values, level, plan.least_group),
+        paired_differences(measured, compared, exchanges, plan.least_group),
+    )
