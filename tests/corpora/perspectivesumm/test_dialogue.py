@@ -151,7 +151,7 @@ def test_a_court_transcript_of_nothing_is_refused(tmp_path, content):
     ("content", "match"),
     [
         ("{}", "holds no turn with text"),
-        ('{"d1": {"transcript": []}}', r"'d1\.transcript': .*at least 1 item"),
+        ('{"d1": {"transcript": []}}', r"'d1\.transcript': needs at least 1, and there are 0"),
         ('{"d1": {"transcript": [{"speaker": "A", "paragraphs": [" "]}]}}', "holds no turn with text"),
         ('{"": {"transcript": [{"speaker": "A", "paragraphs": ["x"]}]}}', "is empty; give it some text"),
         ('{"d1": {}, "d1": {}}', "the key 'd1' twice"),
