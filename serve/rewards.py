@@ -42,7 +42,7 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
 
     Raises:
         ValueError: the address is none, or the server refuses the items, or cannot answer all the time; the text says why.
-        OSError: the server is not there all the time.
+        OSError: the server is not there all the time, or has a certificate that is not trusted.
     """
     place = (url or os.environ.get("EVENHAND_SERVE_URL") or DEFAULT_URL).rstrip("/")
     if not ADDRESS.fullmatch(place):

@@ -44,7 +44,7 @@ def conclude(
     by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
     effects = order.effects_of(by_order, level) if by_order else ()
     exchanges = replace(plan.bootstrap, resamples=max(plan.bootstrap.resamples, LEAST_EXCHANGES))
-    p_values = corrected(gaps.tests | pairs.tests | (order.tests_of(effects) if effects else {}))
+    p_values = corrected(gaps.tests | pairs.tests | order.tests_of(effects))
     return Concluded(
         gaps.judged(p_values, plan.least_group),
         pairs.judged(p_values, plan.least_group),
