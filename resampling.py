@@ -35,6 +35,8 @@ WHOLE_REACH = 1.0, 1.4
 # least share of draws that define a number, below which its interval is doubtful
 LEAST_DEFINED = 0.95
 
+# of up to so many sets all patterns of signs can be tried, 16,384 of them
+EXACT_SETS = 14
 # of so many sets of equal weight a mean is so near to normal that draws show their own noise alone; docs/run-folder.md#intervals
 MANY_SETS = 300
 # weights (draws times clusters) and patterns (times sets) that are held at once
@@ -348,7 +350,7 @@ def percentile_interval(
 
 @dataclass(frozen=True)
 class TInterval:
-    """Quantities with intervals and tests of "it is 0" by Student's t, arrays of shape (quantities,)."""
+    """Quantities with intervals by Student's t and tests of "it is 0", arrays of shape (quantities,)."""
 
     # nan where undefined
     estimate: Floats
@@ -369,7 +371,12 @@ class TInterval:
 
 
 def t_interval(
-    quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_], level: float
+    quantities: Callable[[Floats], Floats],
+    columns: Floats,
+    rests_on: NDArray[np.bool_],
+    level: float,
+    *,
+    is_exact: bool = False,
 ) -> TInterval:
     """Student's t with the standard error of the jackknife over sets (Tukey 1958); of a mean it is the usual t interval.
 
@@ -380,11 +387,22 @@ def t_interval(
         columns: what each set adds, (sets, columns).
         rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
+        is_exact: of up to `EXACT_SETS` sets p is that of all patterns of signs of what they say. A page that tests much looks far
+            out into the tails, where t of a dozen sets does not hold; docs/fairness.md#pages.
     """
     whole = columns.sum(axis=0)
     estimate = quantities(whole)
     without = quantities(whole - columns) if len(columns) else np.empty((0, len(estimate)))
-    return jackknife_t(estimate, without, rests_on, level)
+    found = jackknife_t(estimate, without, rests_on, level)
+    few = np.flatnonzero(rests_on.sum(axis=0) <= EXACT_SETS) if is_exact else ()
+    if len(few):
+        said, sets = pseudo_values(quantities, columns, rests_on), [str(place) for place in range(len(columns))]
+        for place in few:
+            p = sign_flip_p_value(
+                [defined(value) for value in said[:, place]], sets, Bootstrap(resamples=2**EXACT_SETS)
+            )
+            found.p_value[place] = np.nan if p is None else p
+    return found
 
 
 def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], level: float) -> TInterval:

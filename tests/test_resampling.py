@@ -12,6 +12,7 @@ from scipy import stats
 from evenhand import resampling
 from evenhand.errors import DataError
 from evenhand.resampling import (
+    EXACT_SETS,
     MOST_REACH,
     Bootstrap,
     ClusterMean,
@@ -452,9 +453,29 @@ def test_four_sets_have_a_test_and_no_t_interval():
     assert found.at(0) == (pytest.approx(0.25), None, None, pytest.approx(p_value))
 
 
-def test_one_set_has_no_t_interval():
-    found = t_interval(lambda sums: sums, np.array([[0.3]]), np.ones((1, 1), dtype=bool), 0.95)
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_one_set_has_no_t_interval(is_exact):
+    ones = np.ones((1, 1), dtype=bool)
+    found = t_interval(lambda sums: sums, np.array([[0.3]]), ones, 0.95, is_exact=is_exact)
     assert np.isnan([found.low, found.high, found.p_value]).all()
+
+
+def test_few_sets_have_the_bounds_of_t_and_where_asked_the_p_value_of_all_patterns_of_signs():
+    # the second mean rests on few of the sets, the third on too many for all patterns
+    values = np.random.default_rng(3).exponential(size=(40, 3)) - 0.5
+    rests_on = np.arange(40)[:, None] < [9, EXACT_SETS, EXACT_SETS + 1]
+    columns = np.hstack([values * rests_on, rests_on])
+    usual, found = (
+        t_interval(lambda sums: sums[..., :3] / sums[..., 3:], columns, rests_on, 0.95, is_exact=is_exact)
+        for is_exact in (False, True)
+    )
+    assert (found.low.tolist(), found.high.tolist()) == (usual.low.tolist(), usual.high.tolist())
+    exact = [
+        stats.permutation_test((values[:n, k],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+        for k, n in enumerate((9, EXACT_SETS))
+    ]
+    assert found.p_value == pytest.approx([*exact, usual.p_value[2]])
+    assert min(abs(found.p_value - usual.p_value)[:2]) > 1e-4
 
 
 def test_of_a_mean_each_set_says_its_own_value():

@@ -199,7 +199,7 @@ def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]
     names = [(follows, third) for follows in FOLLOWS for third in THIRDS]
     found = t_interval(
         lambda sums: place_and_documents(sums).reshape(*sums.shape[:-1], -1),
-        columns, np.ones((len(columns), len(names)), dtype=bool), level,
+        columns, np.ones((len(columns), len(names)), dtype=bool), level, is_exact=True,
     )  # fmt: skip
     made = []
     for k, (follows, third) in enumerate(names):

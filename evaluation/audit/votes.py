@@ -18,7 +18,6 @@ from ...resampling import (
     TInterval,
     defined,
     exact_bounds,
-    least_p_value,
     pseudo_values,
     t_interval,
     verdict,
@@ -84,7 +83,8 @@ def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
             continue
         sums = figures.columns.sum(axis=0)
         expected, ends = figures.expect(sums), figures.between(sums) if figures.between else None
-        gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
+        scored = figures.scored
+        gaps = t_interval(figures.beyond, figures.columns[scored], figures.rests_on[scored], level, is_exact=True)
         by_sets = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
             gap, low, high, p_value = gaps.at(place)
@@ -151,7 +151,7 @@ class Pairs:
         """By family and both systems: that their gaps differ, and that one is nearer to what is expected."""
         parts: dict[Part, list[P]] = {}
         for each in self.held:
-            differ, middle = (_p_values(of, each.n) for of in (each.difference, each.middle))
+            differ, middle = ([defined(p) for p in of.p_value.tolist()] for of in (each.difference, each.middle))
             parts[each.part] = differ
             # of "neither is nearer", which is so where both have the same gap or as large ones on both sides
             parts[*each.part, NEARER] = [
@@ -191,11 +191,6 @@ def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: floa
     return Pairs(level, tuple(held))
 
 
-def _p_values(of: TInterval, n_sets: Sequence[int]) -> list[float | None]:
-    """Of each quantity, no smaller than that of equal signs of as many sets, by which values are named where sets agree."""
-    return [defined(max(float(p), least_p_value(n))) for p, n in zip(of.p_value, n_sets, strict=True)]
-
-
 def _held(one: Measured, other: Measured, level: float) -> _Held:
     places = one.figures.voting
     both = one.figures.scored & other.figures.scored
@@ -209,7 +204,7 @@ def _held(one: Measured, other: Measured, level: float) -> _Held:
         return one.figures.beyond(mine)[..., places], other.figures.beyond(theirs)[..., places]
 
     def combined(how: Callable[[Floats, Floats], Floats]) -> TInterval:
-        return t_interval(lambda sums: how(*gaps(sums)), columns, rests_on, level)
+        return t_interval(lambda sums: how(*gaps(sums)), columns, rests_on, level, is_exact=True)
 
     return _Held(
         one, other.system, places, n.tolist(), *gaps(columns.sum(axis=0)),
@@ -232,7 +227,7 @@ def _vote(held: _Held, differ: Sequence[P], nearer_p: Sequence[P], least_sets: i
     order = np.argsort([1.0 if p is None else p for p in differ], kind="stable").tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
-    difference, low, high, _ = held.difference.at(k)
+    difference, low, high, p_value = held.difference.at(k)
     return Vote(
         family=held.mine.family.name,
         measure=quantities[k].measure,
@@ -245,7 +240,7 @@ def _vote(held: _Held, differ: Sequence[P], nearer_p: Sequence[P], least_sets: i
         low=low,
         high=high,
         n=held.n[k],
-        p_value=_p_values(held.difference, held.n)[k],
+        p_value=p_value,
         adjusted=differ[k],
         is_share=quantities[k].kind.is_share,
         verdict=(
