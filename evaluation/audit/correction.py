@@ -2,8 +2,7 @@
 
 Tests stand in parts, a part for each sentence that may be said: of a family and a system, of a family and two systems, of a
 cause. If p-values hold, at most 5 % of the pages where there is nothing to say say anything, and of parts of which there is
-nothing to say no more do where there is something to say of others. Those of Student's t hold nearly: of three systems and 12
-sets 7 % were counted (docs/fairness.md#pages).
+nothing to say no more do where there is something to say of others. How often they do is in docs/fairness.md#pages.
 
 Which of two systems is fairer is asked of a family that names somebody under one of them, and of no other. Where neither leans,
 nothing is then said of two that is not said of one; where one leans, they do differ; and where both lean alike, who is named is

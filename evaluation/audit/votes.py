@@ -3,7 +3,8 @@
 Values are named and systems are called fairer by these gaps alone: published measures of shares are one quantity seen in several
 ways, and their chance level depends on the manner of writing. A system is fairer where its gap clearly differs from the
 reference's and the mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly where (a - b)(a + b) < 0.
-What is said is corrected for everything that the page says (see `correction`).
+p is of all patterns of signs of up to 14 sets, of more that of Student's t, and what is said is corrected for everything that the
+page says (see `correction`).
 """
 
 import math

@@ -8,9 +8,9 @@ import numpy as np
 from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.words import WordMatcher
-from ...resampling import LEAST_SETS
+from ...resampling import LEAST_SETS, least_p_value
 from ...text import did_you_mean
-from ..pages.numbers import FLAT, NOISE
+from ..pages.numbers import FLAT, NOISE, said_p
 from ..pages.words import counted, joined
 from ..systems.lengths import MOST_OF_IT
 from .cells import TOO_NARROW, is_too_narrow
@@ -27,6 +27,7 @@ from .contents import (
     PairedDifference,
     SystemNote,
 )
+from .correction import P, Part, corrected
 from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
 from .input import AuditInput
@@ -48,6 +49,7 @@ def warnings(
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(given)
+    yield from _of_few_sets(numbers, plan)
     yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
     yield from _of_cuts(measured)
     yield from values_without_words(measured, given)
@@ -123,6 +125,22 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
     for value in given.values:
         if value not in found:
             yield f"No document has {given.attribute} {value!r}{did_you_mean(value, found)}"
+
+
+def _of_few_sets(numbers: Sequence[Number], plan: AuditPlan) -> Iterator[str]:
+    """That nothing can be clear, though all sets agree."""
+    tests: dict[Part, list[P]] = {}
+    for each in numbers:
+        if each.chance and each.chance.p_value is not None:
+            tests.setdefault((each.family, each.system), []).append(least_p_value(each.n))
+    n_sets = max((n.n for n in numbers if (n.family, n.system) in tests), default=0)
+    least = min((p for its in corrected(tests).values() for p in its if p is not None), default=0.0)
+    if n_sets >= LEAST_SETS and least > 1 - plan.bootstrap.level:
+        yield (
+            f"The audit rests on {counted(n_sets, 'document set')}, of which nothing can be clear: where all of them agree, "
+            f"{said_p(least)} when corrected for what the page concludes. Nobody is named and no system is called fairer; audit "
+            "more sets."
+        )
 
 
 def _found_values(given: AuditInput) -> dict[str, None]:

@@ -45,6 +45,16 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     assert small == {("lean", "coverage")}
 
 
+@pytest.mark.parametrize(("n", "least"), [(4, ""), (5, "p = 0.125"), (6, "p = 0.062"), (7, "")])
+def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, least):
+    # all of them lean alike, shares and coverage share the level
+    found = audit(make_input(two_sided(n), mine=["Apple. Berry. Cherry."] * n))
+    said = [each for each in found.warnings if "nothing can be clear" in each]
+    assert len(said) == bool(least)
+    assert all(f"rests on {n} document sets" in each and f"{least} when corrected" in each for each in said)
+    assert bool(found.represented[0].under) == (n > 6)
+
+
 def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():
     sets = [make_set(f"set-{k}", *((f"speaker {j}", f"word{j} apple") for j in range(12))) for k in range(2)]
     found = audit(make_input(sets, one=["Apple."] * 2, other=["Apple."] * 2))
