@@ -1,8 +1,9 @@
 """Processes of a stage on a Ray cluster: each below an actor, which Ray puts where there is room.
 
 The actor starts the very process that `workers.LocalWorker` starts, on its own machine, and passes on what is said. Which batch
-is whose is decided where the stage runs (`replicas`), since batches of judges wait for each other, which `map_batches` of Ray
-Data does not know. Ray finds places, says when one is lost, and ends the actors of a command that is gone.
+is whose is decided where the stage runs (`replicas`): batches of judges wait for each other, and one that takes its places along
+is given up, which `map_batches` of Ray Data does not know. Ray finds places, says when one is lost, and ends the actors of a
+command that is gone.
 """
 
 import logging
