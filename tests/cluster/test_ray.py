@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -329,6 +331,19 @@ def test_without_a_cluster_the_first_second_says_what_to_start(tmp_path, monkeyp
     assert "key 'executor': no Ray cluster can be joined" in said(mine)
     assert "ray start --head" in said(mine)
     assert "Traceback" not in said(mine)
+
+
+def test_a_port_at_which_another_program_answers_is_refused_and_not_waited_for(monkeypatch):
+    pytest.importorskip("ray")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.server_port}")
+        with pytest.raises(RecipeError, match=r"another program answers, as Ray's dashboard.*6379"):
+            ray_workers.connect()
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ def test_path_of_a_configuration_is_taken_as_it_is(tmp_path: Path) -> None:
 
 def test_unknown_configuration_is_refused_with_the_shipped_names() -> None:
     with pytest.raises(
-        RecipeError, match=r"'zero4' is neither shipped \(cpu, cpu_multi_node, fsdp2, fsdp2_multi_node, multi_gpu, multi_node,"
+        RecipeError,
+        match=r"'zero4' is neither shipped \(cpu, cpu_multi_node, fsdp2, fsdp2_multi_node, multi_gpu, multi_node,",
     ):
         accelerate_config("zero4")
 
