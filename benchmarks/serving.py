@@ -1,13 +1,16 @@
 """Serving: how long a client waits for the best of k candidates, how many requests a second are answered, and memory.
 
 vLLM's own server runs the model. In front of it stands an `evenhand serve` for each number of candidates, a process of its own.
-Every request has documents of its own, so that no cache answers for a model.
+Every request has documents of its own, so that no cache answers for a model. They are those of sets of the sample, one set after
+another until there are as many as asked for: four are some 400 tokens, as a set of Yelp's reviews has, and 14 are 1,400, as a
+request of PoliSum has.
 
     evenhand    the candidates are drawn in one call (n), judged by ROUGE, and the best is returned
     server      the same prompt and the same call, asked of vLLM's server itself: nothing is judged, nothing chosen
 
-Both are asked in turn, each number of candidates once a round, by the official client. "p50" and "p95" are of the seconds until
-the answer. Clients ask again as soon as they are answered. "MiB" is the resident memory of `evenhand serve` alone.
+Both are asked in turn, each number of candidates and of documents once a round, by the official client. "p50" and "p95" are of
+the seconds until the answer. Clients ask again as soon as they are answered. "MiB" is the resident memory of `evenhand serve`
+alone.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import count as counted
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +34,9 @@ from ..config.recipe_file import dump_recipe
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
+from ..generate.chat import chat_text
 from ..models import locate, signature
+from ..models.opening import open_chat_tokenizer
 from ..records import DocumentSet, SummaryRequest
 from ..runfolder.gpus import visible_gpus
 from ..serve.asked import Asked, GivenDocument, request_of
@@ -44,8 +50,8 @@ SAMPLING = {"temperature": 1.0, "top_p": 0.9}
 # seconds that a server has to start, and that a request may take
 START, PATIENCE = 300, 600
 
-# (set of the sample, number of the request) -> seconds
-Ask = Callable[[int, int], float]
+# (set of the sample, number of the request, documents) -> seconds
+Ask = Callable[[int, int, int], float]
 
 
 @dataclass(frozen=True)
@@ -68,12 +74,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         NAME,
         __doc__,
         argv,
-        {"repeats": 1, "candidates": [1, 2], "clients": [1, 2], "requests": 2, "tokens": 4},
+        {"repeats": 1, "candidates": [1, 2], "documents": [4, 5], "clients": [1, 2], "requests": 2, "tokens": 4},
         "model",
         "dtype",
         repeats=count(24, "requests of each way for each number of candidates"),
         candidates=count([1, 3, 9], "candidates of a request"),
-        clients=count([1, 8, 32], "clients that ask at the same time, with the middle number of candidates"),
+        documents=count([4, 14], "documents of a request"),
+        clients=count(
+            [1, 8, 32], "clients that ask at the same time, with the middle number of candidates and fewest documents"
+        ),
         requests=count(64, "requests of all clients together"),
         tokens=count(64, "most tokens of a candidate"),
     )
@@ -81,53 +90,65 @@ def main(argv: Sequence[str] | None = None) -> None:
     serials = counted()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address = stack.enter_context(model_server(options, folder))
+        tokens = {n: _prompt_tokens(options.model, n, folder) for n in sorted(options.documents)}
+        longest = max(2048, max(tokens.values()) + options.tokens)
+        address = stack.enter_context(model_server(options, folder, longest))
         running = {
             k: stack.enter_context(evenhand_server(k, address, options, folder)) for k in sorted(options.candidates)
         }
-        report.add_breakdown(waits(running, options.repeats, serials))
+        report.add_breakdown(waits(running, tokens, options.repeats, serials))
         middle = list(running)[len(running) // 2]
         report.add_breakdown(throughput(middle, running[middle], options, serials))
         report.finish()
 
 
-def waits(running: Mapping[int, Running], repeats: int, serials: Iterator[int]) -> Breakdown:
-    """Seconds of one client's requests, all ways in turn, after one request of each that is not counted."""
-    seconds: dict[tuple[int, str], list[float]] = {(k, way): [] for k in running for way in (EVENHAND, ALONE)}
+def waits(running: Mapping[int, Running], tokens: Mapping[int, int], repeats: int, serials: Iterator[int]) -> Breakdown:
+    """Seconds of one client's requests, all ways in turn, after one request of each that is not counted.
+
+    Args:
+        running: number of candidates -> what answers.
+        tokens: number of documents -> most tokens of their prompt.
+        repeats: requests of each.
+        serials: numbers of requests.
+    """
+    keys = [(n, k, way) for n in tokens for k in running for way in (EVENHAND, ALONE)]
+    seconds: dict[tuple[int, int, str], list[float]] = {key: [] for key in keys}
     for place in range(repeats + 1):
-        for (k, way), found in seconds.items():
-            took = running[k].ways[way](place, next(serials))
+        for (n, k, way), found in seconds.items():
+            took = running[k].ways[way](place, next(serials), n)
             if place:
                 found.append(took)
     halves = {key: _percentile(found, 50) for key, found in seconds.items()}
     first = next(iter(running))
+    lengths = ", ".join(f"{n} documents: at most {most} tokens of prompt" for n, most in tokens.items())
     return Breakdown(
-        f"one client, {repeats} requests of each",
+        f"one client, {repeats} requests of each; {lengths}",
         [
             {
-                "": f"{way}, k = {k}", "p50 s": halves[k, way], "p95 s": _percentile(found, 95),
-                f"vs k = {first}": halves[k, way] / halves[first, way],
-                f"vs {ALONE}": halves[k, way] / halves[k, ALONE],
+                "": f"{n} documents, {way}, k = {k}", "p50 s": halves[n, k, way], "p95 s": _percentile(found, 95),
+                f"vs k = {first}": halves[n, k, way] / halves[n, first, way],
+                f"vs {ALONE}": halves[n, k, way] / halves[n, k, ALONE],
             }
-            for (k, way), found in seconds.items()
+            for (n, k, way), found in seconds.items()
         ],
     )  # fmt: skip
 
 
 def throughput(k: int, running: Running, options: argparse.Namespace, serials: Iterator[int]) -> Breakdown:
     """Requests a second of several clients, both ways in turn."""
-    rows = []
+    rows, fewest = [], min(options.documents)
     for clients in options.clients:
         row: dict[str, Any] = {"": f"{clients} clients"}
         for way in (EVENHAND, ALONE):
             n_asked = max(clients, options.requests)
             begun = time.perf_counter()
             with ThreadPoolExecutor(clients) as pool:
-                seconds = list(pool.map(running.ways[way], range(n_asked), serials))
+                seconds = list(pool.map(running.ways[way], range(n_asked), serials, [fewest] * n_asked))
             row |= {f"{way}/s": n_asked / (time.perf_counter() - begun), f"{way} p95": _percentile(seconds, 95)}
         row |= {f"vs {ALONE}": row[f"{EVENHAND}/s"] / row[f"{ALONE}/s"], "MiB": running.memory()}
         rows.append(row)
-    return Breakdown(f"several clients, k = {k}, {options.requests} requests or one a client", rows)
+    title = f"several clients, k = {k}, {options.requests} requests of {fewest} documents or one a client"
+    return Breakdown(title, rows)
 
 
 def _percentile(found: Sequence[float], part: float) -> float:
@@ -135,16 +156,31 @@ def _percentile(found: Sequence[float], part: float) -> float:
 
 
 @contextmanager
-def model_server(options: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """vLLM's server with the model; its address."""
+def model_server(options: argparse.Namespace, folder: Path, longest: int = 2048) -> Iterator[str]:
+    """vLLM's server with the model; its address.
+
+    Args:
+        options: of the command line.
+        folder: for its log.
+        longest: most tokens of a prompt with its answer.
+    """
     need("vllm", f"benchmark '{NAME}'")
     port = free_port()
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(locate(options.model))]
-    command += ["--served-model-name", MODEL, "--dtype", options.dtype, "--max-model-len", "2048", "--block-size", "32"]
+    command += [
+        "--served-model-name",
+        MODEL,
+        "--dtype",
+        options.dtype,
+        "--max-model-len",
+        str(longest),
+        "--block-size",
+        "32",
+    ]
     command += ["--host", HOST, "--port", str(port), *(["--enforce-eager"] if options.quick else [])]
     if not visible_gpus():
         # on the CPU, vLLM 0.31 ends at a request with a seed whose prompt it runs in parts
-        command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
+        command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(max(4096, longest))]
     environment = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_NO_USAGE_STATS": "1"}
     with serving(command, environment, folder / "vllm.log", f"http://{HOST}:{port}/health"):
         yield f"http://{HOST}:{port}/v1"
@@ -188,13 +224,30 @@ def recipe_of(k: int, address: str, n_tokens: int, folder: Path) -> Recipe:
     )
 
 
-def asked_of(topic: int, serial: int) -> Asked:
-    """A set of the sample, whose documents begin unlike those of all other requests."""
-    chosen = _sets()[topic % len(_sets())]
+def asked_of(topic: int, serial: int, n_documents: int) -> Asked:
+    """So many documents of sets of the sample, each of which begins unlike those of all other requests.
+
+    Args:
+        topic: place of the first set.
+        serial: number of the request.
+        n_documents: of the request.
+    """
+    sets = _sets()
+    following = (each for place in counted(topic) for each in sets[place % len(sets)].documents)
     documents = tuple(
-        GivenDocument(text=f"Letter {serial}. {each.text}", attributes=each.attributes) for each in chosen.documents
+        GivenDocument(text=f"Letter {serial}. {each.text}", attributes=each.attributes)
+        for each in islice(following, n_documents)
     )
     return Asked(id=f"request-{serial}", documents=documents)
+
+
+def _prompt_tokens(model: str, n_documents: int, folder: Path) -> int:
+    """Most tokens of a prompt of so many documents."""
+    tokenizer = open_chat_tokenizer(str(locate(model)), f"benchmark '{NAME}'")
+    recipe = recipe_of(1, f"http://{HOST}/v1", 1, folder)
+    prompts = [request_of(asked_of(topic, 1000, n_documents), recipe).prompt for topic in range(len(_sets()))]
+    chats = [[{"role": each.role, "content": each.content} for each in prompt] for prompt in prompts]
+    return max(len(tokenizer.encode(chat_text(tokenizer, chat), add_special_tokens=False)) for chat in chats)
 
 
 @cache
@@ -203,8 +256,8 @@ def _sets() -> list[DocumentSet]:
 
 
 def _chosen(client: Any, k: int) -> Ask:
-    def ask(topic: int, serial: int) -> float:
-        given = asked_of(topic, serial).model_dump(mode="json", include={"id", "documents"})
+    def ask(topic: int, serial: int, n_documents: int) -> float:
+        given = asked_of(topic, serial, n_documents).model_dump(mode="json", include={"id", "documents"})
         begun = time.perf_counter()
         answer = client.chat.completions.create(model=NAME, messages=[], extra_body=given)
         took = time.perf_counter() - begun
@@ -216,8 +269,8 @@ def _chosen(client: Any, k: int) -> Ask:
 
 
 def _alone(client: Any, k: int, recipe: Recipe, n_tokens: int) -> Ask:
-    def ask(topic: int, serial: int) -> float:
-        request: SummaryRequest = request_of(asked_of(topic, serial), recipe)
+    def ask(topic: int, serial: int, n_documents: int) -> float:
+        request: SummaryRequest = request_of(asked_of(topic, serial, n_documents), recipe)
         messages = [{"role": each.role, "content": each.content} for each in request.prompt]
         begun = time.perf_counter()
         answer = client.chat.completions.create(

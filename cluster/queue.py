@@ -112,7 +112,8 @@ def _ask(*command: str) -> str:
         )
     except OSError as error:
         raise SchedulerError(
-            f"{command[0]} cannot be started ({error.strerror}): SLURM's programs are where its jobs are submitted from"
+            f"{command[0]} cannot be started ({error.strerror}): SLURM's programs are where its jobs are submitted from; give "
+            "the command there. Without --submit it writes the scripts alone"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds") from error

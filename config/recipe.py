@@ -361,9 +361,10 @@ class Recipe(Section):
             mistakes.append(
                 f"model.attn_implementation {TORCH_VARLEN} needs train.trainer: shared-prefix: write sdpa, or flash_attention_2."
             )
-        if self.train.global_batch_size and "gradient_accumulation_steps" in self.trainer:
+        if self.train.global_batch_size and self.trainer.get("gradient_accumulation_steps") is not None:
             mistakes.append(
-                "trainer.gradient_accumulation_steps follows from train.global_batch_size: write one of the two."
+                "trainer.gradient_accumulation_steps follows from train.global_batch_size: write one of the two, and null for "
+                "the other where a recipe that is extended has it."
             )
         if mistakes:
             raise ValueError(" ".join(mistakes))

@@ -1,7 +1,7 @@
 """Embeddings kept from run to run: sources are the same in every round, for every method and for each judge of one encoder.
 
 The key is the SHA-256 of the encoder's signature and of the text. An embedding differs with the batch that its text stood in by
-no more than judges round away, so it does not matter which run made it.
+less than what judges round to, so a score made from another run's differs by one in its last digit or not at all.
 """
 
 import hashlib

@@ -29,6 +29,8 @@ from .judges import judge_checks, reading_checks, under
 PATIENCE_SECONDS = 20
 # seconds that a hub has to say whether it has a model
 PATIENCE_OF_THE_HUB = 4
+# and SLURM, which this asks, for some seconds where nobody answers
+ASKS_SLURM, PATIENCE_OF_SLURM = ("sinfo", "--noheader"), 60
 
 
 def named_checks(recipe: Recipe) -> Iterator[Check]:
@@ -49,7 +51,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     if recipe.rounds and recipe.train.launcher == "srun":
-        yield Check("train.launcher", partial(_refuse_program, "srun"), is_here=True)
+        yield Check("train.launcher", _refuse_no_slurm, is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
 
 
@@ -99,6 +101,20 @@ def _refuse_wide_margin(recipe: Recipe) -> None:
 def _refuse_program(program: str | None) -> None:
     if program is not None and shutil.which(program) is None:
         raise RecipeError(f"{program!r} is not a program that can be started")
+
+
+def _refuse_no_slurm() -> None:
+    """Refuse srun where no SLURM answers, which would show after everything was generated and judged."""
+    try:
+        done = subprocess.run(ASKS_SLURM, capture_output=True, text=True, timeout=PATIENCE_OF_SLURM, check=False)
+        said = done.stderr.strip() if done.returncode else ""
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    if said:
+        raise RecipeError(
+            f"srun starts the training, and no SLURM answers here: {said}\nGive the command where its jobs are submitted from, "
+            "or inside of one; or write train.launcher: accelerate, and an accelerate_config for one machine"
+        )
 
 
 def _refuse_cluster(recipe: Recipe) -> None:

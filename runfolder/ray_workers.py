@@ -1,8 +1,9 @@
 """Processes of a stage on a Ray cluster: each below an actor, which Ray puts where there is room.
 
 The actor starts the very process that `workers.LocalWorker` starts, on its own machine, and passes on what is said. Which batch
-is whose is decided where the stage runs (`replicas`), since batches of judges wait for each other, which `map_batches` of Ray
-Data does not know. Ray finds places, says when one is lost, and ends the actors of a command that is gone.
+is whose is decided where the stage runs (`replicas`): batches of judges wait for each other, and one that takes its places along
+is given up, which `map_batches` of Ray Data does not know. Ray finds places, says when one is lost, and ends the actors of a
+command that is gone.
 """
 
 import logging
@@ -33,6 +34,8 @@ THREADS = "OMP_NUM_THREADS"
 # as RAY_ADDRESS has it where it names a machine, and seconds that this has to answer
 ADDRESS = re.compile(r"(ray://)?\[?(?P<host>[^/]+?)\]?:(?P<port>\d{1,5})")
 PATIENCE_SECONDS = 10
+# what a client of HTTP/2 begins with, and Ray speaks it; the kind of the frame that comes back
+GREETING, SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 4
 # seconds between looks whether a place is still wanted, until it is said that there is none, and until it is said again
 POLL_SECONDS = 1.0
 SILENT_SECONDS, REPEAT_SECONDS = 30.0, 600.0
@@ -55,13 +58,31 @@ def connect() -> None:
     try:
         # Ray would try for ever
         if (named := ADDRESS.fullmatch(os.environ.get("RAY_ADDRESS", ""))) is not None:
-            socket.create_connection((named["host"], int(named["port"])), PATIENCE_SECONDS).close()
+            _refuse_another(named["host"], int(named["port"]))
         ray.init(address="auto", logging_level=logging.WARNING)
     except (OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError) as error:
         raise RecipeError(
             f"no Ray cluster can be joined: {error}\nStart one by `ray start --head`, and `ray start --address=HOST:6379` on "
             "each other machine, and run this on one of them, or let RAY_ADDRESS name it; or write executor: local"
         ) from error
+
+
+def _refuse_another(host: str, port: int) -> None:
+    """Refuse a port at which nobody answers, or another program.
+
+    Raises:
+        OSError: it is such a one.
+    """
+    with socket.create_connection((host, port), PATIENCE_SECONDS) as connection:
+        if os.environ.get("RAY_USE_TLS", "0") != "0":
+            return
+        connection.sendall(GREETING)
+        found = connection.recv(4)
+    if len(found) < 4 or found[3] != SETTINGS:
+        raise OSError(
+            f"at {host}:{port} another program answers, as Ray's dashboard does at 8265; the port is that of `ray start --head`, "
+            "6379 unless told otherwise"
+        )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from evenhand.benchmarks import replicas
 from evenhand.cluster.queue import own_environment, submit
 from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
 from evenhand.config.recipe_file import dump_recipe, load_recipe, recipe_of
+from evenhand.config.shipped import RECIPES, read_head
 from evenhand.errors import RecipeError
 from evenhand.generate.stage import generate_shard
 from evenhand.loop import steps, work_in
@@ -386,6 +388,29 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
     assert (run_ / "report/index.html").is_file()
     nothing = run(*command("slurm", there, "--nodes", "2", "--submit"))
     assert "every step is done; nothing to submit" in nothing.stdout, nothing.stdout + nothing.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster", "quick_python")
+def test_the_shipped_recipe_generates_and_trains_on_both_nodes(tmp_path, tiny_model, monkeypatch):
+    pytest.importorskip("trl")
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    # a random model's answers never end, and teach nothing
+    small = {
+        "output": tmp_path / "run", "model.name": tiny_model, "generate.backend": "scripted", "generate.engine.tokenize": "true",
+        "corpus.train.sample": 6, "corpus.test.limit": 3, "generate.requests_per_batch": 3, "evaluation.resamples": 100,
+    }  # fmt: skip
+    # as the head has it
+    verb, recipe, *options = shlex.split(read_head(RECIPES / "cluster/slurm.yaml").command)[1:]
+    changed = [word for key, value in small.items() for word in ("--set", f"{key}={value}")]
+    ended = slurm_cluster.wait_for(submitted(run(*command(verb, recipe, *options, *changed))))
+    logs = "".join(path.read_text() for path in (tmp_path / "run/slurm/logs").iterdir())
+    assert set(ended.values()) == {"COMPLETED"}, logs[-5000:]
+    # the arrays' tasks and the others
+    assert len(ended) == 14 + 6
+    training = json.loads((tmp_path / "run/round-00/training.json").read_text())
+    assert training["processes"] == 2
+    assert (tmp_path / "run/report/index.html").is_file()
 
 
 @pytest.mark.slow

@@ -670,6 +670,22 @@ def test_a_job_of_slurms_with_too_few_nodes(trained, monkeypatch):
     )
 
 
+def test_a_slurm_that_is_not_there_and_one_that_does_not_answer(trained, tmp_path, monkeypatch):
+    spread = trained | {"train": {"accelerate_config": "cpu_multi_node", "launcher": "srun"}}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = refusal(spread)
+    assert "key 'train.launcher': srun starts the training, and no SLURM answers here: [Errno 2]" in found
+    program = tmp_path / "sinfo"
+    program.write_text("#!/bin/sh\necho 'slurm_load_partitions: connect failure' >&2\nexit 1\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    found = refusal(spread)
+    assert (
+        "answers here: slurm_load_partitions: connect failure" in found and "write train.launcher: accelerate" in found
+    )
+    program.write_text("#!/bin/sh\n")
+    check_names(Recipe.model_validate(spread))
+
+
 def test_stock_trls_reference_beforehand_where_fsdp_spreads_the_weights(trained):
     trained["trainer"] = {"precompute_ref_log_probs": True}
 

@@ -1,6 +1,7 @@
 """The recipe's judges as a reward server: evenhand's own form, OpenRLHF's, and the functions of verl and TRL."""
 
 import json
+import re
 import runpy
 import ssl
 import sys
@@ -15,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 from served_recipes import DOCUMENTS, listening, recipe_of, served
+from serving import Server
 
 from evenhand.serve import rewards
 
@@ -157,6 +159,23 @@ def test_a_batch_of_a_trainer_waits_in_line(tmp_path):
         with urlopen(url.replace("/v1", "/metrics")) as answer:  # noqa: S310
             counted = answer.read().decode()
     assert 'path="/v1/score",status="200"} 40.0' in counted and 'status="429"' not in counted
+
+
+def test_a_batch_that_takes_longer_than_the_deadline_goes_on_where_it_ended(tmp_path):
+    # two at a time: at least 1.8 s
+    with Server(lambda number, body: threading.Event().wait(0.3) and None, logprobs={"4": 0.0}) as upstream:
+        asked = {"backend": "openai", "server": {"base_url": upstream.base_url, "retries": 0, "concurrency": 2}}
+        rubric = {"kind": "rubric", "rubric": "coverage", "model": {"name": "tiny"}, "backend": asked}
+        judges = {"rubric": rubric, "words": {"kind": "length"}}
+        recipe = recipe_of(tmp_path, judges=judges, reward={"judges": ["rubric"]}, evaluation={"judges": ["words"]})
+        completions = [f"{'very ' * place}loud" for place in range(12)]
+        with listening(recipe, workers=1, deadline=1.2) as url:
+            items = [{**ASKED, "summary": text} for text in completions]
+            assert rewards.rewards(items, url=url, timeout=60) == [4] * 12
+            with urlopen(url.replace("/v1", "/metrics")) as answer:  # noqa: S310
+                (late,) = re.findall(r'seconds_count{path="/v1/score",status="504"} (\d+)', answer.read().decode())
+    # what was under way at a deadline is asked again, and nothing else
+    assert int(late) >= 1 and len(upstream.asked) <= 12 + 2 * int(late)
 
 
 @contextmanager

@@ -39,7 +39,8 @@ def test_path_of_a_configuration_is_taken_as_it_is(tmp_path: Path) -> None:
 
 def test_unknown_configuration_is_refused_with_the_shipped_names() -> None:
     with pytest.raises(
-        RecipeError, match=r"'zero4' is neither shipped \(cpu, fsdp2, fsdp2_multi_node, multi_gpu, multi_node,"
+        RecipeError,
+        match=r"'zero4' is neither shipped \(cpu, cpu_multi_node, fsdp2, fsdp2_multi_node, multi_gpu, multi_node,",
     ):
         accelerate_config("zero4")
 
@@ -76,7 +77,7 @@ def test_several_processes_of_a_single_process_configuration_are_refused() -> No
         n_processes(TrainSection(num_processes=4), accelerate_config("cpu"))
 
 
-@pytest.mark.parametrize("name", ["multi_node", "zero3_multi_node", "fsdp2_multi_node"])
+@pytest.mark.parametrize("name", ["cpu_multi_node", "multi_node", "zero3_multi_node", "fsdp2_multi_node"])
 def test_several_machines_are_started_by_hand(name: str) -> None:
     with pytest.raises(
         RecipeError, match=r"asks for 2 machines, .*run on every machine: accelerate launch .*--main_process_ip"

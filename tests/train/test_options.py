@@ -135,6 +135,12 @@ def test_global_batch_and_accumulation_are_not_both_for_the_recipe_to_say(open_r
         open_round(train={"global_batch_size": 16})
 
 
+def test_an_accumulation_of_null_is_left_to_the_global_batch(open_round: OpenRound) -> None:
+    trainer = {"gradient_accumulation_steps": None, "per_device_train_batch_size": 2}
+    # 16 requests are four times two processes' two
+    assert accumulation(open_round(train={"global_batch_size": 16}, trainer=trainer).recipe, 2) == 4
+
+
 @pytest.mark.parametrize("size", [0, -2, 1.5, "2", True])
 def test_nothing_at_a_time_is_refused(open_round: OpenRound, size: object) -> None:
     said = rf"^key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got {size!r}$"
