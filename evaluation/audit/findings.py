@@ -10,9 +10,9 @@ says the opposite of shares, the headline says so.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...resampling import LEAST_SETS
+from ...resampling import LEAST_SETS, NOISE
 from ...text import sentences, words
-from ..pages.numbers import NOISE, interval, percent, said_p, signed
+from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.words import counted, joined
 from .contents import (
     PLACE_IN_SOURCES,
