@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...resampling import NOISE
 from ..pages.blocks import Cell, Column, Mark, Tone, bounds, in_unit
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import Scale, scale
@@ -47,8 +46,7 @@ def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     """How far a number is from its chance level, marked where that is clear."""
     if chance is None or chance.gap is None:
         return NumberCell(None)
-    is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
-    between = None if is_between else bounds(chance)
+    between = None if isinstance(chance, Chance) and chance.is_inside else bounds(chance)
     return replace(
         in_unit(chance.gap, between, is_share=is_share, is_difference=True),
         tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",

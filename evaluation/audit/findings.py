@@ -133,8 +133,7 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
 
 def _is_unknown(chance: Chance) -> bool:
     """Whether the gap has no interval for want of sets; one of 0 between the ends of what is expected needs none."""
-    is_between = chance.between is not None and abs(chance.gap) <= NOISE
-    return chance.low is None and chance.verdict == "no clear difference" and not is_between
+    return chance.low is None and chance.verdict == "no clear difference" and not chance.is_inside
 
 
 def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribute: str) -> str:
