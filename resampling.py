@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 Verdict = Literal["higher", "lower", "no clear difference"]
 # lowest and highest value that there can be
 Scale = tuple[float, float]
+# lower and upper bound of an interval; None where there is none
+Bounds = tuple[float | None, float | None]
 
 # differences up to this size are rounding noise: the mean of equal scores is not always equal to them
 NOISE = 1e-9
@@ -128,7 +130,7 @@ def cluster_interval(
         clusters: the document set of each value.
         plan: of the draws.
         is_rate: the values are shares of a count, in [0, 1]: the interval is that of `rate_bounds`. Differences never are.
-        scale: where values lie; no bound of their mean lies outside. Of differences it is that of `differences_scale`.
+        scale: where values lie; no bound of their mean lies outside. Of differences it is on both sides of 0.
 
     Raises:
         DataError: values and clusters differ in number.
@@ -155,19 +157,12 @@ def cluster_interval(
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 
-def cut_to(
-    scale: Scale | None, estimate: float, low: float | None, high: float | None
-) -> tuple[float | None, float | None]:
+def cut_to(scale: Scale | None, estimate: float, low: float | None, high: float | None) -> Bounds:
     """Bounds of a number without what lies off its scale; the number itself is never cut off."""
     if scale is None:
         return low, high
     least, most = min(scale[0], estimate), max(scale[1], estimate)
     return None if low is None else max(low, least), None if high is None else min(high, most)
-
-
-def differences_scale(scale: Scale | None) -> Scale | None:
-    """Where differences of two values of a scale lie; None where values may be anything."""
-    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:
@@ -378,9 +373,7 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
     return np.where(rests_on & ~alone, said, np.nan)
 
 
-def interval_by_sets(
-    estimate: float | None, said: Sequence[float | None], plan: Bootstrap
-) -> tuple[float | None, float | None]:
+def interval_by_sets(estimate: float | None, said: Sequence[float | None], plan: Bootstrap) -> Bounds:
     """Bootstrap-t bounds of a number by what each set says of it, see `pseudo_values`, about the number itself; None where
     `cluster_interval` has none.
 
@@ -475,7 +468,7 @@ CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - leve
 
 
 def verdict(
-    bounds: tuple[float | None, float | None],
+    bounds: Bounds,
     adjusted_p: float | None,
     *,
     level: float,

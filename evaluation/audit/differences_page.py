@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...resampling import LEAST_SETS, NOISE, least_p_value
+from ...resampling import LEAST_SETS, NOISE, Bounds, least_p_value
 from ..pages.blocks import (
     Block,
     Column,
@@ -121,7 +121,7 @@ def vote_table(audit: Audit) -> Table:
     return table("which system is fairer", columns, groups)
 
 
-def _points(vote: Vote, value: float | None, between: tuple[float | None, float | None] | None = None) -> Number:
+def _points(vote: Vote, value: float | None, between: Bounds | None = None) -> Number:
     return in_unit(value, between, is_share=vote.is_share, is_difference=True)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resampling import LEAST_SETS, Scale, differences_scale
+from ...resampling import LEAST_SETS, Scale
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
-from ..systems.contents import Estimate, Report, is_share
+from ..systems.contents import Estimate, Report, differences_scale, is_share
 from .contents import BySet
 from .limits import fold
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from ...judges.calibration import Figure
+from ...resampling import Bounds
 from . import numbers
 from .charts import Panel, Point, Scale, scale
 from .planes import PlanePlot
@@ -55,7 +56,7 @@ class Number:
 
     value: float | None
     # None of a number without interval; of one whose interval could not be drawn, both are None
-    bounds: tuple[float | None, float | None] | None = None
+    bounds: Bounds | None = None
     places: int = 3
     # "%" and "points" are written of shares, "count" of whole numbers, "p" of p-values
     unit: numbers.Unit = ""
@@ -342,7 +343,7 @@ def estimate(found: Figure | Mean, places: int = 3, *, sign: bool = False) -> Nu
 
 def in_unit(
     value: float | None,
-    between: tuple[float | None, float | None] | None,
+    between: Bounds | None,
     places: int = 1,
     *,
     is_share: bool,
@@ -398,7 +399,7 @@ def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Bl
     yield Facts((*entries, ("versions", Text(installed))))
 
 
-def bounds(found: Bounded) -> tuple[float | None, float | None]:
+def bounds(found: Bounded) -> Bounds:
     """Of a record that has them."""
     return found.low, found.high
 
