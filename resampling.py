@@ -7,7 +7,7 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 Verdict = Literal["higher", "lower", "no clear difference"]
 # lowest and highest value that there can be
 Scale = tuple[float, float]
-# what draws without a defined number do: "omit" leaves them out, "propagate" leaves no interval
-Undefined = Literal["omit", "propagate"]
+# lower and upper bound of an interval; None where there is none
+Bounds = tuple[float | None, float | None]
 
 # differences up to this size are rounding noise: the mean of equal scores is not always equal to them
 NOISE = 1e-9
@@ -32,8 +32,6 @@ LEAST_SETS = 5
 MOST_REACH = 1.75
 # and of differences of values of 0 and 1 not less often than once, as few of their draws differ
 WHOLE_REACH = 1.0, 1.4
-# least share of draws that define a number, below which its interval is doubtful
-LEAST_DEFINED = 0.95
 
 # of up to so many sets all patterns of signs can be tried, 16,384 of them
 EXACT_SETS = 14
@@ -72,11 +70,6 @@ class Interval:
     n_draws: int
     n_defined: int
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether under 95 % of the draws define the number."""
-        return self.n_defined < LEAST_DEFINED * self.n_draws
-
 
 @dataclass(frozen=True)
 class ClusterMean(Interval):
@@ -87,9 +80,7 @@ class ClusterMean(Interval):
     n_clusters: int
 
 
-def drawn_weights(
-    n: int, plan: Bootstrap, *, strata: NDArray[np.intp] | None = None, multinomial: bool = False
-) -> Iterator[Floats]:
+def drawn_weights(n: int, plan: Bootstrap, *, strata: NDArray[np.intp] | None = None) -> Iterator[Floats]:
     """How often each of `n` clusters is in each draw of as many with replacement, (draws, n), a block of draws at a time.
 
     The same number and seed give the same draws, so draws of several quantities can be compared one by one.
@@ -98,20 +89,16 @@ def drawn_weights(
         n: clusters.
         plan: number of draws, and their seed.
         strata: of each cluster, ascending, (n,): each draw takes as many of a stratum as it has.
-        multinomial: draw the counts themselves: the same distribution, but another stream.
     """
     generator = np.random.default_rng(plan.seed)
     size: int | NDArray[np.intp] = n
     first: int | NDArray[np.intp] = 0
     if strata is not None:
         size, first = np.bincount(strata)[strata], np.searchsorted(strata, strata)
-    for rows in _blocks(plan.resamples, n):
-        if multinomial:
-            yield generator.multinomial(n, np.full(n, 1 / n), size=len(rows)).astype(float)
-        else:
-            cells = generator.integers(size, size=(len(rows), n))
-            cells += first + np.arange(len(rows))[:, None] * n
-            yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(float)
+    for rows in in_blocks(plan.resamples, n):
+        cells = generator.integers(size, size=(len(rows), n))
+        cells += first + np.arange(len(rows))[:, None] * n
+        yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(float)
 
 
 def cluster_sums(table: ArrayLike, clusters: Sequence[str]) -> Floats:
@@ -121,33 +108,6 @@ def cluster_sums(table: ArrayLike, clusters: Sequence[str]) -> Floats:
     sums = np.zeros((len(number), *rows.shape[1:]))
     np.add.at(sums, [number[cluster] for cluster in clusters], rows)
     return sums
-
-
-def cluster_mean_draws(
-    table: ArrayLike, clusters: Sequence[str], plan: Bootstrap, *, multinomial: bool = False
-) -> Floats:
-    """Mean of each column under each draw of whole clusters, (draws, columns); nan where a draw has no value of a column.
-
-    Where every column has `MANY_SETS` or more, the means are drawn from the normal distribution that theirs comes to.
-
-    Args:
-        table: shape (rows, columns); nan is left out.
-        clusters: the cluster of each row.
-        plan: of the draws.
-        multinomial: as in `drawn_weights`.
-    """
-    values = np.asarray(table, dtype=float)
-    sums, counts = cluster_sums(np.nan_to_num(values, nan=0.0), clusters), cluster_sums(~np.isnan(values), clusters)
-    if counts.any(axis=0).all():
-        means = sums.sum(axis=0) / counts.sum(axis=0)
-        parts = (sums - means * counts) / counts.sum(axis=0)
-        if min(map(effective_sets, parts.T), default=0) >= MANY_SETS:
-            return np.random.default_rng(plan.seed).multivariate_normal(means, parts.T @ parts, size=plan.resamples)
-    blocks = []
-    for weights in drawn_weights(len(sums), plan, multinomial=multinomial):
-        totals = weights @ counts
-        blocks.append(np.divide(weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0))
-    return np.concatenate(blocks)
 
 
 def cluster_interval(
@@ -172,7 +132,7 @@ def cluster_interval(
         clusters: the document set of each value.
         plan: of the draws.
         is_rate: the values are shares of a count, in [0, 1]: the interval is that of `rate_bounds`. Differences never are.
-        scale: where values lie; no bound of their mean lies outside. Of differences it is that of `differences_scale`.
+        scale: where values lie; no bound of their mean lies outside. Of differences it is on both sides of 0.
 
     Raises:
         DataError: values and clusters differ in number.
@@ -199,19 +159,12 @@ def cluster_interval(
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 
-def cut_to(
-    scale: Scale | None, estimate: float, low: float | None, high: float | None
-) -> tuple[float | None, float | None]:
+def cut_to(scale: Scale | None, estimate: float, low: float | None, high: float | None) -> Bounds:
     """Bounds of a number without what lies off its scale; the number itself is never cut off."""
     if scale is None:
         return low, high
     least, most = min(scale[0], estimate), max(scale[1], estimate)
     return None if low is None else max(low, least), None if high is None else min(high, most)
-
-
-def differences_scale(scale: Scale | None) -> Scale | None:
-    """Where differences of two values of a scale lie; None where values may be anything."""
-    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:
@@ -331,23 +284,6 @@ def percentiles(draws: ArrayLike, level: float) -> tuple[Floats, Floats]:
     return at(tail), at(1 - tail)
 
 
-def percentile_interval(
-    draws: ArrayLike, level: float, estimate: float | None = None, undefined: Undefined = "omit"
-) -> Interval:
-    """Percentile interval of one number.
-
-    Args:
-        draws: the number in each draw, None or nan where undefined, (draws,).
-        level: of the interval.
-        estimate: of all the data, None or nan when undefined.
-        undefined: what draws without a defined number do.
-    """
-    array = np.asarray(draws, dtype=float)
-    low, high = (defined(float(bound)) for bound in percentiles(array, level))
-    found = Interval(defined(estimate), low, high, len(array), int((~np.isnan(array)).sum()))
-    return replace(found, low=None, high=None) if undefined == "propagate" and found.n_defined < len(array) else found
-
-
 @dataclass(frozen=True)
 class TInterval:
     """Quantities with intervals by Student's t and tests of "it is 0", arrays of shape (quantities,)."""
@@ -362,12 +298,9 @@ class TInterval:
 
     def at(self, place: int) -> tuple[float | None, float | None, float | None, float | None]:
         """One quantity, its bounds and its p-value; None for nan."""
-        return (
-            defined(float(self.estimate[place])),
-            defined(float(self.low[place])),
-            defined(float(self.high[place])),
-            defined(float(self.p_value[place])),
-        )
+        quantities = (self.estimate, self.low, self.high, self.p_value)
+        estimate, low, high, p_value = (defined(each[place]) for each in quantities)
+        return estimate, low, high, p_value
 
 
 def t_interval(
@@ -458,9 +391,7 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
     return np.where(rests_on & ~alone, said, np.nan)
 
 
-def interval_by_sets(
-    estimate: float | None, said: Sequence[float | None], plan: Bootstrap
-) -> tuple[float | None, float | None]:
+def interval_by_sets(estimate: float | None, said: Sequence[float | None], plan: Bootstrap) -> Bounds:
     """Bootstrap-t bounds of a number by what each set says of it, see `pseudo_values`, about the number itself; None where
     `cluster_interval` has none.
 
@@ -531,7 +462,7 @@ def exchange_p_values(
     n = 2**n_sets if is_all else plan.resamples
     as_far = np.zeros(observed.shape)
     least = np.abs(observed) - NOISE * np.maximum(1.0, np.abs(observed))
-    for rows in _blocks(n, n_sets):
+    for rows in in_blocks(n, n_sets):
         marks = rows[:, None] >> np.arange(n_sets) & 1 if is_all else generator.integers(2, size=(len(rows), n_sets))
         as_far += (~(np.abs(differences(marks.astype(float))) < least)).sum(axis=0)
     # what was observed is one of all patterns, but none of those that are drawn
@@ -555,7 +486,7 @@ CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - leve
 
 
 def verdict(
-    bounds: tuple[float | None, float | None],
+    bounds: Bounds,
     adjusted_p: float | None,
     *,
     level: float,
@@ -582,7 +513,7 @@ def defined(value: float | Floats | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _blocks(n: int, width: int) -> Iterator[NDArray[np.intp]]:
+def in_blocks(n: int, width: int) -> Iterator[NDArray[np.intp]]:
     """The rows 0 to n - 1, as many at a time as a block holds of that width, and never many thousands."""
     size = max(1, BLOCK // max(128, width))
     yield from (np.arange(start, min(start + size, n)) for start in range(0, n, size))

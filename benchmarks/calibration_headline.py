@@ -29,7 +29,7 @@ from ..evaluation.pages.words import UNSURE
 from ..fairness.demographic.word_lists import WordLists
 from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
-from ..resampling import Bootstrap, adjusted, verdict
+from ..resampling import Bootstrap, Bounds, adjusted, verdict
 from .calibration import LEVEL, OWN, Corpus, Counts, Manner, coverage, generators, kind, shares, summary
 from .calibration_order import ORDER
 from .calibration_tone import family as tone
@@ -215,7 +215,7 @@ def said_by(found: Audit) -> Said:
 
 
 # bounds, p and number of sets
-Test = tuple[tuple[float | None, float | None], float | None, int]
+Test = tuple[Bounds, float | None, int]
 
 
 def _tests_of(found: Audit) -> Iterator[list[Test]]:

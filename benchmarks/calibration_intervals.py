@@ -13,7 +13,7 @@ import numpy as np
 
 from ..evaluation.audit.figures import Measured, bounds_of
 from ..evaluation.audit.votes import gaps_to_chance
-from ..resampling import LEAST_SETS, NOISE, Bootstrap, t_interval
+from ..resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, t_interval
 from .calibration import FAMILIES, LEVEL, Corpus, Manner, drawn_sets, items, measured
 from .simulate import asked, print_heads, print_row
 
@@ -22,7 +22,6 @@ POPULATION = 400
 KINDS: tuple[tuple[tuple[int, ...], float, Manner], ...] = (
     ((4, 4), 0.0, "extract"), ((7, 1), 0.3, "extract"), ((5, 2, 1), 0.3, "common words"),
 )  # fmt: skip
-Bounds = tuple[float | None, float | None]
 HEADS = ("measure", "sets", "holds", "by t alone", "width", "gap to expected holds")
 
 

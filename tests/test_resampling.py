@@ -19,13 +19,10 @@ from evenhand.resampling import (
     _mean_and_error,
     adjusted,
     cluster_interval,
-    cluster_mean_draws,
     cluster_sums,
-    differences_scale,
     drawn_weights,
     exact_bounds,
     exchange_p_values,
-    percentile_interval,
     percentiles,
     pseudo_values,
     sign_flip_p_value,
@@ -45,8 +42,7 @@ def test_no_bound_of_a_mean_lies_off_the_scale_of_its_values():
     values, sets = [5.0] * 9 + [4.0], list("abcdefghij")
     free, kept = (cluster_interval(values, sets, Bootstrap(), scale=scale) for scale in (None, (1, 5)))
     assert free.high > 5 and kept.high == 5 and (kept.estimate, kept.low) == (free.estimate, free.low)
-    # of differences of two such grades 4 is the most; a value off its scale is never outside its own interval
-    assert differences_scale((1, 5)) == (-4, 4) and differences_scale(None) is None
+    # a value off its scale is never outside its own interval
     assert cluster_interval([6.0] * 10, sets, Bootstrap(), scale=(1, 5)).high == 6.0
 
 
@@ -157,9 +153,8 @@ def test_values_and_clusters_must_agree_in_number():
         interval([1.0, 2.0], ["a"])
 
 
-@pytest.mark.parametrize("multinomial", [False, True])
-def test_a_draw_has_as_many_clusters_as_there_are(multinomial):
-    weights = np.concatenate(list(drawn_weights(7, Bootstrap(resamples=200), multinomial=multinomial)))
+def test_a_draw_has_as_many_clusters_as_there_are():
+    weights = np.concatenate(list(drawn_weights(7, Bootstrap(resamples=200))))
     assert weights.shape == (200, 7)
     assert (weights.sum(axis=1) == 7).all()
 
@@ -193,81 +188,6 @@ def test_percentiles_are_interpolated_along_the_draws():
     low, high = percentiles([[i, 2 * i] for i in range(11)], level=0.8)
     assert low == pytest.approx([1, 2])
     assert high == pytest.approx([9, 18])
-
-
-def test_mean_draws_are_those_of_whole_clusters():
-    # two clusters: a draw is a twice, b twice or both; column means then 0, 1 or 3/4, and 5 in the second wherever b is drawn
-    table = [[0.0, np.nan], [1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]
-    draws = cluster_mean_draws(table, ["a", "b", "b", "b"], Bootstrap(resamples=4000))
-    assert draws.shape == (4000, 2)
-    assert set(draws[:, 0].tolist()) == {0.0, 0.75, 1.0}
-    # both in half of the draws
-    assert np.mean(draws[:, 0] == 0.75) == pytest.approx(0.5, abs=0.03)
-    assert (np.isnan(draws[:, 1]) == (draws[:, 0] == 0)).all()
-    assert np.nanmax(draws[:, 1]) == np.nanmin(draws[:, 1]) == 5.0
-
-
-def test_mean_draws_in_blocks_are_those_of_one_piece():
-    # 30 clusters: 40,000 draws are 1.2 million numbers, more than a block holds; here all at once, by numpy
-    values = np.random.default_rng(2).normal(size=(30, 2))
-    drawn = np.random.default_rng(5).multinomial(30, np.full(30, 1 / 30), size=40_000)
-    found = cluster_mean_draws(
-        values, [str(i) for i in range(30)], Bootstrap(resamples=40_000, seed=5), multinomial=True
-    )
-    assert np.allclose(found, drawn @ values / 30, rtol=0, atol=1e-12)
-
-
-def test_mean_draws_hold_a_block_at_a_time():
-    # 10,000 draws of 1,500 sets are 120 MB of numbers
-    tracemalloc.start()
-    cluster_mean_draws(np.ones((1500, 1)), [str(i) for i in range(1500)], Bootstrap(resamples=10_000))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 40e6
-
-
-def test_both_streams_give_the_same_interval():
-    values = np.random.default_rng(3).normal(size=60)
-    clusters = [str(i // 2) for i in range(60)]
-    plan = Bootstrap(resamples=20_000)
-    bounds = [
-        np.ravel(percentiles(cluster_mean_draws(values[:, None], clusters, plan, multinomial=how), 0.95))
-        for how in (True, False)
-    ]
-    assert bounds[0] == pytest.approx(bounds[1], abs=0.01)
-
-
-def test_undefined_draws_are_omitted_and_counted_or_leave_no_bounds():
-    drawn = [0.1, math.nan, 0.3, 0.2]
-    omitted = percentile_interval(drawn, 0.95, 0.2)
-    # positions .05 and 1.95 of .1, .2, .3
-    assert (omitted.low, omitted.high) == (pytest.approx(0.105), pytest.approx(0.295))
-    assert (omitted.estimate, omitted.n_draws, omitted.n_defined, omitted.is_doubtful) == (0.2, 4, 3, True)
-    propagated = percentile_interval(drawn, 0.95, undefined="propagate")
-    assert (propagated.low, propagated.high, propagated.estimate) == (None, None, None)
-    assert percentile_interval([math.nan], 0.95).low is percentile_interval([], 0.95).low is None
-
-
-@pytest.mark.filterwarnings("error")
-def test_infinite_draws_are_defined():
-    # of 1, 2, inf, inf: position .075 -> 1.075; position 2.925 lies between two infinities
-    found = percentile_interval([math.inf, 1.0, 2.0, math.inf], 0.95)
-    assert (found.low, found.high, found.n_defined) == (pytest.approx(1.075), math.inf, 4)
-    # position .025 * 999 = 24.975 lies between the last of 25 -inf and 1
-    drawn = np.array([-math.inf] * 25 + [1.0] * 975)
-    low, high = percentile_interval(drawn, 0.95), percentile_interval(-drawn, 0.95)
-    assert (low.low, low.high, low.n_defined) == (-math.inf, 1.0, 1000)
-    assert (high.low, high.high) == (-1.0, math.inf)
-    # of -inf and inf, positions .025 and .975
-    between = percentile_interval([-math.inf, math.inf], 0.95)
-    assert (between.low, between.high, between.n_defined) == (None, None, 2)
-
-
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.99))
-def test_percentiles_are_numpys(drawn, level):
-    found = percentile_interval(drawn, level)
-    low, high = np.quantile(drawn, [(1 - level) / 2, 1 - (1 - level) / 2])
-    assert (found.low, found.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
 
 
 def test_exact_bounds_by_hand():
@@ -549,8 +469,6 @@ def test_many_sets_that_agree_have_the_value_for_both_bounds(value, n):
     found = cluster_interval([value] * n, names, Bootstrap(resamples=100))
     assert (found.low, found.high) == (pytest.approx(value), pytest.approx(value))
     assert sign_flip_p_value([value - value * (1 - 1e-16)] * n, names, Bootstrap(resamples=100)) == 1.0
-    means = cluster_mean_draws(np.full((n, 1), value), names, Bootstrap(resamples=100))
-    assert means == pytest.approx(value)
 
 
 def test_few_large_sets_among_many_are_drawn():
@@ -573,17 +491,3 @@ def test_the_p_value_of_many_sets_is_that_which_exchanges_come_to(monkeypatch):
     assert 0.005 < drawn < 0.5
     assert found == pytest.approx(drawn, abs=4 * math.sqrt(drawn / 40_000))
     assert least == 1 / 40_001 == sign_flip_p_value((differences + 1).tolist(), sets, plan)
-
-
-def test_mean_draws_of_many_sets_are_spread_as_draws_are(monkeypatch):
-    values, sets = _skewed(2500)
-    table = np.stack([values, np.sqrt(values) + np.arange(len(values)) % 7], axis=1)
-    table[::5, 1] = np.nan
-    plan = Bootstrap(resamples=20_000)
-    found = cluster_mean_draws(table, sets, plan)
-    monkeypatch.setattr(resampling, "MANY_SETS", math.inf)
-    drawn = cluster_mean_draws(table, sets, plan)
-    assert found.shape == drawn.shape
-    assert not np.array_equal(found, drawn)
-    assert found.mean(axis=0) == pytest.approx(drawn.mean(axis=0), rel=0.002)
-    assert np.cov(found.T) == pytest.approx(np.cov(drawn.T), rel=0.08)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -293,18 +293,24 @@ def take_apart(measured: Measured, given: AuditInput, n: int, named: Representat
     for each in chosen(measured.figures, n, named):
         item = items[each.place]
         assert item is not None, "a set without summary has no unfairness"
-        example = measured.family.example(item, measured.found[each.place], each.unfairness, each.left_out)
+        apart = measured.family.example(item, measured.found[each.place], each.left_out)
         if each.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
-            measure = f"gap of {each.of} to what is expected of this summary{by}"
-            example = example.model_copy(update={"measure": measure, "is_share": True, "is_gap": True})
+            apart = replace(apart, measure=f"gap of {each.of} to what is expected of this summary{by}", is_share=True)
         lines = [
             line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})
             if len(line.text) > MOST_CHARACTERS
             else line
-            for line in example.lines[:MOST_LINES]
+            for line in apart.lines[:MOST_LINES]
         ]
-        if len(example.lines) > MOST_LINES:
-            lines.append(Line(text=f"... and {len(example.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
-        topic = given.sets[each.place].topic
-        yield example.model_copy(update={"system": measured.system, "topic": topic, "lines": tuple(lines)})
+        if len(apart.lines) > MOST_LINES:
+            lines.append(Line(text=f"... and {len(apart.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
+        yield Example(
+            family=measured.family.name,
+            system=measured.system,
+            set_id=item.id,
+            topic=given.sets[each.place].topic,
+            unfairness=each.unfairness,
+            is_gap=each.of is not None,
+            **vars(replace(apart, lines=tuple(lines))),
+        )

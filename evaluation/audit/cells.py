@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..pages.blocks import Cell, Column, bounds
+from ..pages.blocks import Cell, Column, Mark, Tone, bounds, in_unit
 from ..pages.blocks import Number as NumberCell
-from ..pages.numbers import NOISE, Unit, number, signed
+from ..pages.charts import Scale, scale
+from ..pages.numbers import number, signed
 from ..pages.words import joined
 from .contents import Audit, Chance, Effect, Number, PairedDifference
 
@@ -31,9 +32,8 @@ def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> 
     if isinstance(found, Number) and is_too_narrow(found):
         note = f"{note}, {TOO_NARROW}" if note else TOO_NARROW
     is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
-    unit: Unit = "" if not found.is_share else "points" if is_difference else "%"
-    return NumberCell(
-        found.estimate, bounds(found), places if found.is_share else 3, unit, sign=is_difference, note=note
+    return in_unit(
+        found.estimate, bounds(found), places, is_share=found.is_share, is_difference=is_difference, note=note
     )
 
 
@@ -46,14 +46,13 @@ def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     """How far a number is from its chance level, marked where that is clear."""
     if chance is None or chance.gap is None:
         return NumberCell(None)
-    is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
-    # without an interval there is no verdict either, and p of a few sets would be taken for one
-    return NumberCell(
-        chance.gap, None if is_between else (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "",
-        sign=True,
+    between = None if isinstance(chance, Chance) and chance.is_inside else bounds(chance)
+    return replace(
+        in_unit(chance.gap, between, is_share=is_share, is_difference=True),
         tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
+        # without an interval there is no verdict either, and p of a few sets would be taken for one
         adjusted_p=None if chance.low is None else chance.adjusted,
-    )  # fmt: skip
+    )
 
 
 def gap_column(numbers: Iterable[Number], of: str = "") -> Column:
@@ -77,7 +76,13 @@ def _expected(found: Number, chance: Chance) -> str:
     return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{said} expected"
 
 
-def hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:
-    """The bounds of a share in per cent."""
-    low, high = bounds(found)
-    return None if low is None else 100 * low, None if high is None else 100 * high
+def hundredfold(found: Number | PairedDifference, style: int | Tone) -> tuple[Mark, ...]:
+    """The mark of a share in per cent, with its interval; none where it is undefined."""
+    mean, low, high = (None if x is None else 100 * x for x in (found.estimate, *bounds(found)))
+    return () if mean is None else (Mark(mean, low, high, style),)
+
+
+def hundredfold_scale(found: Iterable[Number | PairedDifference]) -> Scale:
+    """An axis that holds the shares among them in per cent, and 0."""
+    ends = (x for each in found if each.is_share for x in (each.estimate, *bounds(each)))
+    return scale((None if x is None else 100 * x for x in ends), zero=True)

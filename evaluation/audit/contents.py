@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from ...records import Record, is_none
-from ...resampling import Verdict
+from ...resampling import NOISE, Verdict
 from ..gate.contents import BySet, Gate
 
 # what audit.json calls itself
@@ -157,6 +157,11 @@ class Chance(Record):
     verdict: Verdict | None
     # what each document set says of the gap
     by_set: BySet = Field(default=(), exclude_if=not_)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the number lies between the ends of what is expected: the gap is 0 then, and has no spread."""
+        return self.between is not None and abs(self.gap) <= NOISE
 
 
 class Number(Record):

@@ -25,14 +25,11 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
     EQUAL_COVERAGE,
-    Example,
     Kind,
     Line,
-    Measure,
-    Quantity,
     Side,
 )
-from .figures import Figures, Floats, most, reasons
+from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
@@ -135,10 +132,7 @@ class UnitCoverage:
         scored = columns[:, 0] > 0
         has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
-        quantities = (
-            *(Quantity(Measure(kind, self.by)) for kind in AGGREGATES),
-            *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in ROWS),
-        )
+        quantities = quantities_of(self.by, ROWS, self.values, AGGREGATES)
         nulls, has_few = dict.fromkeys(AGGREGATES, EXCHANGED), found_share(found) < LEAST_FOUND
         if not self.entailer.reads_pairs and not has_few:
             nulls[COVERAGE_DIFFERENCE] = EITHER
@@ -164,9 +158,7 @@ class UnitCoverage:
             return f"Within a set, {amount} all of the set's documents, on average."
         return f"Over all sets, {amount} all documents of their sets, on average: what does not cancel out."
 
-    def example(
-        self, item: LabelledSummary, found: Covered, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Covered, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Coverage of each value beside that of all documents, and for each unit how many documents of each value have it."""
         (evidence,) = self.entailer.evidence([item])
         assert isinstance(evidence, UnitEvidence)
@@ -182,9 +174,8 @@ class UnitCoverage:
         ]
         gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}
         worst = most({value: -gap for value, gap in gaps.items()}) if left_out is None else left_out
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
-            measure=f"Equal Coverage of this summary ({self.by})", is_share=True,
+        return TakenApart(
+            measure=f"Equal Coverage of this summary ({self.by})",
             columns=("coverage of all documents", "coverage of its documents"),
             takes_what=f"documents that have it ({self.by})",
             sides=tuple(
@@ -258,7 +249,7 @@ class UnitCoverage:
         documents, covered, difference = by_value[1], by_value[2], by_value[3]
         means = over(covered, documents), over(difference, documents)
         whole = np.stack([over(sums[..., 1], sums[..., 0]), self._parity(difference, documents)], axis=-1)
-        return np.concatenate([whole, np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)], axis=-1)
+        return in_order(means, whole)
 
     def _expect(self, sums: Floats) -> Floats:
         """Equal Coverage and Coverage Parity by exchanged labels, the difference by the nearest of what both nulls expect."""
@@ -279,8 +270,7 @@ class UnitCoverage:
     @staticmethod
     def _quantities(equal: Floats, parity: Floats, by_value: Floats) -> Floats:
         """Those that something is expected of in their order, nan of the others, (..., quantities)."""
-        rows = np.stack([np.full_like(by_value, np.nan), by_value], axis=-1).reshape(*by_value.shape[:-1], -1)
-        return np.concatenate([np.stack([equal, parity], axis=-1), rows], axis=-1)
+        return in_order((np.nan, by_value), np.stack([equal, parity], axis=-1))
 
     def _by_value(self, sums: Floats) -> Floats:
         """The columns of the values, (columns, ..., values)."""

@@ -4,29 +4,29 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...resampling import EXACT_SETS, LEAST_SETS, least_p_value
+from ...resampling import EXACT_SETS, LEAST_SETS, NOISE, Bounds, least_p_value
 from ..pages.blocks import (
     Block,
     Column,
+    Columns,
     Heading,
-    Heads,
     Legend,
-    Mark,
-    Row,
+    Number,
     Strip,
     Table,
     Text,
     Tone,
+    bounds,
     count,
     group,
-    row,
+    grouped,
+    in_unit,
+    rows_of,
     table,
 )
-from ..pages.blocks import Number as NumberCell
-from ..pages.charts import scale
-from ..pages.numbers import MINUS, NOISE, said_p
+from ..pages.numbers import MINUS, said_p
 from ..pages.words import counted, joined
-from .cells import hundredfold, shown
+from .cells import hundredfold, hundredfold_scale, shown
 from .contents import Audit, PairedDifference, Vote
 
 TONES: dict[str, Tone] = {
@@ -106,60 +106,51 @@ def _lengths(audit: Audit) -> str:
 def vote_table(audit: Audit) -> Table:
     """One row a family, a group for each system but the first."""
     reference = audit.votes[0].reference
-    heads = (
-        "measure", "at", Column("gap", note="of the system"), Column("gap", note=f"of {reference}"), "difference",
-        "adjusted p", "verdict", "sets",
-    )  # fmt: skip
-    by_system: dict[str, list[Row]] = {}
-    for each in audit.votes:
-        made = row(
-            str(each.measure),
-            each.value or "",
-            *(_points(each, value) for value in (each.gap, each.reference_gap)),
-            _points(each, each.difference, (each.low, each.high)),
-            NumberCell(each.adjusted, unit="p"),
-            Text(each.verdict, tone=TONES[each.verdict]),
-            count(each.n),
-        )
-        by_system.setdefault(each.system, []).append(made)
-    groups = [group(rows, system if len(by_system) > 1 else "") for system, rows in by_system.items()]
-    return table("which system is fairer", heads, groups)
+    columns: Columns[Vote] = {
+        "measure": lambda each: str(each.measure),
+        "at": lambda each: each.value or "",
+        Column("gap", note="of the system"): lambda each: _points(each, each.gap),
+        Column("gap", note=f"of {reference}"): lambda each: _points(each, each.reference_gap),
+        "difference": lambda each: _points(each, each.difference, bounds(each)),
+        "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+        "verdict": lambda each: Text(each.verdict, tone=TONES[each.verdict]),
+        "sets": lambda each: count(each.n),
+    }
+    by_system = grouped(audit.votes, lambda each: each.system)
+    groups = [group(rows_of(its, columns), system if len(by_system) > 1 else "") for system, its in by_system.items()]
+    return table("which system is fairer", columns, groups)
 
 
-def _points(vote: Vote, value: float | None, between: tuple[float | None, float | None] | None = None) -> NumberCell:
-    return NumberCell(value, between, 1 if vote.is_share else 3, "points" if vote.is_share else "", sign=True)
+def _points(vote: Vote, value: float | None, between: Bounds | None = None) -> Number:
+    return in_unit(value, between, is_share=vote.is_share, is_difference=True)
 
 
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
-    ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    beyond = Column("beyond expected", note="of length and words")
-    heads: Heads = ("measure", "plot", "difference", beyond, "p", "adjusted p", "verdict", "sets", "under one only")
-    by_system: dict[str, list[Row]] = {}
-    for each in audit.differences:
-        its: Tone = "neutral" if each.verdict in ("higher", "lower") else "unsure"
-        drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
-        made = row(
-            f"{each.measure}: {each.value}" if each.value else str(each.measure),
-            Strip(tuple(Mark(100 * mean, *hundredfold(each), its) for mean in drawn)),
-            shown(each),
-            _beyond(each),
-            NumberCell(each.p_value, unit="p"),
-            NumberCell(each.adjusted, unit="p"),
-            Text(each.verdict, tone=None if each.verdict == "not measured" else its),
-            count(each.n),
-            count(each.left_out),
-        )
-        by_system.setdefault(each.system, []).append(made)
+    columns: Columns[PairedDifference] = {
+        "measure": lambda each: f"{each.measure}: {each.value}" if each.value else str(each.measure),
+        "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.is_share else ()),
+        "difference": shown,
+        Column("beyond expected", note="of length and words"): _beyond,
+        "p": lambda each: Number(each.p_value, unit="p"),
+        "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+        "verdict": lambda each: Text(each.verdict, tone=None if each.verdict == "not measured" else _tone(each)),
+        "sets": lambda each: count(each.n),
+        "under one only": lambda each: count(each.left_out),
+    }
     reference = audit.differences[0].reference
-    groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
-    axis = scale([None if x is None else 100 * x for x in ends], zero=True)
-    return table(f"differences to {reference}", heads, groups, axis)
+    by_system = grouped(audit.differences, lambda each: each.system)
+    groups = [group(rows_of(its, columns), f"{system} {MINUS} {reference}") for system, its in by_system.items()]
+    return table(f"differences to {reference}", columns, groups, hundredfold_scale(audit.differences))
 
 
-def _beyond(difference: PairedDifference) -> NumberCell:
+def _tone(difference: PairedDifference) -> Tone:
+    return "neutral" if difference.verdict in ("higher", "lower") else "unsure"
+
+
+def _beyond(difference: PairedDifference) -> Number:
     """What is left of a difference less what would be expected of it."""
     found = difference.beyond
     if found is None:
-        return NumberCell(None)
+        return Number(None)
     return replace(shown(difference), value=found.rest, bounds=(found.rest_low, found.rest_high))

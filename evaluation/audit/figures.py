@@ -15,7 +15,7 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, exact_bounds, interval_by_sets, pseudo_values
-from .contents import Example, Kind, Quantity
+from .contents import Kind, Line, Measure, Quantity, Side
 
 K = TypeVar("K", bound=Hashable)
 Floats = NDArray[np.float64]
@@ -104,6 +104,20 @@ class Figures:
         return pseudo_values(self.reduce, self.columns, self.rests_on)
 
 
+@dataclass(frozen=True)
+class TakenApart:
+    """What a family shows of one summary; its fields are those of `contents.Example`, as far as the family knows them."""
+
+    measure: str
+    columns: tuple[str, str]
+    takes_what: str
+    sides: tuple[Side, ...]
+    lines: tuple[Line, ...]
+    left_out: tuple[str, ...]
+    documents: tuple[str, ...]
+    is_share: bool = True
+
+
 class Family(Protocol):
     """Measures that rest on the same thing found in each summary."""
 
@@ -140,15 +154,12 @@ class Family(Protocol):
         """
         ...
 
-    def example(
-        self, item: LabelledSummary, found: Any, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
-        """One summary taken apart; system and topic are filled in by the caller.
+    def example(self, item: LabelledSummary, found: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
+        """One summary taken apart.
 
         Args:
             item: documents and summary.
             found: what was found in it.
-            unfairness: the set's own measure.
             left_out: values that are below what is expected; None: the family tells by what it measures itself.
         """
         ...
@@ -186,6 +197,25 @@ def bounds_of(
     if low is not None and high is not None and not kind.is_difference:
         low, high = max(0.0, low), min(1.0, high) if kind.is_share else high
     return low, high, "bootstrap-t"
+
+
+def quantities_of(
+    by: str, kinds: Sequence[Kind], names: Sequence[str], wholes: Sequence[Kind] = ()
+) -> tuple[Quantity, ...]:
+    """Those of all values or groups together, then of each by its name all kinds: the order that `in_order` puts numbers in."""
+    whole = (Quantity(Measure(kind, by)) for kind in wholes)
+    return (*whole, *(Quantity(Measure(kind, by), name) for name in names for kind in kinds))
+
+
+def in_order(rows: Sequence[Floats | float], *wholes: Floats) -> Floats:
+    """Numbers in the order of `quantities_of`, (..., quantities).
+
+    Args:
+        rows: of each kind, (..., names), or nan where nothing is known of it.
+        wholes: of all together, (..., wholes).
+    """
+    by_name = np.stack(np.broadcast_arrays(*rows), axis=-1)  # (..., names, kinds)
+    return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], -1)], axis=-1)
 
 
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:

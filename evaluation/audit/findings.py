@@ -10,9 +10,9 @@ says the opposite of shares, the headline says so.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...resampling import LEAST_SETS
+from ...resampling import LEAST_SETS, NOISE
 from ...text import sentences, words
-from ..pages.numbers import NOISE, interval, percent, said_p, signed
+from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.words import counted, joined
 from .contents import (
     PLACE_IN_SOURCES,
@@ -133,8 +133,7 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
 
 def _is_unknown(chance: Chance) -> bool:
     """Whether the gap has no interval for want of sets; one of 0 between the ends of what is expected needs none."""
-    is_between = chance.between is not None and abs(chance.gap) <= NOISE
-    return chance.low is None and chance.verdict == "no clear difference" and not is_between
+    return chance.low is None and chance.verdict == "no clear difference" and not chance.is_inside
 
 
 def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribute: str) -> str:

@@ -19,8 +19,8 @@ from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
-from .contents import OPINION_GRAPH, Example, Kind, Line, Measure, Quantity, Side
-from .figures import Figures, most, reasons
+from .contents import OPINION_GRAPH, Kind, Line, Measure, Quantity, Side
+from .figures import Figures, TakenApart, most, reasons
 
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4
@@ -148,9 +148,7 @@ class Opinions:
             f"when each keeps the same share of its {self.texts}, towards 1 when one has all.{note}"
         )
 
-    def example(
-        self, item: LabelledSummary, found: Heard, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Heard, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The largest opinions with their units in documents and summary, and what each of the summary's speaks for."""
         spoken = self._spoken(item.documents)
         graph = opinion_graph([s for s, _ in spoken], plan=PLAN)
@@ -168,8 +166,7 @@ class Opinions:
             opinion = next((k for k, count in enumerate(shown) if count), None)
             takes = {} if opinion is None else {v: float(c) for v, c in voices[opinion].items()}
             lines.append(Line(text=text, takes=takes, note=SILENT if opinion is None else f"on {names[opinion]}"))
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
+        return TakenApart(
             measure="Gini coefficient of this summary", is_share=False,
             columns=(f"{self.texts} in documents", f"{self.texts} in summary"),
             takes_what=f"{self.texts} of the documents that speak for the same opinion",

@@ -29,9 +29,9 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...resampling import t_interval, verdict
 from ...text import sentences as split_sentences
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Example, Kind, Line, Measure, Quantity, Side
+from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Kind, Line, Side
 from .correction import CAUSES, P, Part
-from .figures import Bools, Figures, Floats, Measured, most, reasons
+from .figures import Bools, Figures, Floats, Measured, TakenApart, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
@@ -101,12 +101,12 @@ class Order:
         without_blocks = [
             Unscored(BLOCKS) if isinstance(each, Room) and not each.told.any() else each for each in found
         ]
-        quantities = tuple(Quantity(Measure(kind, self.by), third) for third in THIRDS for kind in ROWS)
+        quantities = quantities_of(self.by, ROWS, THIRDS)
         return Figures(
             quantities=quantities,
             columns=columns.reshape(len(found), -1),
-            reduce=lambda sums: np.stack(_shares(sums)[:2], axis=-1).reshape(*sums.shape[:-1], -1),
-            expect=_expect,
+            reduce=lambda sums: in_order(_shares(sums)[:2]),
+            expect=lambda sums: in_order((np.nan, _shares(sums)[2])),
             nulls=tuple(WITHIN if each.kind == PLACE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.repeat(told, len(ROWS), axis=1),
             unfairness=gaps,
@@ -118,9 +118,7 @@ class Order:
         """No number is of all places together."""
         raise NotImplementedError(kind)
 
-    def example(
-        self, item: LabelledSummary, found: Room, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Room, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The thirds side by side, and for each sentence how many of its matched words each third has."""
         expected, summary = (by_third(share, found.third) for share in (found.within, found.found))
         lacking = left_out or most(dict(zip(THIRDS, (expected - summary).tolist(), strict=True)))
@@ -133,9 +131,8 @@ class Order:
             for text, masses in zip(parts, self.matcher.masses(pieces), strict=True)
         )
         names = np.array(THIRDS)[found.third]
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
-            measure=f"largest gap of a third to what is expected ({self.by})", is_share=True,
+        return TakenApart(
+            measure=f"largest gap of a third to what is expected ({self.by})",
             columns=("expected share", "share in summary"), takes_what="matched words, once for each document",
             sides=tuple(
                 Side(name=name, source=float(a), summary=float(b))
@@ -173,11 +170,6 @@ def _shares(sums: Floats) -> list[Floats]:
     """Shares of the thirds in sources and summaries, and the latter as expected, weighed by matched words, (..., thirds) each."""
     mass, *shares = np.moveaxis(sums.reshape(*sums.shape[:-1], 4, len(THIRDS)), -2, 0)
     return [over(each, mass) for each in shares]
-
-
-def _expect(sums: Floats) -> Floats:
-    expected = _shares(sums)[2]
-    return np.stack([np.full_like(expected, np.nan), expected], axis=-1).reshape(*sums.shape[:-1], -1)
 
 
 def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]:

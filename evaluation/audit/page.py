@@ -9,6 +9,7 @@ from ..pages.blocks import (
     Block,
     Cell,
     Column,
+    Columns,
     Details,
     Fact,
     Heading,
@@ -28,15 +29,16 @@ from ..pages.blocks import (
     group,
     grouped,
     how_made,
+    in_unit,
     items,
     row,
+    rows_of,
     table,
 )
 from ..pages.blocks import Number as NumberCell
-from ..pages.charts import scale
 from ..pages.numbers import percent
 from ..pages.words import counted, joined
-from .cells import gap, gap_column, gap_of, hundredfold, level_of, rests_on, shown
+from .cells import gap, gap_column, gap_of, hundredfold, hundredfold_scale, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
@@ -45,6 +47,7 @@ from .contents import (
     SHORTFALL,
     UNDER_REPRESENTED,
     Audit,
+    Beside,
     Measure,
     Number,
     Representation,
@@ -165,7 +168,6 @@ def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[Measure, str | Non
 def value_tables(audit: Audit) -> Iterator[Table]:
     """The table by attribute value of each system, shares drawn; none when no family splits by value."""
     drawn = [n for n in audit.by_value if n.measure.kind in DRAWN]
-    axis = scale([None if x is None else 100 * x for n in drawn for x in (n.estimate, n.low, n.high)], zero=True)
     calibrated = _calibrated(audit)
     for system in audit.systems:
         mine = _by_value(audit, system)
@@ -177,7 +179,9 @@ def value_tables(audit: Audit) -> Iterator[Table]:
                 _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated, bool(drawn))
                 for note in audit.values
             )
-            yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
+            yield table(
+                f"{system.label} by {audit.attribute}", heads, rows, hundredfold_scale(drawn) if drawn else None
+            )
 
 
 def _calibrated(audit: Audit) -> set[Measure]:
@@ -214,14 +218,13 @@ def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_firs
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure], is_drawn: bool) -> Row:
     has_level = any(each.chance for each in found if each and each.measure.kind == SHARE_IN_SUMMARIES)
-    marks = []
+    marks: list[Mark] = []
     for each in found:
-        if each and each.estimate is not None and each.measure.kind == SHARE_IN_SUMMARIES:
-            marks.append(Mark(100 * each.estimate, *hundredfold(each), 1))
-            if each.chance:
-                marks.append(Mark(100 * each.chance.expected, None, None, 0))
-        elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not has_level:
-            marks.append(Mark(100 * each.estimate, *hundredfold(each), 0))
+        if each and each.measure.kind == SHARE_IN_SUMMARIES:
+            marks += hundredfold(each, 1)
+            marks += [Mark(100 * each.chance.expected)] if each.chance and each.estimate is not None else []
+        elif each and each.measure.kind == SHARE_IN_SOURCES and not has_level:
+            marks += hundredfold(each, 0)
     cells = (cell for each in found if each for cell in _cells(each, calibrated, rests_on(each)))
     strip = [Strip(tuple(marks))] if is_drawn else []
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
@@ -254,12 +257,9 @@ def _aggregates(audit: Audit) -> Table:
             row(
                 str(n.measure),
                 shown(n),
-                NumberCell(
-                    n.chance.expected if n.chance else None,
-                    places=2 if n.is_share else 3,
-                    unit="%" if n.is_share else "",
-                    note=f"by {n.chance.null}" if n.chance else "",
-                ),
+                in_unit(n.chance.expected, None, 2, is_share=n.is_share, note=f"by {n.chance.null}")
+                if n.chance
+                else NumberCell(None),
                 gap(n.chance, is_share=n.is_share),
                 count(n.n),
                 Text(n.sentence, f"Left out: {left_out(n.left_out)}." if n.left_out else ""),
@@ -296,29 +296,27 @@ def beside(audit: Audit) -> Iterator[Block]:
 
 def beside_table(audit: Audit) -> Table:
     """A row for each number, a group for each system."""
-    heads = ("measure", Column("", "long"), audit.attribute, "value", "expected", "p", "sets")
-    groups = []
-    for system, mine in grouped(audit.beside, lambda each: each.system).items():
-        rows = (
-            row(
-                str(each.measure),
-                each.how,
-                each.value or "",
-                NumberCell(
-                    each.estimate,
-                    None if each.low is None else bounds(each),
-                    2,
-                    "points" if each.measure.kind.is_difference else "%",
-                    sign=each.measure.kind.is_difference,
-                ),
-                NumberCell(each.expected, places=2, unit="%"),
-                NumberCell(each.p_value, unit="p"),
-                count(each.n),
-            )
-            for each in mine
-        )
-        groups.append(group(rows, system if len(audit.systems) > 1 else ""))
-    return table("what papers report besides", heads, groups)
+    columns: Columns[Beside] = {
+        "measure": lambda each: str(each.measure),
+        Column("", "long"): lambda each: each.how,
+        # the user's name, which may be that of another column
+        Column(audit.attribute): lambda each: each.value or "",
+        "value": lambda each: in_unit(
+            each.estimate,
+            None if each.low is None else bounds(each),
+            2,
+            is_share=True,
+            is_difference=each.measure.kind.is_difference,
+        ),
+        "expected": lambda each: NumberCell(each.expected, places=2, unit="%"),
+        "p": lambda each: NumberCell(each.p_value, unit="p"),
+        "sets": lambda each: count(each.n),
+    }
+    groups = [
+        group(rows_of(its, columns), system if len(audit.systems) > 1 else "")
+        for system, its in grouped(audit.beside, lambda each: each.system).items()
+    ]
+    return table("what papers report besides", columns, groups)
 
 
 def _made(audit: Audit) -> Iterator[Block]:

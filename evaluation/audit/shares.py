@@ -45,14 +45,11 @@ from .contents import (
     SOF,
     UER,
     UNDER_REPRESENTED,
-    Example,
     Kind,
     Line,
-    Measure,
-    Quantity,
     Side,
 )
-from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
+from .figures import Bools, Figures, Floats, TakenApart, in_order, mean_deviation, most, quantities_of, reasons
 
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair
@@ -134,10 +131,7 @@ class ValueShares:
             *by_chance,
         )
         wholes, rows = self._wholes(), self._rows()
-        quantities = (
-            *(Quantity(Measure(kind, self.by)) for kind in wholes),
-            *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
-        )
+        quantities = quantities_of(self.by, rows, self.values, wholes)
         nulls = {SHARE_IN_SUMMARIES: EQUAL_COMMONNESS, **dict.fromkeys(AGGREGATES, SENTENCES_AS_COMMON)}
         return Figures(
             quantities=quantities,
@@ -187,9 +181,7 @@ class ValueShares:
             REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {point} points on average.",
         }[kind]
 
-    def example(
-        self, item: LabelledSummary, found: Masses, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Masses, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The shares side by side, expected ones where they are known, and for each sentence how many tokens each value has."""
         names = found.names or item.values
         source, summary = np.array([found.source]), np.array([found.target])
@@ -216,9 +208,8 @@ class ValueShares:
             )
             for piece, each in zip(pieces, self.matcher.masses(pieces), strict=True)
         )
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
-            measure=f"error rate of this summary ({self.by})", is_share=True,
+        return TakenApart(
+            measure=f"error rate of this summary ({self.by})",
             columns=(due_column, "share in summary"),
             takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
             sides=tuple(
@@ -306,20 +297,17 @@ class ValueShares:
             whole.append(over(represented, n))
         shares = over(sources, several), over(aim, several), over(taken, weight)
         of_value = dict(zip(ROWS, (*shares, shortfall, over(short, kept)), strict=True))
-        rows = np.stack([of_value[kind] for kind in self._rows()], axis=-1)
-        return np.concatenate([*whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
+        return in_order([of_value[kind] for kind in self._rows()], *whole)
 
     def _expect(self, sums: Floats) -> Floats:
         """Expected shares in summaries and aggregates; nothing is known of the other quantities."""
         n, several, _, kept, *_, weight, _, expected, unfair, uer, curve, lacking, scatter = self._split(sums)
-        rows = self._rows()
-        found = np.full((*sums.shape[:-1], len(self.values), len(rows)), np.nan)
-        found[..., rows.index(SHARE_IN_SUMMARIES)] = over(expected, weight)
+        shares = over(expected, weight)
         pairs = kept[..., :, None] * kept[..., None, :]
         sof = _expected_deviation(over(lacking, kept), over(scatter.reshape(*kept.shape, -1), pairs))
         wholes = np.full((*sums.shape[:-1], len(self._wholes())), np.nan)
         wholes[..., : len(AGGREGATES)] = _aggregates(n, several, unfair, uer, curve, sof)
-        return np.concatenate([wholes, found.reshape(*sums.shape[:-1], -1)], axis=-1)
+        return in_order([shares if kind == SHARE_IN_SUMMARIES else np.nan for kind in self._rows()], wholes)
 
 
 def _aggregates(n: Floats, several: Floats, unfair: Floats, uer: Floats, curve: Floats, sof: Floats) -> Floats:

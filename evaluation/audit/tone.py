@@ -14,8 +14,8 @@ from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_betwe
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Example, Kind, Line, Measure, Quantity, Side
-from .figures import Figures, Floats, most, reasons
+from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Kind, Line, Side
+from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
 
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
 SAME_WORDS = "sentences of the documents with the same words"
@@ -77,10 +77,10 @@ class Tone:
         gaps = np.abs(np.nan_to_num(share - expected)).max(axis=1, initial=0.0)
         scored = columns[..., 3].any(axis=1)
         return Figures(
-            quantities=tuple(Quantity(Measure(kind, self.by), value) for value in self.values for kind in ROWS),
+            quantities=quantities_of(self.by, ROWS, self.values),
             columns=columns.reshape(len(found), -1),
-            reduce=lambda sums: _rows(*self._tones(sums)[:2]),
-            expect=lambda sums: _rows(np.nan, self._tones(sums)[2]),
+            reduce=lambda sums: in_order(self._tones(sums)[:2]),
+            expect=lambda sums: in_order((np.nan, self._tones(sums)[2])),
             nulls=("", SAME_WORDS) * len(self.values),
             between=self._between,
             rests_on=np.repeat(columns[..., 3] > 0, len(ROWS), axis=1),
@@ -93,9 +93,7 @@ class Tone:
         """No number is of all values together."""
         raise NotImplementedError(kind)
 
-    def example(
-        self, item: LabelledSummary, found: Spoken, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Spoken, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Tone of each value, and of each sentence; the words of each value in it."""
         _, share, expected = tones(found.sums)
         known = [k for k in range(len(found.values)) if not np.isnan(share[k])]
@@ -110,9 +108,8 @@ class Tone:
             of = [[value for value, its in own.items() if token in its] for token in tokens]
             takes = {value: float(of.count([value])) for value in found.values}
             lines.append(Line(text=text, takes=takes, note=f"positive {positive:.2f}, negative {negative:.2f}"))
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
-            measure=f"largest gap of tone to what is expected ({self.by})", is_share=True,
+        return TakenApart(
+            measure=f"largest gap of tone to what is expected ({self.by})",
             columns=("nearest positive share expected", "positive share in summary"), takes_what="words of one value alone",
             sides=tuple(
                 Side(name=found.values[k], source=float(expected[k]), summary=float(share[k])) for k in known
@@ -136,12 +133,7 @@ class Tone:
 
     def _between(self, sums: Floats) -> tuple[Floats, Floats]:
         low, high = expected_between(self._by_value(sums))
-        return _rows(np.nan, low), _rows(np.nan, high)
+        return in_order((np.nan, low)), in_order((np.nan, high))
 
     def _by_value(self, sums: Floats) -> Floats:
         return sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS)
-
-
-def _rows(first: Floats | float, second: Floats) -> Floats:
-    """Two numbers of each value side by side, (..., quantities)."""
-    return np.stack([np.broadcast_to(first, second.shape), second], axis=-1).reshape(*second.shape[:-1], -1)

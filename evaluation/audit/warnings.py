@@ -8,9 +8,9 @@ import numpy as np
 from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.words import WordMatcher
-from ...resampling import LEAST_SETS, least_p_value
+from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
-from ..pages.numbers import FLAT, NOISE, said_p
+from ..pages.numbers import FLAT, said_p
 from ..pages.words import counted, joined
 from ..systems.lengths import MOST_OF_IT
 from .cells import TOO_NARROW, is_too_narrow

@@ -25,14 +25,11 @@ from .contents import (
     WORDS_COMPARED,
     WORDS_IN_SOURCES,
     WORDS_IN_SUMMARIES,
-    Example,
     Kind,
     Line,
-    Measure,
-    Quantity,
     Side,
 )
-from .figures import Figures, Floats, most, reasons
+from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
 
 # the same with the scatter of document sets
 SIGNS_OF_SETS = "random signs of sets"
@@ -88,10 +85,7 @@ class ListedWords:
             for what, n in zip(("document", "summary"), _counts(columns, len(groups)).sum(axis=1), strict=True)
             if not n
         ]
-        quantities = (
-            Quantity(Measure(WORD_LIST_BIAS, self.called)),
-            *(Quantity(Measure(kind, self.called), group) for group in groups for kind in ROWS),
-        )
+        quantities = quantities_of(self.called, ROWS, groups, (WORD_LIST_BIAS,))
         nulls = {WORD_LIST_BIAS: SIGNS_OF_SETS, WORDS_COMPARED: EQUAL_COMMONNESS}
         return Figures(
             quantities=quantities,
@@ -118,9 +112,7 @@ class ListedWords:
             f"({n_source:,} and {n_summary:,} words; {n_compared:,} of the latter can be compared)."
         )
 
-    def example(
-        self, item: LabelledSummary, found: Floats, unfairness: float, left_out: tuple[str, ...] | None = None
-    ) -> Example:
+    def example(self, item: LabelledSummary, found: Floats, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The set's listed words in the summary beside those expected of it, or those in documents, sentence by sentence."""
         groups = self.lists.groups
         lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
@@ -129,9 +121,8 @@ class ListedWords:
             (found[0], "words in documents") if left_out is None else (found[2].round(1), "words expected")
         )
         its = [place for place, group in enumerate(groups) if group in worst]
-        return Example(
-            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
-            measure="how much the word-list bias of all summaries would fall without this one", is_share=True,
+        return TakenApart(
+            measure="how much the word-list bias of all summaries would fall without this one",
             columns=(due_column, "words in summary"), takes_what="words",
             sides=tuple(
                 Side(name=group, source=float(a), summary=float(b))
@@ -147,17 +138,15 @@ class ListedWords:
 
     def _reduce(self, sums: Floats) -> Floats:
         counts = self._by_group(sums)
-        by_group = np.moveaxis(shares(counts[..., (0, 1, 3), :]), -2, -1)  # (..., groups, rows)
-        whole = word_list_scores(counts[..., :2, :])[..., None]
-        return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
+        by_group = np.moveaxis(shares(counts[..., (0, 1, 3), :]), -2, 0)  # (rows, ..., groups)
+        return in_order([*by_group], word_list_scores(counts[..., :2, :])[..., None])
 
     def _expect(self, sums: Floats) -> Floats:
         """The bias of sums whose sets' gaps have random signs, and the shares of words that can be compared; nan without any."""
         by_set = self._by_group(sums)
         found, expected, compared = np.moveaxis(by_set[..., 1:BLOCKS, :], -2, 0)
         products, n_compared = by_set[..., BLOCKS:, :], compared.sum(axis=-1, keepdims=True)
-        by_group = np.full((*sums.shape[:-1], len(self.lists.groups), len(ROWS)), np.nan)
-        by_group[..., ROWS.index(WORDS_COMPARED)] = over(expected - found + compared, n_compared)
+        by_group = over(expected - found + compared, n_compared)
         # to first order a gap moves a share by itself less that share of the gaps of all groups, over all words
         share = shares(expected)
         variances = products.diagonal(axis1=-2, axis2=-1) - 2 * share * products.sum(axis=-1)
@@ -165,7 +154,7 @@ class ListedWords:
         moved = over(variances, expected.sum(axis=-1, keepdims=True) ** 2)
         whole = mean_size(share - shares(by_set[..., 0, :]), moved).sum(axis=-1)[..., None] / 2
         whole = np.where(n_compared > 0, whole, np.nan)
-        return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
+        return in_order([by_group if kind == WORDS_COMPARED else np.nan for kind in ROWS], whole)
 
     def _by_group(self, sums: Floats) -> Floats:
         """The blocks, and the products of the sets' gaps, (..., blocks, groups)."""

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import BiasRecipe
+from ...fairness.demographic.counts import LEAST_DEFINED
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...resampling import LEAST_DEFINED, LEAST_SETS, adjusted, verdict
+from ...resampling import LEAST_SETS, adjusted, verdict
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable

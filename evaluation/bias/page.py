@@ -1,7 +1,7 @@
 """The report of a bias study as a page: groups first, then each measure with its intervals and its verdict."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
@@ -30,7 +30,7 @@ from ..pages.charts import Scale, scale
 from ..pages.numbers import NONE, interval, percent
 from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted
-from .contents import BiasReport, DesignFigures, Interval, Measure, Trials, readable
+from .contents import BiasReport, DesignFigures, GroupFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
 
 INTERVALS = (
@@ -112,30 +112,34 @@ def how_decided(report: BiasReport) -> str:
     return INTERVALS.format(least=LEAST_SETS, chance=percent(1 - report.level))
 
 
+def _share(trials: Trials | None, outcome: str) -> float | None:
+    return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
+
+
+# what is told of each group: a number, its share, or both
+FIGURES: dict[str, Callable[[GroupFigures], tuple[int | None, float | None]]] = {
+    "persons in the inputs": lambda g: (g.persons, None),
+    "of them found in the inputs themselves": lambda g: (None, g.recognised_share),
+    "of them named in summaries": lambda g: (g.kept, g.kept_share),
+    "name in the summary, missed by the recogniser": lambda g: (
+        (g.missed, g.missed / g.written) if g.written and g.missed is not None else (None, None)
+    ),
+    "gendered words of the inputs": lambda g: (g.input_words, g.input_share),
+    "gendered words of the summaries": lambda g: (g.summary_words, g.summary_share),
+    "invented persons": lambda g: (g.invented, g.invented_share),
+    "summaries of uniform inputs": lambda g: (g.uniform_summaries, None),
+    "by words nearer to their own group": lambda g: (None, _share(g.by_words, "won")),
+    "by words equally near to both": lambda g: (None, _share(g.by_words, "tied")),
+    "by embeddings nearer to their own group": lambda g: (None, _share(g.by_embeddings, "won")),
+    "by embeddings equally near to both": lambda g: (None, _share(g.by_embeddings, "tied")),
+}
+
+
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
     """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
-    figures: list[tuple[str, list[tuple[int | None, float | None]]]] = [
-        ("persons in the inputs", [(g.persons, None) for g in report.by_group]),
-        ("of them found in the inputs themselves", [(None, g.recognised_share) for g in report.by_group]),
-        ("of them named in summaries", [(g.kept, g.kept_share) for g in report.by_group]),
-        (
-            "name in the summary, missed by the recogniser",
-            [
-                (g.missed, g.missed / g.written) if g.written and g.missed is not None else (None, None)
-                for g in report.by_group
-            ],
-        ),
-        ("gendered words of the inputs", [(g.input_words, g.input_share) for g in report.by_group]),
-        ("gendered words of the summaries", [(g.summary_words, g.summary_share) for g in report.by_group]),
-        ("invented persons", [(g.invented, g.invented_share) for g in report.by_group]),
-        ("summaries of uniform inputs", [(g.uniform_summaries, None) for g in report.by_group]),
-        ("by words nearer to their own group", [(None, _share(g.by_words, "won")) for g in report.by_group]),
-        ("by words equally near to both", [(None, _share(g.by_words, "tied")) for g in report.by_group]),
-        ("by embeddings nearer to their own group", [(None, _share(g.by_embeddings, "won")) for g in report.by_group]),
-        ("by embeddings equally near to both", [(None, _share(g.by_embeddings, "tied")) for g in report.by_group]),
-    ]
     rows, zeros = [], []
-    for name, found in figures:
+    for name, figure in FIGURES.items():
+        found = list(map(figure, report.by_group))
         if all(not n and not share for n, share in found):
             # not counted at all, or counted and none
             zeros += [name] if any(n == 0 or share == 0 for n, share in found) else []
@@ -149,10 +153,6 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
     heads = ("figure", *report.groups, "per cent")
     made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
     return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
-
-
-def _share(trials: Trials | None, outcome: str) -> float | None:
-    return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
 
 
 def _measures(report: BiasReport) -> Table:

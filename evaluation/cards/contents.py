@@ -29,7 +29,7 @@ from ..pages.blocks import (
     Table,
     Text,
     count,
-    figure,
+    estimate,
     row,
     table,
 )
@@ -232,7 +232,7 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
     rows = (
         row(
-            each.judge, each.attribute, each.side or ALL, figure(each.spearman_macro), figure(each.winrate_macro),
+            each.judge, each.attribute, each.side or ALL, estimate(each.spearman_macro), estimate(each.winrate_macro),
             count(each.articles),
         )
         for each in known.rows

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from ...resampling import MANY_SETS
 from ..pages.blocks import Number, bounds
 from ..pages.numbers import number, signed
-from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
+from ..pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
 from ..systems.compare import comparison_name, too_few
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
 from ..systems.lengths import is_by_length
+from ..systems.roles import deciding
 from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
 
 TRAINING = comparison_name("DPO", "zero-shot")
@@ -26,8 +27,6 @@ CLAIMS = {
     TRAINING_BEST: ("Training, best of {k}", "the best of {k} by reward from each model, trained against untrained"),
     RERANKING: ("Reranking alone", "the best of {k} by reward from the untrained model, against one draw"),
 }
-# more names than this are counted
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,7 @@ class Evidence:
     @property
     def deciding(self) -> list[JudgeNote]:
         """The report's judges that say what is better; those that were rewards only when there is no other."""
-        directed = [j for j in self.judges if j.better and j.role != "reward"]
-        return [j for j in directed if j.role == "report"] or directed
+        return deciding(self.judges)
 
     @property
     def is_compared(self) -> bool:

@@ -23,10 +23,11 @@ from ..pages.blocks import (
     bounds,
     code,
     count,
+    estimate,
+    estimates_scale,
     group,
     grouped,
     how_made,
-    mean,
     row,
     table,
     without_zeros,
@@ -39,8 +40,8 @@ from ..pages.systems import (
     by_system,
     chart_section,
     difference_table,
-    estimates_scale,
     judge_panels,
+    of_judge,
     places_of,
     plane_blocks,
     points_of,
@@ -139,7 +140,7 @@ def _headline(report: Report) -> Table:
         rows = []
         for judge in (each for each in report.judges if each.name in report.deciding):
             places = places_of(report.scores, judge)
-            mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
+            mine = [d for d in of_judge(report.differences, judge) if d.subject == comparison]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
             rows.append(
                 row(
@@ -160,8 +161,8 @@ def _means(report: Report) -> Table:
     """The deciding judges' mean scores by side: all there is where nothing is compared."""
     rows = []
     for judge in (each for each in report.judges if each.name in report.deciding):
-        mine, places = [e for e in report.scores if e.measure == judge.name], places_of(report.scores, judge)
-        rows.append(row(judge.name, *(mean(e, places) for e in mine)))
+        mine, places = of_judge(report.scores, judge), places_of(report.scores, judge)
+        rows.append(row(judge.name, *(estimate(e, places) for e in mine)))
     sides = dict.fromkeys(e.side for e in report.scores if e.side)
     return table("headline", ("judge", *sides, Column(ALL, note=_level(report))), rows)
 
@@ -192,8 +193,8 @@ def _sides(report: Report) -> Iterator[Block]:
     )
     yield from sides_legend(report.sides)
     for judge in judges:
-        scores = [e for e in report.scores if e.measure == judge.name]
-        gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
+        scores = of_judge(report.scores, judge)
+        gaps = {gap.subject: gap for gap in of_judge(report.score_gaps, judge)}
         rows = (
             row(
                 Text(system, style="strong"),
@@ -248,7 +249,7 @@ def _scores(report: Report) -> Iterator[Block]:
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
     recipe = report.provenance.recipe
     for judge in report.judges:
-        mine = [e for e in report.scores if e.measure == judge.name]
+        mine = of_judge(report.scores, judge)
         yield from judge_blocks(judge, judges_mean(recipe, judge.name), slope_words(report.slopes, judge.name))
         yield score_table(judge, [("", by_system(mine, n_words))], places_of(report.scores, judge))
     if report.plan_scores:
@@ -260,7 +261,7 @@ def _scores(report: Report) -> Iterator[Block]:
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
         heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
         plans = grouped(report.plan_scores, lambda e: e.subject)
-        yield table("scores by plan", heads, (row(plan, *map(mean, mine)) for plan, mine in plans.items()))
+        yield table("scores by plan", heads, (row(plan, *map(estimate, mine)) for plan, mine in plans.items()))
 
 
 def _differences(report: Report) -> Iterator[Block]:
@@ -277,7 +278,7 @@ def _differences(report: Report) -> Iterator[Block]:
     questions[BOTH_TOGETHER] = f"both together: the best of {k} of the trained model, against one untrained draw"
     rewards: list[Block] = []
     for judge in report.judges:
-        mine = [d for d in report.differences if d.measure == judge.name]
+        mine = of_judge(report.differences, judge)
         by_name = {name: [d for d in mine if d.subject == name] for name in _comparisons(report)}
         places = places_of(report.scores, judge)
         blocks = (*judge_blocks(judge), difference_table(judge, by_name, places, questions=questions))
@@ -297,7 +298,7 @@ def curve_panels(report: Report) -> list[Panel]:
         report.judges,
         "candidates drawn",
         lambda judge: [
-            (name, points_of((p.draws, p) for p in mine if p.measure == judge.name)) for name, mine in policies.items()
+            (name, points_of((p.draws, p) for p in of_judge(mine, judge))) for name, mine in policies.items()
         ],
     )
 

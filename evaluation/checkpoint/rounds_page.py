@@ -6,7 +6,7 @@ from ...runfolder.phases import ADAPTER, round_name
 from ..pages.blocks import Block, Charts, Code, Column, Heading, Heads, Number, Prose, Table, bounds, row, table
 from ..pages.charts import Line, Point, panel
 from ..pages.numbers import number
-from ..pages.systems import judge_panels, places_of, points_of
+from ..pages.systems import judge_panels, of_judge, places_of, points_of
 from ..pages.words import ALL, capital, joined
 from ..systems.contents import Estimate, JudgeNote, Report, Rounds
 from ..systems.systems import UNTRAINED
@@ -47,7 +47,7 @@ def _gains(found: Rounds) -> list[Line]:
 
 
 def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:
-    mine = [each for each in found.scores if each.measure == judge.name]
+    mine = of_judge(found.scores, judge)
     for side in dict.fromkeys(each.side for each in mine):
         yield side or ALL, _points(found, [each for each in mine if each.side == side])
 
@@ -66,7 +66,7 @@ def _table(report: Report, found: Rounds) -> Table:
     }
     for judge in report.judges:
         places = places_of(found.scores, judge)
-        mine = (e for e in found.scores if e.measure == judge.name and e.side is None)
+        mine = (e for e in of_judge(found.scores, judge) if e.side is None)
         shown |= {(judge.name, e.subject): Number(e.mean, bounds(e), places) for e in mine}
     heads: Heads = (
         ROUND,

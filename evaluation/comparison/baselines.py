@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..pages.words import UNSURE, joined, verdict, with_direction
+from ..pages.words import MOST_NAMED, UNSURE, joined, verdict, with_direction
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Floats
 from ..systems.systems import WORDS, PolicyOutput, System
@@ -20,8 +20,6 @@ ONE_DRAW, BY_LENGTH, BY_CONSENSUS = "one draw", "the choice by length", "the cho
 BASELINES = (ONE_DRAW, BY_LENGTH, BY_CONSENSUS)
 # what is tested
 CHOICE = "the choice by reward among all candidates"
-# more names than this are counted
-MOST_NAMED = 3
 
 
 def against_baselines(entry: Entry) -> list[Pair]:

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..pages.numbers import number, places_for, signed
-from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict, with_direction
+from ..pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
 from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
 from ..systems.lengths import share_by_length
-from ..systems.roles import overlap_warnings
+from ..systems.roles import deciding, overlap_warnings
 from ..systems.systems import WRONG_SIDE, stage_warnings, wrong_side_judges
 from ..systems.worst_group import without_part
 from .baselines import ONE_DRAW
@@ -16,16 +16,8 @@ from .contents import ByLength, PairedTest, Ranking, WorstSides
 from .entries import Entry
 from .paired_tests import Names
 
-# more names than this are counted
-MOST_NAMED = 3
 # heading of the differences that do
 GONE_WITH_LENGTH = "Differences that go with length"
-
-
-def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
-    """The judges that the headline goes by: those that say what is better and were no reward; the others where there are none."""
-    directed = [judge for judge in judges if judge.better and judge.role != "reward"]
-    return [judge for judge in directed if judge.role == "report"] or directed
 
 
 def as_used(tests: Sequence[PairedTest]) -> list[PairedTest]:

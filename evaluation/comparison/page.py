@@ -18,13 +18,13 @@ from ..pages.blocks import (
     bounds,
     code,
     count,
+    estimate,
     first_and_more,
     group,
     grouped,
     how_made,
     items,
     listing,
-    mean,
     row,
     table,
 )
@@ -35,6 +35,7 @@ from ..pages.systems import (
     chart_section,
     difference_table,
     judge_panels,
+    of_judge,
     places_of,
     plane_blocks,
     points_of,
@@ -46,6 +47,7 @@ from ..pages.systems import (
 from ..pages.words import (
     ALL,
     DIRECTIONS,
+    MOST_NAMED,
     UNSURE,
     change,
     counted,
@@ -61,7 +63,7 @@ from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
-from .findings import GONE_WITH_LENGTH, MOST_NAMED
+from .findings import GONE_WITH_LENGTH
 
 
 def page(found: Comparison) -> Page:
@@ -143,7 +145,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
     n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
     recipe = next(iter(found.recipes.values()))
     for judge in found.judges:
-        mine = grouped(_of_judge(found, judge), lambda e: e.k)
+        mine = grouped(of_judge(found.scores, judge), lambda e: e.k)
         groups = [
             (budget_name(k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
             for k in found.budgets
@@ -179,16 +181,12 @@ def _by_length(found: Comparison) -> Iterator[Block]:
                     Number(each.mean, places=places, sign=True),
                     Number(each.share, unit="%", places=0),
                     " \u2192 ".join(number(words, 1) for words in each.words),
-                    mean(each.at_equal_length, places, sign=True),
+                    estimate(each.at_equal_length, places, sign=True),
                 )
                 for each in mine
             )
             heads = ("difference", "mean", "of it with length", "words", "at equal length")
             yield table(f"gone with length by {judge.name}", heads, rows)
-
-
-def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
-    return [e for e in found.scores if e.measure == judge.name]
 
 
 def budget_panels(found: Comparison) -> list[Panel]:
@@ -221,7 +219,7 @@ def round_panels(found: Comparison) -> list[Panel]:
 
 
 def _of_all(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
-    return [e for e in _of_judge(found, judge) if e.side is None]
+    return [e for e in of_judge(found.scores, judge) if e.side is None]
 
 
 def _rankings(found: Comparison) -> Iterator[Block]:
@@ -270,7 +268,7 @@ def _worst_side(each: WorstSides) -> Group:
         (
             system.system,
             system.group or NONE,
-            mean(system),
+            estimate(system),
             Number(system.chance_of_best, unit="%", places=1),
         )
         for system in each.found.systems
@@ -303,7 +301,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         "nearest to the others in words). Tested as below, and adjusted over those that have the same choice to beat.",
     )
     for judge in found.judges:
-        mine = [test for test in found.baselines if test.measure == judge.name]
+        mine = of_judge(found.baselines, judge)
         whole = {(test.subject, test.reference): test for test in mine if test.side is None}
         places = places_of(found.scores, judge)
         rows = []
@@ -330,7 +328,7 @@ def _tests(found: Comparison) -> Iterator[Block]:
         f"Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
-        if mine := [test for test in found.tests if test.measure == judge.name]:
+        if mine := of_judge(found.tests, judge):
             by_pair = grouped(mine, _pair)
             whole = difference_table(judge, by_pair, places_of(found.scores, judge))
             clear = sum(test.verdict != UNSURE for test in mine)
@@ -356,11 +354,11 @@ def _made(found: Comparison) -> Iterator[Block]:
 def _short(found: Comparison, judge: JudgeNote) -> Table:
     """Entries down, budgets across; a mark says how an entry stands to the first one of its budget."""
     places = places_of(found.scores, judge)
-    means = {(e.subject, e.k): e.mean for e in _of_judge(found, judge) if e.side is None}
+    means = {(e.subject, e.k): e.mean for e in _of_all(found, judge)}
     tests = {
         (test.subject, test.k): test
-        for test in found.tests
-        if test.measure == judge.name and test.side is None and test.k == test.reference_k
+        for test in of_judge(found.tests, judge)
+        if test.side is None and test.k == test.reference_k
     }
 
     def cell(label: str, k: int) -> Number:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...config.gate import LEAST_GATED
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, cut_to, exact_bounds, interval_by_sets
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -22,7 +22,6 @@ from .names import MissingNumber, meant
 from .numbers import Named, Page, numbers_of
 
 P = TypeVar("P", Audit, Report, Comparison)
-Bounds = tuple[float | None, float | None]
 
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
+from ...resampling import LEAST_SETS, Scale
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
-from ..systems.contents import Estimate, Report, is_share
+from ..systems.contents import Estimate, Report, differences_scale, is_share
 from .contents import BySet
 from .limits import fold
 
@@ -146,7 +146,7 @@ def _of_audit(audit: Audit) -> Iterator[Named]:
         functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
         if chance := each.chance:
             found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
-            yield replace(found, is_inside=chance.between is not None and abs(chance.gap) <= NOISE)
+            yield replace(found, is_inside=chance.is_inside)
         else:
             yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
 

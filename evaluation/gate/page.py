@@ -6,9 +6,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from ...resampling import LEAST_SETS
-from ..pages.blocks import Block, Cell, Column, Heading, Page, Text, Tone, bounds, count, table
-from ..pages.blocks import Number as NumberCell
-from ..pages.numbers import Unit
+from ..pages.blocks import Block, Cell, Column, Heading, Number, Page, Text, Tone, bounds, count, in_unit, table
 from ..pages.words import counted, with_interval
 from .contents import Gate, GateRow, Outcome
 
@@ -52,10 +50,9 @@ def _cells(row: GateRow) -> tuple[Cell, ...]:
     )
 
 
-def _number(row: GateRow) -> NumberCell:
-    unit: Unit = "" if not row.is_share else "points" if row.is_difference else "%"
+def _number(row: GateRow) -> Number:
     between = bounds(row) if row.number else None
-    return NumberCell(row.estimate, between, 1 if row.is_share else 3, unit, sign=row.is_difference)
+    return in_unit(row.estimate, between, is_share=row.is_share, is_difference=row.is_difference)
 
 
 def gate_warnings(gate: Gate | None) -> tuple[str, ...]:

@@ -1,37 +1,38 @@
 """What people said of summaries as pages: their scores by side, how far they agree, and how fairly opinions are represented."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
-    Cell,
     Column,
+    Columns,
     Facts,
     Heading,
     Items,
     Legend,
-    Mark,
     Number,
     Page,
     Prose,
     Row,
-    Strip,
     Table,
     code,
     count,
+    estimate,
     group,
+    grouped,
     items,
     listing,
-    mean,
     row,
+    rows_of,
+    strip,
     table,
 )
 from ..pages.charts import Scale
 from ..pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement
-from .opinions import OpinionResults, SummaryOpinions
-from .results import Estimate, HumanResults
+from .opinions import OpinionResults
+from .results import Estimate, HumanResults, SystemRow
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 
@@ -56,12 +57,12 @@ def results_page(found: HumanResults) -> Page:
         body=(
             Heading("Scores"),
             Legend(((0, "coverage"), (1, "faithfulness"))),
-            _scores(found, "scores"),
+            _scores(found),
             Heading("Left out"),
             *items(notes, NOTHING_LEFT_OUT),
         ),
         main=(
-            _scores(found, "scores", in_short=True),
+            _scores(found, in_short=True),
             Prose(f"annotators: {annotators}; {counting}", "lead"),
             *items(notes),
         ),
@@ -69,35 +70,28 @@ def results_page(found: HumanResults) -> Page:
     )
 
 
-def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
-    short = ("incl.", "omit.", "hall.") if in_short else ("included", "omitted", "hallucinated")
-    names = ("n", "sets", "coverage", "faithfulness", *short, "words")
-    heads = ("side", *names, "plot")
-    rows: dict[str, list[Row]] = {}
-    for each in found.rows:
-        marks = (
-            Mark(share.mean, share.low, share.high, style)
-            for style, share in enumerate((each.coverage, each.faithfulness))
-            if share.mean is not None
-        )
-        made = row(
-            each.side or ALL,
-            count(each.n),
-            count(each.n_sets),
-            mean(each.coverage),
-            mean(each.faithfulness),
-            *(_number(points, 2, in_short) for points in (each.included, each.omitted, each.hallucinated)),
-            _number(each.length, 1, in_short),
-            Strip(tuple(marks)),
-            is_total=each.side is None,
-        )
-        rows.setdefault(each.system, []).append(made)
-    groups = [group(mine, system) for system, mine in rows.items()]
-    return table(name, heads, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
+def _scores(found: HumanResults, *, in_short: bool = False) -> Table:
+    columns: Columns[SystemRow] = {
+        "side": lambda each: each.side or ALL,
+        "n": lambda each: count(each.n),
+        "sets": lambda each: count(each.n_sets),
+        "coverage": lambda each: estimate(each.coverage),
+        "faithfulness": lambda each: estimate(each.faithfulness),
+        "incl." if in_short else "included": lambda each: _number(each.included, 2, in_short),
+        "omit." if in_short else "omitted": lambda each: _number(each.omitted, 2, in_short),
+        "hall." if in_short else "hallucinated": lambda each: _number(each.hallucinated, 2, in_short),
+        "words": lambda each: _number(each.length, 1, in_short),
+        "plot": lambda each: strip([(each.coverage, 0), (each.faithfulness, 1)]),
+    }
+    groups = [
+        group(rows_of(its, columns, lambda each: each.side is None), system)
+        for system, its in grouped(found.rows, lambda each: each.system).items()
+    ]
+    return table("scores", columns, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
 
 
 def _number(found: Estimate, places: int, in_short: bool) -> Number:
-    return Number(found.mean, places=places) if in_short else mean(found, places)
+    return Number(found.mean, places=places) if in_short else estimate(found, places)
 
 
 def left_out_words(reason: str, side: str, count: int) -> str:
@@ -219,18 +213,21 @@ def opinions_page(found: OpinionResults) -> Page:
 
 
 def _opinions(found: OpinionResults) -> Table:
-    columns: dict[Column | str, Callable[[SummaryOpinions], Cell | str]] = {
-        "summary": lambda each: each.summary_id,
-        "people": lambda each: count(len(each.annotators)),
-        Column("opinions", kind="number"): lambda each: (
-            f"{sum(score is not None for score in each.by_opinion.values())} of {len(each.by_opinion)}"
-        ),
-        "bias": lambda each: Number(each.bias),
-        "very fair": lambda each: Number(each.very_fair, places=2),
-        "very unfair": lambda each: Number(each.very_unfair, places=2),
-    }
-    if found.rouge_signature is not None:
-        columns["ROUGE-1"] = lambda each: Number(each.rouge1_f1)
-    if found.graph_signature is not None:
-        columns["graph"] = lambda each: Number(each.graph_bias)
-    return listing("summaries", found.summaries, columns)
+    whole = listing(
+        "summaries",
+        found.summaries,
+        {
+            "summary": lambda each: each.summary_id,
+            "people": lambda each: count(len(each.annotators)),
+            Column("opinions", kind="number"): lambda each: (
+                f"{sum(score is not None for score in each.by_opinion.values())} of {len(each.by_opinion)}"
+            ),
+            "bias": lambda each: Number(each.bias),
+            "very fair": lambda each: Number(each.very_fair, places=2),
+            "very unfair": lambda each: Number(each.very_unfair, places=2),
+            "ROUGE-1": lambda each: Number(each.rouge1_f1),
+            "graph": lambda each: Number(each.graph_bias),
+        },
+    )
+    signatures = {"ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
+    return whole.without(*(name for name, signature in signatures.items() if signature is None))

@@ -9,25 +9,24 @@ from ..pages.blocks import (
     Column,
     Fact,
     Heading,
-    Mark,
     Number,
     Page,
     Prose,
     Strip,
     Table,
     Text,
-    bounds,
     code,
     count,
-    figure,
+    estimate,
+    estimates_scale,
     group,
     grouped,
     how_made,
     items,
     listing,
+    strip,
     table,
 )
-from ..pages.charts import scale
 from ..pages.words import capital, counted, joined, with_interval
 from .worth import accused_of, standing
 
@@ -112,8 +111,8 @@ def _headline(found: Calibration) -> Table:
         {
             "judge": lambda each: each.judge,
             "is to measure": lambda each: each.purpose,
-            Column("\u03c1 within", note=level): lambda each: figure(each.own.within, 2),
-            Column("length's", note=level): lambda each: figure(each.length.agreement.within, 2),
+            Column("\u03c1 within", note=level): lambda each: estimate(each.own.within, 2),
+            Column("length's", note=level): lambda each: estimate(each.length.agreement.within, 2),
             "beside length": standing,
             "accused of": accused_of,
         },
@@ -122,7 +121,7 @@ def _headline(found: Calibration) -> Table:
 
 def _accusations(found: Calibration) -> Iterator[Block]:
     return items(
-        Prose(f"{capital(probe.note)}: {with_interval(figure(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
+        Prose(f"{capital(probe.note)}: {with_interval(estimate(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
         for each in found.judges
         for probe in each.accusations
     )
@@ -135,32 +134,28 @@ def _agreements(found: Calibration) -> Iterator[Block]:
             group(_agreement_row(each.judge, each.own, each.other) for each in mine),
             group((_agreement_row(name, each, None) for name, each in others.items()), "without a model"),
         ]
-        values = [
-            x for each in (*(e.own for e in mine), *others.values()) for x in (each.within.value, *bounds(each.within))
-        ]
+        axis = estimates_scale((each.within for each in (*(judge.own for judge in mine), *others.values())), zero=True)
         heads = (
             "judge", "\u03c1 within articles", "plot", "\u03c1 pooled", "with the other attribute, within", "articles",
         )  # fmt: skip
         yield Heading(purpose, 3)
-        yield table(f"agreement with {purpose}", heads, rows, scale(values, zero=True))
+        yield table(f"agreement with {purpose}", heads, rows, axis)
         yield listing(
             f"{purpose} beside other measures",
             ((each.judge, beside) for each in mine for beside in each.beside),
             {
                 "judge": lambda each: each[0],
                 "less that of": lambda each: each[1].other,
-                "\u03c1 within": lambda each: figure(each[1].difference, 2, sign=True),
+                "\u03c1 within": lambda each: estimate(each[1].difference, 2, sign=True),
                 "verdict": lambda each: each[1].standing,
             },
         )
 
 
 def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | Number | Strip, ...]:
-    within = own.within
-    marks = () if within.value is None else (Mark(within.value, within.low, within.high),)
     return (
-        Text(name), figure(within, 2), Strip(marks), figure(own.pooled, 2),
-        figure(other.within, 2) if other else Number(None), count(own.n_articles),
+        Text(name), estimate(own.within, 2), strip([(own.within, 0)]), estimate(own.pooled, 2),
+        estimate(other.within, 2) if other else Number(None), count(own.n_articles),
     )  # fmt: skip
 
 
@@ -172,7 +167,7 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
         {
             "probe": lambda each: each.name,
             Column("question", "long"): lambda each: Text(each.question, each.note, style="long"),
-            "effect": lambda each: figure(each.effect, 2, sign=True),
+            "effect": lambda each: estimate(each.effect, 2, sign=True),
             "adjusted p": lambda each: Number(each.adjusted, unit="p"),
             "outcome": lambda each: Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
         },

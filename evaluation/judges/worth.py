@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
 from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
-from ..pages.blocks import Block, Column, Heading, Prose, Text, figure, table
+from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, table
 from ..pages.words import joined
 from ..systems.contents import Worth
 
@@ -85,7 +85,7 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
     rows = (
         (
-            name, each.purpose, figure(each.own.within, 2), figure(each.length.agreement.within, 2),
+            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.agreement.within, 2),
             standing(each), accused_of(each),
         )
         for name, each in worth.known.items()

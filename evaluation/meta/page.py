@@ -5,29 +5,29 @@ from collections.abc import Iterator
 from ..pages.blocks import (
     Block,
     Column,
+    Columns,
     Heading,
     Legend,
     Mark,
     Number,
     Page,
     Prose,
-    Row,
     Strip,
     Table,
     Text,
     bounds,
     code,
     count,
-    figure,
+    estimate,
+    estimates_scale,
     group,
     how_made,
     items,
-    mean,
-    row,
+    rows_of,
+    strip,
     table,
     without_zeros,
 )
-from ..pages.charts import scale
 from ..pages.words import ALL, counted
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from .scoring import BASELINES, LENGTH
@@ -39,7 +39,6 @@ MEANING = {
 }
 # what the terminal does not show
 MORE = ("winrate of all pairs", "pairs", "ties")
-COLUMNS = ("judge", "\u03c1 pooled", "plot", "\u03c1 by article", "winrate by article", *MORE, "left out")
 
 
 def page(found: Benchmark) -> Page:
@@ -131,14 +130,25 @@ def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) ->
     sides = (
         [None] if all_only else sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
     )
+    lengths = {each.side: each.spearman_pooled.value for each in mine if each.judge == LENGTH}
+    columns: Columns[BenchmarkRow] = {
+        "judge": lambda each: Text(each.judge, "baseline" if each.judge in BASELINES and not all_only else ""),
+        "\u03c1 pooled": lambda each: estimate(each.spearman_pooled),
+        "plot": lambda each: _strip(each, lengths.get(each.side)),
+        "\u03c1 by article": lambda each: (
+            Number(each.spearman_macro.value) if all_only else estimate(each.spearman_macro)
+        ),
+        "winrate by article": lambda each: estimate(each.winrate_macro),
+        "winrate of all pairs": lambda each: estimate(each.winrate_micro),
+        "pairs": lambda each: count(each.pairs),
+        "ties": lambda each: count(each.metric_ties),
+        "left out": lambda each: count(each.left_out),
+    }
     groups = []
     for side in sides:
-        rows = [each for each in mine if each.side == side]
-        length = next((each.spearman_pooled.value for each in rows if each.judge == LENGTH), None)
-        made = [_row(each, length, in_short=all_only) for each in rows]
-        groups.append(group(made, (side or ALL) if len(sides) > 1 else "", articles(rows[0])))
-    values = [x for each in mine for x in (each.spearman_pooled.value, *bounds(each.spearman_pooled))]
-    return table(attribute, COLUMNS, groups, scale(values, zero=True))
+        its = [each for each in mine if each.side == side]
+        groups.append(group(rows_of(its, columns), (side or ALL) if len(sides) > 1 else "", articles(its[0])))
+    return table(attribute, columns, groups, estimates_scale((each.spearman_pooled for each in mine), zero=True))
 
 
 def articles(found: BenchmarkRow) -> str:
@@ -146,21 +156,9 @@ def articles(found: BenchmarkRow) -> str:
     return f"{counted(found.articles, 'article')}, {counted(found.summaries, 'summary', 'summaries')}"
 
 
-def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
-    pooled = found.spearman_pooled
-    marks = [] if pooled.value is None else [Mark(pooled.value, *bounds(pooled))]
-    marks += [] if length is None else [Mark(length, style=None)]
-    return row(
-        Text(found.judge, "baseline" if found.judge in BASELINES and not in_short else ""),
-        figure(pooled),
-        Strip(tuple(marks)),
-        Number(found.spearman_macro.value) if in_short else figure(found.spearman_macro),
-        figure(found.winrate_macro),
-        figure(found.winrate_micro),
-        count(found.pairs),
-        count(found.metric_ties),
-        count(found.left_out),
-    )
+def _strip(found: BenchmarkRow, length: float | None) -> Strip:
+    marks = strip([(found.spearman_pooled, 0)]).marks
+    return Strip(marks if length is None else (*marks, Mark(length, style=None)))
 
 
 def _length(found: Benchmark) -> Iterator[Block]:
@@ -170,7 +168,7 @@ def _length(found: Benchmark) -> Iterator[Block]:
         "Length",
         lead="What 10 % more words go with in a judge's scores, among the summaries of one article, right or wrong.",
     )
-    rows = ((each.measure, mean(each, 4, sign=True)) for each in found.slopes)
+    rows = ((each.measure, estimate(each, 4, sign=True)) for each in found.slopes)
     yield table("length", ("judge", "10 % more words"), rows)
 
 

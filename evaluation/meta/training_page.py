@@ -12,7 +12,7 @@ from ..pages.blocks import (
     Row,
     Text,
     code,
-    figure,
+    estimate,
     how_made,
     listing,
     row,
@@ -73,7 +73,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (figure(each, sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.by_article))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 

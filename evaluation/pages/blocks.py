@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from ...judges.calibration import Figure
+from ...resampling import Bounds
 from . import numbers
-from .charts import Panel, Point, Scale
+from .charts import Panel, Point, Scale, scale
 from .planes import PlanePlot
 
 # what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
@@ -55,7 +56,7 @@ class Number:
 
     value: float | None
     # None of a number without interval; of one whose interval could not be drawn, both are None
-    bounds: tuple[float | None, float | None] | None = None
+    bounds: Bounds | None = None
     places: int = 3
     # "%" and "points" are written of shares, "count" of whole numbers, "p" of p-values
     unit: numbers.Unit = ""
@@ -279,6 +280,8 @@ class Page:
 
 # of a table: columns, or their names
 Heads = tuple[Column | str, ...]
+# the same, each with what makes its cell of a record
+Columns = Mapping[Column | str, Callable[[R], Cell | str]]
 # a term and what stands for it
 Fact = tuple[str, Cell | str]
 
@@ -299,14 +302,14 @@ def table(
     return Table(name, columns, tuple(groups), scale)
 
 
-def listing(
-    name: str,
-    records: Iterable[R],
-    columns: Mapping[Column | str, Callable[[R], Cell | str]],
-    scale: Scale | None = None,
-) -> Table:
-    """A table with a row for each record; of each column its head, and what makes its cell of a record."""
-    return table(name, columns, [row(*(make(each) for make in columns.values())) for each in records], scale)
+def listing(name: str, records: Iterable[R], columns: Columns[R], scale: Scale | None = None) -> Table:
+    """A table with a row for each record."""
+    return table(name, columns, rows_of(records, columns), scale)
+
+
+def rows_of(records: Iterable[R], columns: Columns[R], is_total: Callable[[R], bool] = lambda _: False) -> list[Row]:
+    """A row for each record, those that are of all sides in bold; for tables in groups, whose heads are the same columns."""
+    return [row(*(make(each) for make in columns.values()), is_total=is_total(each)) for each in records]
 
 
 def grouped(records: Iterable[R], key: Callable[[R], K]) -> dict[K, list[R]]:
@@ -333,14 +336,38 @@ def count(value: int | None, note: str = "") -> Number:
     return Number(value, unit="count", note=note)
 
 
-def figure(found: Figure, places: int = 3, *, sign: bool = False) -> Number:
-    """A cell with a number of a judge, and its interval."""
-    return Number(found.value, bounds(found), places, sign=sign)
+def estimate(found: Figure | Mean, places: int = 3, *, sign: bool = False) -> Number:
+    """A cell with a number and its interval."""
+    return Number(_value(found), bounds(found), places, sign=sign)
 
 
-def mean(found: Mean, places: int = 3, *, sign: bool = False) -> Number:
-    """A cell with a mean, and its interval."""
-    return Number(found.mean, bounds(found), places, sign=sign)
+def in_unit(
+    value: float | None,
+    between: Bounds | None,
+    places: int = 1,
+    *,
+    is_share: bool,
+    is_difference: bool = False,
+    note: str = "",
+) -> Number:
+    """A cell with a share in per cent, a difference of shares in points, or another number as it is; differences have a sign."""
+    unit: numbers.Unit = "" if not is_share else "points" if is_difference else "%"
+    return Number(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
+
+
+def strip(found: Iterable[tuple[Figure | Mean, int | Tone | None]]) -> Strip:
+    """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
+    marks = ((_value(each), each, style) for each, style in found)
+    return Strip(tuple(Mark(value, *bounds(each), style) for value, each, style in marks if value is not None))
+
+
+def estimates_scale(found: Iterable[Figure | Mean], *, zero: bool = False) -> Scale:
+    """An axis that holds the numbers and their intervals."""
+    return scale((x for each in found for x in (_value(each), *bounds(each))), zero=zero)
+
+
+def _value(found: Figure | Mean) -> float | None:
+    return found.value if isinstance(found, Figure) else found.mean
 
 
 def code(text: str, note: str = "") -> Text:
@@ -372,7 +399,7 @@ def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Bl
     yield Facts((*entries, ("versions", Text(installed))))
 
 
-def bounds(found: Bounded) -> tuple[float | None, float | None]:
+def bounds(found: Bounded) -> Bounds:
     """Of a record that has them."""
     return found.low, found.high
 

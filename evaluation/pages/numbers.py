@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from ...resampling import NOISE
+
 Unit = Literal["", "%", "points", "count", "p"]
 
 NONE = "\u2013"
@@ -13,8 +15,6 @@ INFINITE = "\u221e"
 NO_INTERVAL = "no interval"
 # in place of an interval without width: every draw gives the same number, so resampling says nothing of its uncertainty
 FLAT = "no variation"
-# bounds no further apart differ by rounding alone
-NOISE = 1e-9
 
 
 def places_for(values: Iterable[float | None]) -> int:

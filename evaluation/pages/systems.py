@@ -1,21 +1,21 @@
 """Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
-from ..systems.contents import Difference, Estimate, JudgeNote, Plane, is_share
+from ..systems.contents import Difference, Estimate, JudgeNote, Plane, SideGap, is_share
 from .blocks import (
     Block,
     Cell,
     Charts,
     Code,
     Column,
+    Columns,
     Details,
     Heading,
     Legend,
-    Mark,
     Number,
     PlaneChart,
     Row,
@@ -24,17 +24,21 @@ from .blocks import (
     Text,
     bounds,
     count,
+    estimate,
+    estimates_scale,
     group,
     grouped,
-    mean,
     row,
+    rows_of,
+    strip,
     table,
 )
-from .charts import Line, Panel, Point, Scale, panel, scale
+from .charts import Line, Panel, Point, panel
 from .numbers import minus, places_for
 from .planes import plane_plots, standing
 from .words import ALL, on_front, tone, verdict
 
+M = TypeVar("M", bound=Estimate | SideGap)
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
 # of differences; only where some are known
@@ -48,26 +52,20 @@ def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
     return (Legend((*enumerate(sides), (None, "all requests"))),) if len(sides) > 1 else ()
 
 
+def of_judge(records: Iterable[M], judge: JudgeNote) -> list[M]:
+    """Those by a judge."""
+    return [each for each in records if each.measure == judge.name]
+
+
 def places_of(estimates: Iterable[Estimate], judge: JudgeNote) -> int:
     """Digits after the point of a judge's numbers, which suit its means."""
-    return places_for(each.mean for each in estimates if each.measure == judge.name)
-
-
-def estimates_scale(estimates: Iterable[Estimate], *, zero: bool = False) -> Scale:
-    """An axis that holds the means and their intervals."""
-    return scale((v for e in estimates for v in (e.mean, e.low, e.high)), zero=zero)
+    return places_for(each.mean for each in of_judge(estimates, judge))
 
 
 def sides_strip(estimates: Sequence[Estimate]) -> Strip:
     """A mark for each side, and a line at the mean of all requests."""
     several = len(estimates) > 1
-    return Strip(
-        tuple(
-            Mark(each.mean, each.low, each.high, None if several and each.side is None else place)
-            for place, each in enumerate(estimates)
-            if each.mean is not None
-        )
-    )
+    return strip((each, None if several and each.side is None else place) for place, each in enumerate(estimates))
 
 
 def by_system(estimates: Iterable[Estimate], n_words: Mapping[str, float | None]) -> list[Scored]:
@@ -93,7 +91,7 @@ def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, 
     whole = estimates[-1]
     return row(
         Text(system, style="strong"),
-        *(mean(each, places) for each in estimates),
+        *(estimate(each, places) for each in estimates),
         sides_strip(estimates),
         Number(words, places=1),
         count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
@@ -116,16 +114,25 @@ def difference_table(
         name: of the table.
         questions: what each comparison asks; None where nothing is said of it.
     """
-    differences = [each for mine in by_name.values() for each in mine]
-    heads = (
-        "side", "difference", "plot", AT_EQUAL_LENGTH, "p", "adjusted p", "verdict", "requests", "sets", LEFT_OUT,
-    )  # fmt: skip
+    columns: Columns[Difference] = {
+        "side": lambda each: each.side or ALL,
+        "difference": lambda each: estimate(each, places, sign=True),
+        "plot": lambda each: strip([(each, tone(each, judge))]),
+        AT_EQUAL_LENGTH: lambda each: at_equal_length(each, places),
+        "p": lambda each: Number(each.p_value, unit="p"),
+        "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+        "verdict": lambda each: verdict(each, judge),
+        "requests": lambda each: count(each.n),
+        "sets": lambda each: count(each.n_sets),
+        LEFT_OUT: lambda each: count(each.left_out),
+    }
     groups = [
-        group((_difference_row(judge, each, places) for each in mine), minus(pair), (questions or {}).get(pair, ""))
+        group(rows_of(mine, columns, lambda each: each.side is None), minus(pair), (questions or {}).get(pair, ""))
         for pair, mine in by_name.items()
     ]
+    differences = [each for mine in by_name.values() for each in mine]
     axis = estimates_scale(differences, zero=True)
-    whole = with_lengths(table(f"{name} by {judge.name}", heads, groups, axis), differences)
+    whole = with_lengths(table(f"{name} by {judge.name}", columns, groups, axis), differences)
     return whole if any(each.left_out for each in differences) else whole.without(LEFT_OUT)
 
 
@@ -137,24 +144,7 @@ def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
 def at_equal_length(difference: Difference, places: int) -> Number:
     """What is left of a difference at equal length."""
     found = difference.at_equal_length
-    return mean(found, places, sign=True) if found else Number(None)
-
-
-def _difference_row(judge: JudgeNote, each: Difference, places: int) -> Row:
-    drawn = Strip(() if each.mean is None else (Mark(each.mean, each.low, each.high, tone(each, judge)),))
-    return row(
-        each.side or ALL,
-        mean(each, places, sign=True),
-        drawn,
-        at_equal_length(each, places),
-        Number(each.p_value, unit="p"),
-        Number(each.adjusted, unit="p"),
-        verdict(each, judge),
-        count(each.n),
-        count(each.n_sets),
-        count(each.left_out),
-        is_total=each.side is None,
-    )
+    return estimate(found, places, sign=True) if found else Number(None)
 
 
 def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
@@ -244,8 +234,8 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
         rows = (
             (
                 f"{place} {point.name}",
-                mean(point.quality, x.places),
-                mean(point.fairness, y.places),
+                estimate(point.quality, x.places),
+                estimate(point.fairness, y.places),
                 Text(standing(point), style="strong" if point.standing == "on the front" else ""),
             )
             for place, point in enumerate(plot.points, start=1)

@@ -12,6 +12,8 @@ from .planes import PlanePlot
 ALL = "all"
 NOTHING_LEFT_OUT = "Nothing was left out."
 UNSURE = "no clear difference"
+# names of a sentence, of which more are counted
+MOST_NAMED = 3
 # said aloud in place of a mark
 MARK_NAMES = {"better": "better", "worse": "worse", "neutral": "differs", "unsure": UNSURE}
 DIRECTIONS = {

@@ -21,7 +21,6 @@ from ...resampling import (
     Scale,
     adjusted,
     cluster_interval,
-    differences_scale,
     least_p_value,
     pseudo_values,
     sign_flip_p_value,
@@ -29,7 +28,7 @@ from ...resampling import (
 )
 from ...storage import digest
 from ..gate.contents import BySet, what_sets_say
-from .contents import Difference, Estimate, JudgeNote, SideGap, is_share
+from .contents import Difference, Estimate, JudgeNote, SideGap, differences_scale, is_share
 from .systems import Asked
 
 Values = Sequence[float | None]

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ...judges.calibration import JudgeCalibration
 from ...records import LeftOut, Record, is_none
-from ...resampling import Verdict
+from ...resampling import Scale, Verdict
 from ..gate.contents import BySet, Gate
 from .worst_group import WorstGroups
 
@@ -18,6 +18,11 @@ from .worst_group import WorstGroups
 def is_share(how: str) -> bool:
     """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
     return how.startswith("share of ")
+
+
+def differences_scale(scale: Scale | None) -> Scale | None:
+    """Where differences of two values of a scale lie; None where values may be anything."""
+    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 class Estimate(Record):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...fairness.groups.coverage import over
-from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, least_p_value, t_interval
+from ...resampling import LEAST_SETS, NOISE, Bounds, cluster_sums, defined, least_p_value, t_interval
 from .compare import Comparer
 from .contents import AtEqualLength, Difference, LengthSlope
 from .ranked import Floats
@@ -164,7 +164,7 @@ def _length_slope(judge: str, sums: Floats, level: float) -> LengthSlope | None:
     return LengthSlope(measure=judge, mean=float(found.estimate[0]), low=low, high=high)
 
 
-def _bounds(n_sets: int, low: float, high: float, level: float) -> tuple[float | None, float | None]:
+def _bounds(n_sets: int, low: float, high: float, level: float) -> Bounds:
     """Those of an interval; none of few sets, nor of five that agree, as `cluster_interval` has it."""
     is_few = n_sets < LEAST_SETS or (high - low <= NOISE and least_p_value(n_sets) > 1 - level)
     return (None, None) if is_few else (defined(low), defined(high))

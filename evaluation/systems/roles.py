@@ -38,6 +38,12 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
     return sorted(notes, key=lambda note: order[note.role])
 
 
+def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
+    """The judges that a headline goes by: those that say what is better and were no reward; the others where there are none."""
+    directed = [judge for judge in judges if judge.better and judge.role != "reward"]
+    return [judge for judge in directed if judge.role == "report"] or directed
+
+
 def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
     """What makes judges of the report less than independent of the reward and of the pairs, in a sentence for each reason."""
     trained_on = _trained_on(recipe)

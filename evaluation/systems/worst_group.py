@@ -21,9 +21,12 @@ from ...fairness.groups.coverage import over
 from ...records import Record
 from ...resampling import (
     LEAST_SETS,
+    MANY_SETS,
     NOISE,
     Bootstrap,
-    cluster_mean_draws,
+    Floats,
+    effective_sets,
+    in_blocks,
     largest_p_value,
     percentiles,
     t_interval,
@@ -214,8 +217,31 @@ def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] |
     if with_values.sum() < 2:
         return None
     rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
-    names = [str(place) for place in range(len(rows))]
-    drawn = cluster_mean_draws(rows, names, plan, multinomial=True)
+    drawn = mean_draws(rows, plan)
     worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
     whole = worst[~np.isnan(worst).any(axis=1)]
     return whole if len(whole) else None
+
+
+def mean_draws(table: Floats, plan: Bootstrap) -> Floats:
+    """Mean of each column under each draw of as many sets, (draws, columns); nan where a draw has no value of a column.
+
+    Where every column has `MANY_SETS` or more, the means are drawn from the normal distribution that theirs comes to.
+
+    Args:
+        table: shape (sets, columns); nan is left out.
+        plan: of the draws.
+    """
+    generator = np.random.default_rng(plan.seed)
+    sums, counts = np.nan_to_num(table, nan=0.0), (~np.isnan(table)).astype(float)
+    if counts.any(axis=0).all():
+        means = sums.sum(axis=0) / counts.sum(axis=0)
+        parts = (sums - means * counts) / counts.sum(axis=0)
+        if min(map(effective_sets, parts.T), default=0) >= MANY_SETS:
+            return generator.multivariate_normal(means, parts.T @ parts, size=plan.resamples)
+    n, blocks = len(sums), []
+    for rows in in_blocks(plan.resamples, n):
+        weights = generator.multinomial(n, np.full(n, 1 / n), size=len(rows)).astype(float)
+        totals = weights @ counts
+        blocks.append(np.divide(weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0))
+    return np.concatenate(blocks)

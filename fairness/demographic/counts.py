@@ -11,14 +11,14 @@ Source: Steen and Markert 2024, section 5; docs/papers.md#steen-bootstrap.
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...resampling import Bootstrap, Interval, Undefined, defined, drawn_weights, percentile_interval
+from ...resampling import Bootstrap, Interval, defined, drawn_weights, percentiles
 
 # the released program's order of genders
 GENDERS = ("male", "female")
@@ -176,6 +176,10 @@ log = logging.getLogger(__name__)
 # a measure on arrays: counts (..., fields, groups) to scores (...), nan where undefined
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 Unit = Literal["document", "assignment"]
+# what draws without a defined score do: "omit" leaves them out, "propagate" leaves no interval
+Undefined = Literal["omit", "propagate"]
+# least share of draws that define a score, below which its interval is doubtful
+LEAST_DEFINED = 0.95
 
 
 def bootstrap(
@@ -206,9 +210,26 @@ def bootstrap(
     scores = np.concatenate([replicates(statistic, counts, each) for each in weights])
     pooled = float(statistic(table.counts.sum(axis=0).astype(float)))
     found = percentile_interval(scores, plan.level, pooled, undefined)
-    if found.is_doubtful:
+    if found.n_defined < LEAST_DEFINED * found.n_draws:
         log.warning("only %d of %d bootstrap replicates have a defined score", found.n_defined, found.n_draws)
     return found
+
+
+def percentile_interval(
+    draws: ArrayLike, level: float, estimate: float | None = None, undefined: Undefined = "omit"
+) -> Interval:
+    """Percentile interval of one number.
+
+    Args:
+        draws: the number in each draw, None or nan where undefined, (draws,).
+        level: of the interval.
+        estimate: of all the data, None or nan when undefined.
+        undefined: what draws without a defined number do.
+    """
+    array = np.asarray(draws, dtype=float)
+    low, high = (defined(float(bound)) for bound in percentiles(array, level))
+    found = Interval(defined(estimate), low, high, len(array), int((~np.isnan(array)).sum()))
+    return replace(found, low=None, high=None) if undefined == "propagate" and found.n_defined < len(array) else found
 
 
 def counts_of(table: CountTable, unit: Unit) -> NDArray[np.float64]:

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.fairness.demographic.counts import CountRow, CountTable, counts_of, replicates, tabulate
+from evenhand.fairness.demographic.counts import (
+    CountRow,
+    CountTable,
+    counts_of,
+    percentile_interval,
+    replicates,
+    tabulate,
+)
 from evenhand.fairness.demographic.distinguishability import (
     DENSE_TIE,
     TIE,
@@ -33,7 +40,7 @@ from evenhand.fairness.demographic.word_lists import (
     word_list_scores,
 )
 from evenhand.models import locate
-from evenhand.resampling import Bootstrap, cluster_interval, percentile_interval
+from evenhand.resampling import Bootstrap, cluster_interval
 
 Given = dict[str, Any]
 

@@ -152,7 +152,7 @@ def test_example_counts_documents_behind_each_unit():
     mine = family({"s": [[0.9, 0.8, 0], [0, 0, 0.9], [0.9, 0.2, 0]]})
     asked = item("s", ["left", "left", "right"])
     (found,) = mine.measure([asked])
-    example = mine.example(asked, found, 0.1)
+    example = mine.example(asked, found)
     assert [line.takes for line in example.lines] == [
         {"left": 2.0, "right": 0.0},
         {"left": 0.0, "right": 1.0},

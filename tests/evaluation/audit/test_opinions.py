@@ -39,7 +39,7 @@ def test_example_names_the_opinion_of_each_sentence_and_who_voices_it():
     mine = Opinions()
     asked = item("The ferry is cheap. Snow.")
     (found,) = mine.measure([asked])
-    example = mine.example(asked, found, found.bias.score)
+    example = mine.example(asked, found)
     assert example.lines[0].takes == {"left": 2.0}
     assert "ferry" in example.lines[0].note
     assert (example.lines[1].takes, example.lines[1].note) == ({}, "no keyword of an opinion")
@@ -60,7 +60,7 @@ def test_all_opinions_that_are_left_out_alike_are_named():
     asked = LabelledSummary("s", ("left", "right"), documents, "Cats purr.")
     mine = Opinions()
     (found,) = mine.measure([asked])
-    example = mine.example(asked, found, found.bias.score)
+    example = mine.example(asked, found)
     unheard = [side.name for side in example.sides if side.source and not side.summary]
     assert len(unheard) > 1
     assert set(example.left_out) == set(unheard)
@@ -77,7 +77,7 @@ def test_a_summary_of_whole_posts_is_fair_where_posts_are_the_units():
     assert by_posts.bias.exposure.exposures == (0.5, 0.5)
     assert (by_posts.bias.score, by_posts.bias.mode, by_posts.n_units) == (0.0, "extractive", 2)
     assert "units:documents" in Opinions("documents").signature
-    example = Opinions("documents").example(asked, by_posts, 0.0)
+    example = Opinions("documents").example(asked, by_posts)
     assert example.columns == ("posts in documents", "posts in summary")
 
 
@@ -125,6 +125,6 @@ def test_sentences_that_the_corpus_gives_are_the_units():
     assert found.bias.score == opinion_graph(units).bias([lines[0], "A bridge costs taxes."]).score
     # the first line is one unit though it has two full stops
     assert found.n_units == 2
-    example = Opinions().example(asked, found, found.bias.score)
+    example = Opinions().example(asked, found)
     assert [line.text for line in example.lines] == [lines[0], "A bridge costs taxes."]
     assert "|v:3" in Opinions().signature

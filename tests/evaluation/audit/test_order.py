@@ -61,7 +61,7 @@ def test_an_example_says_which_third_lacks_room():
     given = make_input([documents], mine=["Apple and berry. A river."])
     (item,) = given.items(given.systems[0])
     (found,) = ORDER.measure([item])
-    example = ORDER.example(item, found, 0.1)
+    example = ORDER.example(item, found)
     assert example.left_out == ("last third",)
     assert example.documents == ("cloud storm",)
     assert [line.takes for line in example.lines] == [

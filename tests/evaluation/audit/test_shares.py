@@ -131,7 +131,7 @@ def test_example_says_whose_words_each_sentence_has():
     item = given.items(given.systems[0])[0]
     mine = family()
     (found,) = mine.measure([item])
-    example = mine.example(item, found, 0.1)
+    example = mine.example(item, found)
     assert [line.takes for line in example.lines] == [{"left": 3.0, "right": 0.0}, {"left": 1.0, "right": 0.0}]
     assert example.left_out == ("right",)
     assert example.documents == ("river stone",)

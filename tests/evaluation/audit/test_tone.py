@@ -69,7 +69,7 @@ def test_without_a_toned_sentence_that_has_a_word_of_one_side_there_is_no_tone()
 
 def test_an_example_has_the_tone_of_each_sentence():
     given, (found,) = measured("The ferry is bad. The tunnel is good.")
-    example = TONE.example(given.items(given.systems[0])[0], found, 0.5)
+    example = TONE.example(given.items(given.systems[0])[0], found)
     assert example.left_out == ("left",)
     assert [line.note for line in example.lines] == ["positive 0.00, negative 1.00", "positive 1.00, negative 0.00"]
     # "bad" is a word of the right alone

@@ -39,7 +39,7 @@ def test_the_set_that_raises_the_bias_most_is_the_most_unfair():
     fair, unfair = item("She saw him.", "She saw him."), item("She saw him.", "He, his man, his son.")
     figures = WORDS.figures(WORDS.measure([fair, unfair, fair]))
     assert int(np.argmax(figures.unfairness)) == 1
-    example = WORDS.example(unfair, WORDS.measure([unfair])[0], 0.1)
+    example = WORDS.example(unfair, WORDS.measure([unfair])[0])
     assert example.lines[0].takes == {"female": 0.0, "male": 5.0}
     assert example.left_out == ("female",)
     assert example.documents == ("She saw him.",)

@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.evaluation.checkpoint.rounds import REWARD
 from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, few_together, too_few
-from evenhand.evaluation.systems.contents import Difference, JudgeNote
+from evenhand.evaluation.systems.contents import Difference, JudgeNote, differences_scale
 from evenhand.evaluation.systems.systems import asked
 from evenhand.resampling import Bootstrap, sign_flip_p_value
 
@@ -225,3 +225,7 @@ def test_sides_that_never_meet_have_a_gap_without_a_number(make_run: Any):
 
 def test_one_side_has_no_gap(make_run: Any):
     assert comparer(make_run, ["a/left", "b/left"]).gap(OVERLAP, "x", [0.4, 0.2]) is None
+
+
+def test_differences_of_grades_lie_on_both_sides_of_0():
+    assert differences_scale((1, 5)) == (-4, 4) and differences_scale(None) is None

@@ -14,7 +14,8 @@ from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import JudgeNote
 from evenhand.evaluation.systems.pareto import axes, beaten_by, planes
 from evenhand.evaluation.systems.systems import System, read_policies
-from evenhand.resampling import Bootstrap, cluster_mean_draws
+from evenhand.evaluation.systems.worst_group import mean_draws
+from evenhand.resampling import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)
 SETS = [str(i) for i in range(20)]
@@ -69,7 +70,7 @@ def test_a_draw_without_a_value_says_nothing_against_the_others():
     rows = [[0.2] * 10 + [np.nan] * 90, [0.3] * 100]
     sets = [str(i) for i in range(100)]
     many = Bootstrap(level=0.95, resamples=20_000, seed=2)
-    drawn = cluster_mean_draws(np.array(rows[:1]).T, sets, many, multinomial=True)
+    drawn = mean_draws(np.array(rows[:1]).T, many)
     assert np.isnan(drawn).any(), "no draw of this seed is empty; take another"
     assert beaten_by(np.array(rows), np.array(rows), sets, many)[1] == [(1, 0)]
 

@@ -1,5 +1,7 @@
 """Choosing by the worst group: which group, how sure, and what is left out."""
 
+import math
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 
 from evenhand.errors import DataError
 from evenhand.evaluation.systems import worst_group
-from evenhand.evaluation.systems.worst_group import without_part
-from evenhand.resampling import Bootstrap
+from evenhand.evaluation.systems.worst_group import mean_draws, without_part
+from evenhand.resampling import Bootstrap, drawn_weights, percentiles
 
 PLAN = Bootstrap(resamples=400)
 GROUPS = ("left", "right")
@@ -129,3 +131,60 @@ def test_names_and_order_do_not_matter_and_chances_sum_to_one(seed):
         assert mine.low <= mine.high
     # the worst group is the lowest of the means, by numpy
     assert [each.mean for each in found.systems] == pytest.approx(scores.mean(axis=1).min(axis=1).tolist())
+
+
+def test_mean_draws_are_those_of_whole_sets():
+    # two sets: a draw has the first twice, the second twice or both; column means then 0, 1 or 1/2, and 5 in the second wherever
+    # the second set is drawn
+    draws = mean_draws(np.array([[0.0, np.nan], [1.0, 5.0]]), Bootstrap(resamples=4000))
+    assert draws.shape == (4000, 2)
+    assert set(draws[:, 0].tolist()) == {0.0, 0.5, 1.0}
+    # both in half of the draws
+    assert np.mean(draws[:, 0] == 0.5) == pytest.approx(0.5, abs=0.03)
+    assert (np.isnan(draws[:, 1]) == (draws[:, 0] == 0)).all()
+    assert np.nanmax(draws[:, 1]) == np.nanmin(draws[:, 1]) == 5.0
+
+
+def test_mean_draws_in_blocks_are_those_of_one_piece():
+    # 30 sets: 40,000 draws are 1.2 million numbers, more than a block holds; here all at once, by numpy
+    values = np.random.default_rng(2).normal(size=(30, 2))
+    drawn = np.random.default_rng(5).multinomial(30, np.full(30, 1 / 30), size=40_000)
+    found = mean_draws(values, Bootstrap(resamples=40_000, seed=5))
+    assert np.allclose(found, drawn @ values / 30, rtol=0, atol=1e-12)
+
+
+def test_mean_draws_hold_a_block_at_a_time():
+    # 10,000 draws of 1,500 sets are 120 MB of numbers
+    tracemalloc.start()
+    mean_draws(np.ones((1500, 1)), Bootstrap(resamples=10_000))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40e6
+
+
+def test_mean_draws_have_the_interval_of_other_draws():
+    values = np.random.default_rng(3).normal(size=(30, 1))
+    plan = Bootstrap(resamples=20_000)
+    others = np.concatenate(list(drawn_weights(30, plan))) @ values / 30
+    bounds = [np.ravel(percentiles(drawn, 0.95)) for drawn in (mean_draws(values, plan), others)]
+    assert bounds[0] == pytest.approx(bounds[1], abs=0.01)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 2.3])
+def test_many_sets_that_agree_have_the_value_in_every_draw(value):
+    assert mean_draws(np.full((1000, 1), value), Bootstrap(resamples=100)) == pytest.approx(value)
+
+
+def test_mean_draws_of_many_sets_are_spread_as_draws_are(monkeypatch):
+    values = np.random.default_rng(2500).exponential(size=2500)
+    table = np.stack([values, np.sqrt(values) + np.arange(len(values)) % 7], axis=1)
+    table[::5, 1] = np.nan
+    plan = Bootstrap(resamples=20_000)
+    found = mean_draws(table, plan)
+    monkeypatch.setattr(worst_group, "MANY_SETS", math.inf)
+    drawn = mean_draws(table, plan)
+    assert found.shape == drawn.shape
+    assert not np.array_equal(found, drawn)
+    assert found.mean(axis=0) == pytest.approx(drawn.mean(axis=0), rel=0.002)
+    assert np.cov(found.T) == pytest.approx(np.cov(drawn.T), rel=0.08)

@@ -15,6 +15,7 @@ from evenhand.fairness.demographic.counts import (
     counts_of,
     defined,
     group_counts,
+    percentile_interval,
     replicates,
     shares,
     tabulate,
@@ -174,7 +175,7 @@ def test_undefined_draws_are_omitted_and_counted_or_leave_no_interval(caplog):
     # the second document has nobody: drawn twice, a quarter of the draws, there is no score
     two = table([[[3, 1]]], [[[0, 0]]])
     omitted = bootstrap(hallucination_scores, two, "document")
-    assert (omitted.low, omitted.high, omitted.is_doubtful) == (0.25, 0.25, True)
+    assert (omitted.low, omitted.high) == (0.25, 0.25)
     assert omitted.n_defined == pytest.approx(750, abs=60)
     assert f"only {omitted.n_defined} of 1000 bootstrap replicates" in caplog.text
     propagated = bootstrap(hallucination_scores, two, "document", undefined="propagate")
@@ -190,3 +191,36 @@ def test_every_pooled_measure_can_be_resampled():
 def test_empty_table_is_refused():
     with pytest.raises(DataError, match="at least one document"):
         bootstrap(hallucination_scores, table(), "document")
+
+
+def test_undefined_draws_are_omitted_and_counted_or_leave_no_bounds():
+    drawn = [0.1, math.nan, 0.3, 0.2]
+    omitted = percentile_interval(drawn, 0.95, 0.2)
+    # positions .05 and 1.95 of .1, .2, .3
+    assert (omitted.low, omitted.high) == (pytest.approx(0.105), pytest.approx(0.295))
+    assert (omitted.estimate, omitted.n_draws, omitted.n_defined) == (0.2, 4, 3)
+    propagated = percentile_interval(drawn, 0.95, undefined="propagate")
+    assert (propagated.low, propagated.high, propagated.estimate) == (None, None, None)
+    assert percentile_interval([math.nan], 0.95).low is percentile_interval([], 0.95).low is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_draws_are_defined():
+    # of 1, 2, inf, inf: position .075 -> 1.075; position 2.925 lies between two infinities
+    found = percentile_interval([math.inf, 1.0, 2.0, math.inf], 0.95)
+    assert (found.low, found.high, found.n_defined) == (pytest.approx(1.075), math.inf, 4)
+    # position .025 * 999 = 24.975 lies between the last of 25 -inf and 1
+    drawn = np.array([-math.inf] * 25 + [1.0] * 975)
+    low, high = percentile_interval(drawn, 0.95), percentile_interval(-drawn, 0.95)
+    assert (low.low, low.high, low.n_defined) == (-math.inf, 1.0, 1000)
+    assert (high.low, high.high) == (-1.0, math.inf)
+    # of -inf and inf, positions .025 and .975
+    between = percentile_interval([-math.inf, math.inf], 0.95)
+    assert (between.low, between.high, between.n_defined) == (None, None, 2)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.99))
+def test_percentiles_are_numpys(drawn, level):
+    found = percentile_interval(drawn, level)
+    low, high = np.quantile(drawn, [(1 - level) / 2, 1 - (1 - level) / 2])
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
