@@ -3,7 +3,8 @@
     python -m evenhand.benchmarks.verdicts --trials 200
 
 makes the table of docs/run-folder.md#verdicts. A report is of systems whose scores come from one distribution, scores of a set
-being alike and judges agreeing in part. An audit is of two systems that both draw sentences at random; a bias study is of the
+being alike and judges agreeing in part. A comparison is of three entries of equal candidates, of which the reward knows nothing
+that judges do. An audit is of two systems that both draw sentences at random; a bias study is of the
 simulated summarizer "random", which does the same, on some of the sample documents.
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..config import BiasRecipe
+from ..config import BiasRecipe, Recipe
 from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.bias.findings import describe
@@ -23,17 +24,22 @@ from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate
 from ..evaluation.checkpoint.build import evidence_of
 from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
+from ..evaluation.comparison.build import build_comparison
+from ..evaluation.comparison.contents import Comparison, Cost
+from ..evaluation.comparison.entries import NEARNESS, Entry
 from ..evaluation.pages.words import UNSURE
 from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import JudgeNote
-from ..evaluation.systems.systems import Asked
+from ..evaluation.systems.ranked import Ranked
+from ..evaluation.systems.systems import WORDS, Asked, PolicyOutput
 from ..resampling import LEAST_SETS, Bootstrap
+from ..runfolder.phases import open_phase
 from .calibration import Corpus, drawn_sets, items, measured, shares
 from .simulate import asked, print_heads, print_row
 
 HEADS = (
     "report: any difference", "by intervals alone", "training, where only reranking differs", "half a deviation, found",
-    "audit", "bias study",
+    "comparison: any difference", "between entries", "audit", "bias study",
 )  # fmt: skip
 # sample documents
 N_SAMPLE = 12
@@ -41,6 +47,20 @@ SIDES = ("left", "right")
 SYSTEMS = ("zero-shot", "rerank", "DPO", "DPO+RR")
 JUDGES = [JudgeNote(name=name, signature="", role="report", better="higher") for name in ("a", "b", "c", "d")]
 PLAN = Bootstrap(resamples=1000)
+# of a comparison: entries, candidates of a request, and the judge that chooses among them
+ENTRIES, N_CANDIDATES, REWARD = ("first", "second", "third"), 3, "fit"
+RECIPE = {
+    "name": "equal entries", "output": "equal-entries", "rounds": 0, "model": {"name": "none"},
+    "generate": {"backend": "scripted", "plans": {"nucleus": {"candidates": N_CANDIDATES}}},
+    "judges": {name: {"kind": "rouge"} for name in (*(judge.name for judge in JUDGES), REWARD)},
+    "reward": {"judges": [REWARD]},
+    "evaluation": {"judges": [judge.name for judge in JUDGES], "resamples": PLAN.resamples},
+}  # fmt: skip
+
+
+def asked_of(n_sets: int) -> list[Asked]:
+    """A request for each side of every set."""
+    return [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
 
 
 def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Evidence:
@@ -53,7 +73,7 @@ def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> 
         reranked: by how many reranking does.
     """
     generator = np.random.default_rng([n_sets, seed])
-    requests = [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
+    requests = asked_of(n_sets)
     of_set = generator.normal(size=(len(SYSTEMS), n_sets, 1))
     of_judge = generator.exponential(size=(len(JUDGES), len(SYSTEMS), n_sets, len(SIDES)))
     values = of_set + of_judge
@@ -82,6 +102,44 @@ def clear_by_interval(found: Evidence) -> bool:
     """Whether one would, did intervals decide alone."""
     told = (*found.differences, *(gap.gap for gap in found.gain_gaps))
     return any(each.low is not None and each.high is not None and not each.low <= 0 <= each.high for each in told)
+
+
+def comparison(n_sets: int, seed: int) -> Comparison:
+    """What a comparison says of equal entries, whose judges' scores are of the set, the request and the candidate.
+
+    Args:
+        n_sets: document sets.
+        seed: of the scores.
+    """
+    generator = np.random.default_rng([n_sets, seed])
+    recipe, requests = Recipe.model_validate(RECIPE), tuple(asked_of(n_sets))
+    names = [*recipe.judges, WORDS, NEARNESS]
+    of_request = generator.normal(size=(len(names), n_sets, 1, 1)) + generator.normal(size=(len(names), n_sets, 2, 1))
+    entries = []
+    for label in ENTRIES:
+        own = generator.exponential(size=(len(names), n_sets, len(SIDES), N_CANDIDATES))
+        scores = of_request + generator.normal(size=(len(names), n_sets, len(SIDES), 1)) + own
+        columns = dict(zip(names, scores.reshape(len(names), len(requests), N_CANDIDATES), strict=True))
+        columns[WORDS] = 20 + np.round(columns[WORDS])
+        index = np.tile(np.arange(N_CANDIDATES, dtype=float), (len(requests), 1))
+        drawn = Ranked(np.full(len(requests), N_CANDIDATES), columns[REWARD], index, columns, {})
+        output = PolicyOutput(
+            label, open_phase(recipe, "evaluation/base"), requests, drawn.ranked_by(columns[REWARD]),
+            model="none", candidates="", signatures={name: name for name in recipe.judges},
+        )  # fmt: skip
+        entries.append(Entry(label, output, Cost(label=label, calls=1, tokens=1, prefilled=None), label))
+    return build_comparison(entries)
+
+
+def clear_in_comparison(found: Comparison) -> bool:
+    """Whether anything is said to be better, between entries, of a choice by reward, or for the worst side."""
+    told = (*found.tests, *found.baselines)
+    return any(each.verdict != UNSURE for each in told) or any(each.found.choice for each in found.worst_sides)
+
+
+def clear_between_entries(found: Comparison) -> bool:
+    """Whether an entry is said to be better than another at the same number of candidates, the headline's question."""
+    return any(each.verdict != UNSURE for each in found.tests if each.k == each.reference_k)
 
 
 def differs_in_audit(n_sets: int, seed: int) -> bool:
@@ -126,11 +184,14 @@ def leans_in_bias_study(n_documents: int, seed: int) -> bool:
 def said(n: int, trials: int) -> list[str]:
     """Of so many trials with n sets those in which something is said, per cent, below `HEADS`."""
     equal = [report(n, seed) for seed in range(trials)]
+    entries = [comparison(n, seed) for seed in range(trials)]
     found = (
         [clear_in_report(each) for each in equal],
         [clear_by_interval(each) for each in equal],
         [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
         [clear_in_report(report(n, seed, 0.5)) for seed in range(trials)],
+        [clear_in_comparison(each) for each in entries],
+        [clear_between_entries(each) for each in entries],
         [differs_in_audit(n, seed) for seed in range(trials)],
         [leans_in_bias_study(n, seed) for seed in range(trials if n <= N_SAMPLE else 0)],
     )

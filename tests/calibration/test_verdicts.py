@@ -1,9 +1,12 @@
 """Pages of equal systems and of random sentences seldom see a difference; whole in docs/run-folder.md#verdicts."""
 
 from evenhand.benchmarks.verdicts import (
+    clear_between_entries,
     clear_by_interval,
+    clear_in_comparison,
     clear_in_report,
     clear_of_training,
+    comparison,
     differs_in_audit,
     leans_in_bias_study,
     report,
@@ -31,3 +34,13 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
     # 5 % of 20 and two standard errors are 2.9
     assert sum(differs_in_audit(8, seed) for seed in range(20)) <= 3
     assert sum(leans_in_bias_study(8, seed) for seed in range(12)) <= 2
+
+
+def test_comparisons_of_equal_entries_seldom_see_anything():
+    found = [comparison(8, seed) for seed in range(12)]
+    # 5 % of 12 and two standard errors are 2.1
+    assert sum(map(clear_between_entries, found)) <= 2
+    assert sum(map(clear_in_comparison, found)) <= 3
+    # each has its judges, entries and tests of one draw and of the best of three
+    assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 8)}
+    assert {(test.k, test.reference_k) for test in found[0].tests} == {(1, 1), (3, 1), (3, 3)}
