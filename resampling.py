@@ -33,8 +33,6 @@ MOST_REACH = 1.75
 # and of differences of values of 0 and 1 not less often than once, as few of their draws differ
 WHOLE_REACH = 1.0, 1.4
 
-# of up to so many sets all patterns of signs can be tried, 16,384 of them
-EXACT_SETS = 14
 # of so many sets of equal weight a mean is so near to normal that draws show their own noise alone; docs/run-folder.md#intervals
 MANY_SETS = 300
 # weights (draws times clusters) and patterns (times sets) that are held at once
@@ -304,12 +302,7 @@ class TInterval:
 
 
 def t_interval(
-    quantities: Callable[[Floats], Floats],
-    columns: Floats,
-    rests_on: NDArray[np.bool_],
-    level: float,
-    *,
-    is_exact: bool = False,
+    quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_], level: float
 ) -> TInterval:
     """Student's t with the standard error of the jackknife over sets (Tukey 1958); of a mean it is the usual t interval.
 
@@ -320,22 +313,11 @@ def t_interval(
         columns: what each set adds, (sets, columns).
         rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
-        is_exact: of up to `EXACT_SETS` sets p is that of all patterns of signs of what they say. A page that tests much looks far
-            out into the tails, where t of a dozen sets does not hold; docs/fairness.md#pages.
     """
     whole = columns.sum(axis=0)
     estimate = quantities(whole)
     without = quantities(whole - columns) if len(columns) else np.empty((0, len(estimate)))
-    found = jackknife_t(estimate, without, rests_on, level)
-    few = np.flatnonzero(rests_on.sum(axis=0) <= EXACT_SETS) if is_exact else ()
-    if len(few):
-        said, sets = pseudo_values(quantities, columns, rests_on), [str(place) for place in range(len(columns))]
-        for place in few:
-            p = sign_flip_p_value(
-                [defined(value) for value in said[:, place]], sets, Bootstrap(resamples=2**EXACT_SETS)
-            )
-            found.p_value[place] = np.nan if p is None else p
-    return found
+    return jackknife_t(estimate, without, rests_on, level)
 
 
 def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], level: float) -> TInterval:
@@ -416,32 +398,66 @@ def exact_bounds(rate: float, n: float, level: float) -> tuple[float, float]:
     return low, float(beta.ppf(1 - tail, hits + 1, n - hits)) if rate < 1 - NOISE else 1.0
 
 
+def added_by_sets(quantities: Callable[[Floats], Floats], columns: Floats, weights: Floats) -> Floats:
+    """What each set adds to ratios of sums, (sets, quantities): its part of the numerator, over the whole denominator.
+
+    Where the quantity is 0, what sets add is on either side of 0 alike, however much they weigh. Pseudo-values are not: those of
+    sets of little weight all lie near the quantity.
+
+    Args:
+        quantities: of sums of columns; (..., columns) to (..., quantities), nan where undefined.
+        columns: what each set has of these, (sets, columns).
+        weights: what each set adds to the denominators, up to a factor, (sets, quantities); nothing is added by those of 0.
+    """
+    whole = columns.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        added = quantities(whole) - quantities(whole - columns) * (1 - weights / weights.sum(axis=0))
+    return np.where(weights > 0, added, np.nan)
+
+
 def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], plan: Bootstrap) -> float | None:
     """Two-sided p-value of "systems are exchangeable within a document set"; exact when all sign patterns can be tried.
-
-    Of `MANY_SETS` or more the sum over patterns is normal, and p is no smaller than draws would give it.
 
     Args:
         differences: one a request; None where a system has no value, which is left out.
         sets: the document set of each; sets change sides as a whole.
-        plan: sign patterns drawn when there are more of them than its draws, and their seed.
+        plan: see `sign_flip_p_values`.
 
     Returns:
         In (0, 1]; None when fewer than two document sets have a value, and 1 when nothing differs.
     """
     known = [(value, name) for value, name in zip(differences, sets, strict=True) if value is not None]
     totals = cluster_sums([value for value, _ in known], [name for _, name in known])
-    if len(totals) < 2:
-        return None
-    if np.all(np.abs(totals) <= NOISE):
-        return 1.0
-    if effective_sets(totals) >= MANY_SETS:
-        p = math.erfc(abs(float(totals.sum())) / math.sqrt(2 * float((totals**2).sum())))
-        return max(p, 1 / (1 + plan.resamples))
-    observed = totals.sum(keepdims=True)
-    return float(
-        exchange_p_values(lambda marks: observed - 2 * marks @ totals[:, None], observed, len(totals), plan)[0]
-    )
+    return defined(float(sign_flip_p_values(totals[:, None], plan)[0]))
+
+
+def sign_flip_p_values(totals: Floats, plan: Bootstrap) -> Floats:
+    """The same for several quantities, (quantities,): nan when fewer than two sets have a value.
+
+    Of `MANY_SETS` or more the sum over patterns is normal, and p is no smaller than draws would give it.
+
+    Args:
+        totals: of each set, (sets, quantities), nan for no value.
+        plan: sign patterns drawn when there are more of them than its draws, and their seed.
+    """
+    known = ~np.isnan(totals)
+    found = np.where(known.sum(axis=0) < 2, np.nan, 1.0)
+    # quantities of the same sets have the same patterns
+    alike: dict[bytes, list[int]] = {}
+    for place, values in enumerate(its[~np.isnan(its)] for its in totals.T):
+        if effective_sets(values) >= MANY_SETS:
+            p = math.erfc(abs(float(values.sum())) / math.sqrt(2 * float((values**2).sum())))
+            found[place] = max(p, 1 / (1 + plan.resamples))
+        elif len(values) > 1 and (np.abs(values) > NOISE).any():
+            alike.setdefault(known[:, place].tobytes(), []).append(place)
+    for places in alike.values():
+        found[places] = _flipped(totals[known[:, places[0]]][:, places], plan)
+    return found
+
+
+def _flipped(totals: Floats, plan: Bootstrap) -> Floats:
+    observed = totals.sum(axis=0)
+    return exchange_p_values(lambda marks: observed - 2 * marks @ totals, observed, len(totals), plan)
 
 
 def exchange_p_values(

@@ -3,6 +3,7 @@
     python -m evenhand.benchmarks.calibration --trials 40
     python -m evenhand.benchmarks.calibration --trials 40 --measure coverage
     python -m evenhand.benchmarks.calibration --trials 40 --documents reviews --attribute sentiment
+    python -m evenhand.benchmarks.calibration --trials 200 --uneven
 
 make the tables of docs/fairness.md#chance. A document has words in common with all documents, words of its set's topic and, where
 `own` is above 0, words that only documents of its value use; all follow Zipf's law. A summary that takes no side has four
@@ -63,6 +64,12 @@ PAIRS: tuple[tuple[Manner, Manner], ...] = (
 )  # fmt: skip
 # manners of which real documents, too, have summaries that take no side
 OF_SENTENCES: tuple[Manner, ...] = ("extract", "lead")
+# sentences of the summaries of a dozen sets, which are as uneven: alike, some, very, and two that are nearly all there is
+UNEVEN = (
+    (4,) * 12, (2, 3, 3, 4, 4, 4, 5, 5, 6, 8, 10, 12), (2, 2, 3, 3, 4, 4, 6, 8, 12, 20, 30, 40), (2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 40, 40),
+)  # fmt: skip
+# share of the sentences of a side that are read of it where a summary leans away from it
+READ = 0.2
 # options for real documents
 REAL: dict[str, Option] = {
     "documents": {"help": "document sets of one's own, or a bundled name, in place of simulated ones"},
@@ -257,6 +264,33 @@ def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "sha
     return Counts(trials, false, found, opposite=opposite)
 
 
+def count_uneven(n_sets: int, lengths: Sequence[int], trials: int) -> Counts:
+    """How often values are named where each summary leans to one of two, which lot decides, so that none is read less often.
+
+    Args:
+        n_sets: document sets of a corpus, of long documents.
+        lengths: sentences of the summaries, in turn.
+        trials: corpora.
+    """
+    corpus, false = Corpus((4, 4), n_sets, sentences=(10, 14)), 0
+    family = shares(corpus.values)
+    for generator in generators(corpus, trials):
+        given = []
+        for place, documents in enumerate(drawn_sets(corpus, generator)):
+            less = corpus.values[generator.integers(2)]
+            read = [
+                sentence
+                for each in documents
+                for sentence in each.sentences or ()
+                if each.value != less or generator.random() < READ
+            ]
+            n = min(lengths[place % len(lengths)], len(read))
+            chosen = "\n".join(read[int(k)] for k in generator.choice(len(read), n, replace=False))
+            given.append(LabelledSummary(str(place), corpus.values, documents, chosen))
+        false += any(each.verdict != "no clear difference" for each in verdicts(family, given).values())
+    return Counts(trials, false)
+
+
 @dataclass(frozen=True)
 class RealDocuments:
     """Document sets of two values or more."""
@@ -309,7 +343,17 @@ def main() -> None:
             "action": "store_true",
             "help": "pairs of systems, of which one may be called fairer, in place of values",
         },
+        uneven={
+            "action": "store_true",
+            "help": "summaries of unequal length, each of which leans to a side drawn by lot",
+        },
     )
+    if given.uneven:
+        print_heads("sentences of summaries", "sets", "named falsely")
+        for n_sets, lengths in product(given.sets, UNEVEN):
+            found = count_uneven(n_sets, lengths, given.trials)
+            print_row(", ".join(map(str, lengths)), n_sets, f"{found.false} of {found.trials}")
+        return
     if given.documents:
         real = RealDocuments.read(file_of(Path(given.documents), DOCUMENTS), given.attribute)
         for n_sets, manner in product(given.sets, OF_SENTENCES):

@@ -68,7 +68,7 @@ def count_held(found: Measured, n_sets: int, trials: int, smallest: str) -> dict
         rows = np.random.default_rng([n_sets, trial]).integers(len(figures.columns), size=n_sets)
         drawn = figures.only(rows)
         students = t_interval(drawn.reduce, drawn.columns, drawn.rests_on, LEVEL)
-        gaps = gaps_to_chance([replace(found, figures=drawn)], LEVEL).found
+        gaps = gaps_to_chance([replace(found, figures=drawn)], Bootstrap(LEVEL)).found
         said, plan = drawn.said(), Bootstrap(LEVEL, seed=trial)
         for k, quantity in enumerate(figures.quantities):
             if quantity.value in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:

@@ -11,21 +11,24 @@ from scipy import stats
 
 from evenhand import resampling
 from evenhand.errors import DataError
+from evenhand.fairness.groups.coverage import over
 from evenhand.resampling import (
-    EXACT_SETS,
     MOST_REACH,
     Bootstrap,
     ClusterMean,
     _mean_and_error,
+    added_by_sets,
     adjusted,
     cluster_interval,
     cluster_sums,
+    defined,
     drawn_weights,
     exact_bounds,
     exchange_p_values,
     percentiles,
     pseudo_values,
     sign_flip_p_value,
+    sign_flip_p_values,
     t_interval,
     verdict,
 )
@@ -373,29 +376,50 @@ def test_four_sets_have_a_test_and_no_t_interval():
     assert found.at(0) == (pytest.approx(0.25), None, None, pytest.approx(p_value))
 
 
-@pytest.mark.parametrize("is_exact", [False, True])
-def test_one_set_has_no_t_interval(is_exact):
-    ones = np.ones((1, 1), dtype=bool)
-    found = t_interval(lambda sums: sums, np.array([[0.3]]), ones, 0.95, is_exact=is_exact)
+def test_one_set_has_no_t_interval():
+    found = t_interval(lambda sums: sums, np.array([[0.3]]), np.ones((1, 1), dtype=bool), 0.95)
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
-def test_few_sets_have_the_bounds_of_t_and_where_asked_the_p_value_of_all_patterns_of_signs():
-    # the second mean rests on few of the sets, the third on too many for all patterns
-    values = np.random.default_rng(3).exponential(size=(40, 3)) - 0.5
-    rests_on = np.arange(40)[:, None] < [9, EXACT_SETS, EXACT_SETS + 1]
-    columns = np.hstack([values * rests_on, rests_on])
-    usual, found = (
-        t_interval(lambda sums: sums[..., :3] / sums[..., 3:], columns, rests_on, 0.95, is_exact=is_exact)
-        for is_exact in (False, True)
-    )
-    assert (found.low.tolist(), found.high.tolist()) == (usual.low.tolist(), usual.high.tolist())
-    exact = [
-        stats.permutation_test((values[:n, k],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
-        for k, n in enumerate((9, EXACT_SETS))
-    ]
-    assert found.p_value == pytest.approx([*exact, usual.p_value[2]])
-    assert min(abs(found.p_value - usual.p_value)[:2]) > 1e-4
+def ratio(sums):
+    return over(sums[..., :1], sums[..., 1:])
+
+
+def test_sets_add_their_part_of_a_ratio_however_much_they_weigh():
+    columns = np.array([[0.6, 2.0], [-0.2, 1.0], [0.0, 0.0], [0.4, 5.0]])
+    found = added_by_sets(ratio, columns, columns[:, 1:])
+    assert found[[0, 1, 3], 0] == pytest.approx([0.6 / 8, -0.2 / 8, 0.4 / 8])
+    assert np.isnan(found[2, 0])
+
+
+def test_signs_of_several_quantities_have_the_p_value_of_each_alone():
+    # of all sets, of few of them, of one, of none that differs, and of very many
+    generator = np.random.default_rng(3)
+    totals = np.full((2000, 5), np.nan)
+    for place, n in enumerate((40, 9, 1, 40, 2000)):
+        totals[:n, place] = 0.0 if place == 3 else generator.exponential(size=n) - 0.7
+    found = sign_flip_p_values(totals, MANY)
+    alone = [sign_flip_p_value([defined(value) for value in its], [*map(str, range(2000))], MANY) for its in totals.T]
+    assert [defined(p) for p in found] == alone
+    exact = stats.permutation_test((totals[:9, 1],), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert (found[1], alone[2], alone[3], alone[4]) == (pytest.approx(exact.pvalue), None, 1.0, 1e-4)
+
+
+def test_signs_hold_their_level_where_few_sets_weigh_much_and_pseudo_values_and_t_do_not():
+    false = dict.fromkeys(("signs", "pseudo-values", "t"), 0)
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        weights = np.exp(1.2 * generator.normal(size=(12, 1)))
+        columns, all_sets = np.hstack([weights * generator.normal(size=(12, 1)), weights]), np.ones((12, 1), dtype=bool)
+        found = {
+            "signs": sign_flip_p_values(added_by_sets(ratio, columns, weights), MANY),
+            "pseudo-values": sign_flip_p_values(pseudo_values(ratio, columns, all_sets), MANY),
+            "t": t_interval(ratio, columns, all_sets, 0.95).p_value,
+        }
+        for name, p_values in found.items():
+            false[name] += p_values[0] <= 0.05
+    # 5 % of 200 and two standard errors are 16
+    assert false["signs"] <= 16 < min(false["pseudo-values"], false["t"])
 
 
 def test_of_a_mean_each_set_says_its_own_value():

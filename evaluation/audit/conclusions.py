@@ -12,7 +12,8 @@ from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import Key, gaps_to_chance, pairs_held
 
-# exchanges of systems at least: p is no smaller than one by so many, and is corrected for a hundred tests of eight systems
+# patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for a hundred tests
+# of eight systems
 LEAST_EXCHANGES = 20_000
 
 
@@ -40,10 +41,10 @@ def conclude(
             fairer than itself, and what its gaps follow is asked instead.
     """
     level, compared = plan.bootstrap.level, systems[:1] if are_orders else systems
-    gaps, pairs = gaps_to_chance(measured, level), pairs_held(measured, compared, level)
+    exchanges = replace(plan.bootstrap, resamples=max(plan.bootstrap.resamples, LEAST_EXCHANGES))
+    gaps, pairs = gaps_to_chance(measured, exchanges), pairs_held(measured, compared, exchanges)
     by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
     effects = order.effects_of(by_order, level) if by_order else ()
-    exchanges = replace(plan.bootstrap, resamples=max(plan.bootstrap.resamples, LEAST_EXCHANGES))
     p_values = corrected(gaps.tests | pairs.tests | order.tests_of(effects))
     return Concluded(
         gaps.judged(p_values, plan.least_group),

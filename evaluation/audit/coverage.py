@@ -146,6 +146,7 @@ class UnitCoverage:
             rests_on=np.hstack(
                 [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
             ),
+            weights=self._by_value(columns)[1],
             unfairness=ec,
             left_out=reasons(found),
             withheld=FEW_FOUND.format(by=self.by) if has_few and not self.entailer.reads_pairs and scored.any() else "",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...resampling import EXACT_SETS, LEAST_SETS, NOISE, Bounds, least_p_value
+from ...resampling import LEAST_SETS, NOISE, Bounds, least_p_value
 from ..pages.blocks import (
     Block,
     Column,
@@ -55,8 +55,8 @@ def differences(audit: Audit) -> Iterator[Block]:
             "Which system is fairer",
             lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
             f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
-            "vote for each family of measures, at the value that differs most; p is of all patterns of signs of the sets, "
-            f"of more than {EXACT_SETS} sets of Student's t, corrected for everything that is concluded on the page.",
+            "vote for each family of measures, at the value that differs most; p is of patterns of signs of the sets, corrected "
+            "for everything that is concluded on the page.",
         )
         yield LEGEND
         yield vote_table(audit)

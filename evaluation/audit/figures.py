@@ -47,6 +47,8 @@ class Figures:
     # the same sums to the ends of what is expected, where it is not a single number and `expect` is the nearest of it; nan where
     # it is
     between: Callable[[Floats], tuple[Floats, Floats]] | None = None
+    # how much each set weighs in the quantity by which each value is named, (sets, values); None: alike
+    weights: Floats | None = None
     # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
     # that it rests on
     takes_part: Bools | None = None
@@ -77,6 +79,7 @@ class Figures:
             unfairness=self.unfairness[kept],
             left_out=tuple(self.left_out[place] for place in kept),
             takes_part=None if self.takes_part is None else self.takes_part[kept],
+            weights=None if self.weights is None else self.weights[kept],
         )
 
     @property
@@ -89,6 +92,12 @@ class Figures:
     def voting(self) -> list[int]:
         """Those by which systems are compared, too."""
         return [place for place in self.naming if self.quantities[place].kind.votes]
+
+    def weights_at(self, places: Sequence[int]) -> Floats:
+        """How much each set weighs in quantities of these places, which are of `naming`, (sets, places); 0 for nothing."""
+        rests_on = self.rests_on[:, places]
+        of_naming = [self.naming.index(place) for place in places]
+        return rests_on.astype(float) if self.weights is None else np.where(rests_on, self.weights[:, of_naming], 0.0)
 
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""

@@ -109,6 +109,7 @@ class Order:
             expect=lambda sums: in_order((np.nan, _shares(sums)[2])),
             nulls=tuple(WITHIN if each.kind == PLACE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.repeat(told, len(ROWS), axis=1),
+            weights=columns[:, 0],
             unfairness=gaps,
             left_out=reasons(without_blocks),
             no_part=BLOCKS,
@@ -191,7 +192,7 @@ def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]
     names = [(follows, third) for follows in FOLLOWS for third in THIRDS]
     found = t_interval(
         lambda sums: place_and_documents(sums).reshape(*sums.shape[:-1], -1),
-        columns, np.ones((len(columns), len(names)), dtype=bool), level, is_exact=True,
+        columns, np.ones((len(columns), len(names)), dtype=bool), level,
     )  # fmt: skip
     made = []
     for k, (follows, third) in enumerate(names):

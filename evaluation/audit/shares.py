@@ -159,6 +159,7 @@ class ValueShares:
                     ),
                 ]
             ),
+            weights=np.repeat(weight[:, None], len(self.values), axis=1).astype(float),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
             unfairness=np.where(scored & summary.any(axis=-1), np.nan_to_num(unfair_error_rate(shares)), np.nan),
             left_out=reasons(found),

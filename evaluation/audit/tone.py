@@ -84,6 +84,7 @@ class Tone:
             nulls=("", SAME_WORDS) * len(self.values),
             between=self._between,
             rests_on=np.repeat(columns[..., 3] > 0, len(ROWS), axis=1),
+            weights=columns[..., 3],
             unfairness=np.where(scored, gaps, np.nan),
             left_out=reasons(found),
             no_part=SILENT,

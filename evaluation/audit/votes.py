@@ -3,30 +3,34 @@
 Values are named and systems are called fairer by these gaps alone: published measures of shares are one quantity seen in several
 ways, and their chance level depends on the manner of writing. A system is fairer where its gap clearly differs from the
 reference's and the mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly where (a - b)(a + b) < 0.
-p is of all patterns of signs of up to 14 sets, of more that of Student's t, and what is said is corrected for everything that the
-page says (see `correction`).
+p is of patterns of signs of what sets add to a gap, which holds its level where few sets weigh much, as Student's t does not
+(docs/fairness.md#pages); what is said is corrected for everything that the page says (see `correction`).
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...fairness.groups.coverage import over
 from ...resampling import (
     LEAST_SETS,
     NOISE,
+    Bootstrap,
     TInterval,
+    added_by_sets,
     defined,
     exact_bounds,
     pseudo_values,
+    sign_flip_p_values,
     t_interval,
     verdict,
 )
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
 from .correction import NEARER, P, Part
-from .figures import Floats, Measured
+from .figures import Figures, Floats, Measured
 
 # family, system, quantity
 Key = tuple[str, str, Quantity]
@@ -69,13 +73,14 @@ class Gaps:
         return parts
 
 
-def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
+def gaps_to_chance(measured: Sequence[Measured], plan: Bootstrap) -> Gaps:
     """By family, system and quantity, where a null is known.
 
     Args:
         measured: what every family found in every system.
-        level: of the intervals, and one less that of the tests.
+        plan: level of the intervals, one less that of the tests, and patterns of signs.
     """
+    level = plan.level
     found: dict[Key, Chance] = {}
     n_sets: dict[Key, int] = {}
     for each in measured:
@@ -85,10 +90,11 @@ def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
         sums = figures.columns.sum(axis=0)
         expected, ends = figures.expect(sums), figures.between(sums) if figures.between else None
         scored = figures.scored
-        gaps = t_interval(figures.beyond, figures.columns[scored], figures.rests_on[scored], level, is_exact=True)
+        gaps = t_interval(figures.beyond, figures.columns[scored], figures.rests_on[scored], level)
+        p_values = dict(zip(figures.naming, _p_values(gaps, figures, plan), strict=True))
         by_sets = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
-            gap, low, high, p_value = gaps.at(place)
+            gap, low, high, _ = gaps.at(place)
             if not figures.nulls[place] or gap is None:
                 continue
             between = (float(ends[0][place]), float(ends[1][place])) if ends and not np.isnan(ends[0][place]) else None
@@ -102,7 +108,7 @@ def gaps_to_chance(measured: Sequence[Measured], level: float) -> Gaps:
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), between=between,
-                gap=gap, low=low, high=high, p_value=p_value if quantity.kind.names else None, adjusted=None, verdict=None,
+                gap=gap, low=low, high=high, p_value=p_values.get(place), adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
     return Gaps(level, found, n_sets)
@@ -172,13 +178,13 @@ class Pairs:
         )
 
 
-def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: float) -> Pairs:
+def pairs_held(measured: Sequence[Measured], systems: Sequence[str], plan: Bootstrap) -> Pairs:
     """Every later system against the first one, by each family.
 
     Args:
         measured: what every family found in every system.
         systems: labels, the reference first.
-        level: of the intervals, and one less that of the tests.
+        plan: level of the intervals, one less that of the tests, and patterns of signs.
     """
     by_system = {(each.family.name, each.system): each for each in measured}
     held = []
@@ -188,28 +194,51 @@ def pairs_held(measured: Sequence[Measured], systems: Sequence[str], level: floa
             mine, theirs = one.figures, other.figures
             # where sets are scored under both, and quantities have a known chance level under both
             if mine.voting and mine.voting == theirs.voting and (mine.scored & theirs.scored).any():
-                held.append(_held(one, other, level))
-    return Pairs(level, tuple(held))
+                held.append(_held(one, other, plan))
+    return Pairs(plan.level, tuple(held))
 
 
-def _held(one: Measured, other: Measured, level: float) -> _Held:
+def _p_values(gaps: TInterval, figures: Figures, plan: Bootstrap) -> list[float | None]:
+    """Of the gaps by which groups are named."""
+    added, _ = _added(figures, figures.naming)
+    return [defined(p) for p in _of_signs(added, gaps.estimate[figures.naming], plan).tolist()]
+
+
+def _of_signs(added: Floats, gap: Floats, plan: Bootstrap) -> Floats:
+    """p-values by patterns of signs; 1 for a gap that is 0, which may be so by definition whatever sets add."""
+    return np.where(np.abs(gap) <= NOISE, 1.0, sign_flip_p_values(added, plan))
+
+
+def _added(figures: Figures, places: list[int]) -> tuple[Floats, Floats]:
+    """What each set adds to the gaps at places of `naming`, nan for nothing, and how much of them it weighs, (sets, places)."""
+    weights = figures.weights_at(places)
+    added = added_by_sets(lambda sums: figures.beyond(sums)[..., places], figures.columns, weights)
+    return added, over(weights, weights.sum(axis=0))
+
+
+def _held(one: Measured, other: Measured, plan: Bootstrap) -> _Held:
     places = one.figures.voting
     both = one.figures.scored & other.figures.scored
-    columns = np.hstack([one.figures.columns, other.figures.columns])[both]
-    rests_on = (one.figures.rests_on & other.figures.rests_on)[both][:, places]
-    n = (one.figures.parts & other.figures.parts)[both][:, places].sum(axis=0)
-    width = one.figures.columns.shape[1]
+    mine, theirs = one.figures.only(both), other.figures.only(both)
+    columns = np.hstack([mine.columns, theirs.columns])
+    rests_on, parts = (mine.rests_on & theirs.rests_on)[:, places], (mine.parts & theirs.parts)[:, places]
+    width = mine.columns.shape[1]
+    (added, weighs), (their_added, they_weigh) = (_added(each, places) for each in (mine, theirs))
 
     def gaps(sums: Floats) -> tuple[Floats, Floats]:
-        mine, theirs = sums[..., :width], sums[..., width:]
-        return one.figures.beyond(mine)[..., places], other.figures.beyond(theirs)[..., places]
+        return mine.beyond(sums[..., :width])[..., places], theirs.beyond(sums[..., width:])[..., places]
 
-    def combined(how: Callable[[Floats, Floats], Floats]) -> TInterval:
-        return t_interval(lambda sums: how(*gaps(sums)), columns, rests_on, level, is_exact=True)
+    def combined(how: Callable[[Floats, Floats], Floats], alike: Floats) -> TInterval:
+        """Where the combination is 0 both gaps are alike, or one is the other's opposite: that is no set's own."""
+        found = t_interval(lambda sums: how(*gaps(sums)), columns, rests_on, plan.level)
+        own = how(added, their_added) - alike * (weighs - they_weigh)
+        return replace(found, p_value=_of_signs(np.where(rests_on, own, np.nan), found.estimate, plan))
 
+    gap, reference_gap = gaps(columns.sum(axis=0))
     return _Held(
-        one, other.system, places, n.tolist(), *gaps(columns.sum(axis=0)),
-        difference=combined(np.subtract), middle=combined(lambda a, b: (a + b) / 2),
+        one, other.system, places, parts.sum(axis=0).tolist(), gap, reference_gap,
+        difference=combined(np.subtract, (gap + reference_gap) / 2),
+        middle=combined(lambda a, b: (a + b) / 2, (gap - reference_gap) / 4),
     )  # fmt: skip
 
 
@@ -225,7 +254,8 @@ def _vote(held: _Held, differ: Sequence[P], nearer_p: Sequence[P], least_sets: i
     quantities = [held.mine.figures.quantities[place] for place in held.places]
     nearer = [-d * m for d, m in zip(differences, middles, strict=True)]
     directions = {direction for direction in nearer if direction}
-    order = np.argsort([1.0 if p is None else p for p in differ], kind="stable").tolist()
+    # of many sets p has a least value, which several may have
+    order = np.lexsort((-np.abs(held.difference.estimate), [1.0 if p is None else p for p in differ])).tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
     difference, low, high, p_value = held.difference.at(k)

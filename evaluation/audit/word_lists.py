@@ -77,6 +77,7 @@ class ListedWords:
                 columns[row] = np.vstack([each, np.outer(each[1] - each[2], each[1] - each[2])])
         scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
         has = {WORDS_IN_SUMMARIES: columns[:, 1].any(axis=-1), WORDS_COMPARED: columns[:, 3].any(axis=-1)}
+        compared = np.repeat(columns[:, 3].sum(axis=-1, keepdims=True), len(groups), axis=1)
         columns = columns.reshape(len(found), -1)
         whole = self._reduce(columns.sum(axis=0))[0]
         rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
@@ -94,6 +95,7 @@ class ListedWords:
             expect=self._expect,
             nulls=tuple(nulls.get(each.kind, "") for each in quantities),
             rests_on=np.column_stack([has.get(each.kind, scored) for each in quantities]),
+            weights=compared,
             unfairness=np.where(scored, rises, np.nan),
             left_out=reasons(found),
             no_part=NO_LISTED,
