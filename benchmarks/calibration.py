@@ -66,8 +66,11 @@ PAIRS: tuple[tuple[Manner, Manner], ...] = (
 OF_SENTENCES: tuple[Manner, ...] = ("extract", "lead")
 # sentences of the summaries of a dozen sets, which are as uneven: alike, some, very, and two that are nearly all there is
 UNEVEN = (
-    (4,) * 12, (2, 3, 3, 4, 4, 4, 5, 5, 6, 8, 10, 12), (2, 2, 3, 3, 4, 4, 6, 8, 12, 20, 30, 40), (2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 40, 40),
-)  # fmt: skip
+    (4,) * 12,
+    (2, 3, 3, 4, 4, 4, 5, 5, 6, 8, 10, 12),
+    (2, 2, 3, 3, 4, 4, 6, 8, 12, 20, 30, 40),
+    (2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 40, 40),
+)
 # share of the sentences of a side that are read of it where a summary leans away from it
 READ = 0.2
 # options for real documents

@@ -12,8 +12,8 @@ from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import Key, gaps_to_chance, pairs_held
 
-# patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for a hundred tests
-# of eight systems
+# patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for a hundred
+# tests of eight systems
 LEAST_EXCHANGES = 20_000
 
 
