@@ -21,7 +21,7 @@ SUBMITTED = "submitted.json"
 PATIENCE_SECONDS = 120
 # what they say where the controller, or its key, is out of reach, and what to look at then
 UNREACHED = re.compile(
-    "unable to contact|connect failure|connection refused|timed out|could not load|munge", re.IGNORECASE
+    "unable to contact|connect failure|timed out|could not establish|authentication error|munge", re.IGNORECASE
 )
 ANSWERS = (
     "Does `sinfo` answer here? The machine needs its cluster's slurm.conf (SLURM_CONF names another) and munge, and slurmctld "
