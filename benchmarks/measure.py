@@ -21,7 +21,7 @@ Counts = Mapping[str, Any]
 class Extrapolated:
     """Only a part of the work is run, and its seconds are scaled to the whole; tables and figures mark it.
 
-    Right for work that repeats one unit; what is done once (loading, a first pass) belongs into `prepare`.
+    Right for work that repeats one unit; what is done once (loading, a first pass) belongs in `prepare`.
     """
 
     measured: int

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +19,14 @@ from .slurm import Job, Scripts
 SUBMITTED = "submitted.json"
 # seconds that SLURM's programs have to answer
 PATIENCE_SECONDS = 120
+# what they say where the controller, or its key, is out of reach, and what to look at then
+UNREACHED = re.compile(
+    "unable to contact|connect failure|timed out|could not establish|authentication error|munge", re.IGNORECASE
+)
+ANSWERS = (
+    "Does `sinfo` answer here? The machine needs its cluster's slurm.conf (SLURM_CONF names another) and munge, and slurmctld "
+    "must be up; then give the same command again"
+)
 
 
 class SchedulerError(EvenhandError):
@@ -116,9 +125,11 @@ def _ask(*command: str) -> str:
             "the command there. Without --submit it writes the scripts alone"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds") from error
+        raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds. {ANSWERS}") from error
     if done.returncode:
-        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {done.stderr.strip()}")
+        said = done.stderr.strip()
+        remedy = f". {ANSWERS}" if UNREACHED.search(said) else ""
+        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {said}{remedy}")
     return done.stdout
 
 

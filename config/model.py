@@ -51,7 +51,7 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
     "dtype": "write it in the 'model' section",
     "max_model_len": "write max_model_len beside 'engine'",
     "trust_remote_code": "remote code is never run",
-    "hf_token": "secrets do not belong into a recipe; set HF_TOKEN in the environment",
+    "hf_token": "secrets do not belong in a recipe; set HF_TOKEN in the environment",
     "logits_processors": "evenhand's own carries the repetition penalty",
     "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
     "max_lora_rank": "it is read from the adapter",

@@ -69,7 +69,7 @@ class ServerSection(Section):
         named = [str(key) for key in values] if isinstance(values, dict) else []
         if found := [key for key in named if "".join(filter(str.isalnum, key.lower())) in KEYS]:
             raise ValueError(
-                f"{found[0]}: secrets do not belong into a recipe; put the key into a variable of the environment, and write the "
+                f"{found[0]}: secrets do not belong in a recipe; put the key into a variable of the environment, and write the "
                 "variable's name as api_key_env"
             )
         variable = values.get("api_key_env") if isinstance(values, dict) else None

@@ -58,7 +58,7 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "data_seed": "it is derived from the recipe's 'seed' and the round",
     "trust_remote_code": "remote code is never run",
     "push_to_hub": "nothing is published; push the adapter folder yourself",
-    "hub_token": "secrets do not belong into a recipe",
+    "hub_token": "secrets do not belong in a recipe",
     "resume_from_checkpoint": "an interrupted training continues from its last checkpoint by itself",
     "model_init_kwargs": "write them in the 'model' section",
     "report_to": "add a 'wandb' section to the recipe",

@@ -73,8 +73,10 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
         found = estimate(recipe, samples)
-        if not elsewhere and recipe.executor == "local":
-            for warning in idle_engines(recipe, found.n_requests, len(visible_gpus())):
+        if not elsewhere:
+            # which machines a Ray cluster will have is not known now
+            gpus = len(visible_gpus()) if recipe.executor == "local" else None
+            for warning in idle_engines(recipe, found.n_requests, gpus):
                 log.warning("%s", warning)
         mistakes |= _failed(
             [Check("output", partial(refuse_too_much, recipe, found), is_here=True)], elsewhere=elsewhere

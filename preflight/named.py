@@ -107,9 +107,11 @@ def _refuse_no_slurm() -> None:
     """Refuse srun where no SLURM answers, which would show after everything was generated and judged."""
     try:
         done = subprocess.run(ASKS_SLURM, capture_output=True, text=True, timeout=PATIENCE_OF_SLURM, check=False)
-        said = done.stderr.strip() if done.returncode else ""
+        said = (done.stderr.strip() or f"sinfo ended with exit code {done.returncode}") if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
         said = str(error)
+    if not said and shutil.which("srun") is None:
+        said = "'srun' is not a program that can be started, though sinfo is"
     if said:
         raise RecipeError(
             f"srun starts the training, and no SLURM answers here: {said}\nGive the command where its jobs are submitted from, "

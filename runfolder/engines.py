@@ -181,13 +181,13 @@ def waves(
     ]
 
 
-def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int, shards: int = 1) -> list[str]:
+def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None, shards: int = 1) -> list[str]:
     """Where a stage has fewer batches than engines, so that some have nothing to do; in words.
 
     Args:
         recipe: servers have engines of their own, and scripted backends none.
         n_requests: of one phase, by split.
-        gpus: of a machine.
+        gpus: of a machine; None where that is not known, so that `replicas: auto` is no number.
         shards: that the batches are shared out to, each on a machine.
     """
     # keys of engines -> requests of the smallest split that leaves some idle, and what is wrong; batches for it are for all
@@ -199,7 +199,9 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int, shard
             if not n or not is_asked or section.server is not None or section.backend == "scripted":
                 continue
             each = section.gpus_each
-            n_here = section.replicas if section.replicas != "auto" else max(1, gpus // each) if each else 1
+            if section.replicas == "auto" and gpus is None:
+                continue
+            n_here = section.replicas if section.replicas != "auto" else max(1, (gpus or 0) // each) if each else 1
             n_engines, n_batches = n_here * shards, ceil(n / section.requests_per_batch)
             if n_batches < n_engines and (key not in found or n < found[key][0]):
                 n_idle = n_engines - n_batches

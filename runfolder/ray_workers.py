@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,8 +34,37 @@ THREADS = "OMP_NUM_THREADS"
 # as RAY_ADDRESS has it where it names a machine, and seconds that this has to answer
 ADDRESS = re.compile(r"(ray://)?\[?(?P<host>[^/]+?)\]?:(?P<port>\d{1,5})")
 PATIENCE_SECONDS = 10
+HEADS_PORT = "that of `ray start --head`, 6379 unless told otherwise"
+REMEDY = (
+    "Start one by `ray start --head`, and `ray start --address=HOST:6379` on each other machine, and run this on one of them, or "
+    "let RAY_ADDRESS name it; or write executor: local"
+)
+AUTHORISED = "RAY_AUTH_MODE=token, and the same ~/.ray/auth_token on every machine"
+# how Ray ends where it was not let in, or another part of Ray answers
+FAILED = re.compile(r"Failed to connect to Ray cluster at \[?(?P<host>[^\s\]]+)\]?:(?P<port>\d{1,5})")
+
+
+def _frame(kind: int, flags: int, stream: int, content: bytes) -> bytes:
+    """A frame of HTTP/2."""
+    return len(content).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + content
+
+
+def _text(text: bytes) -> bytes:
+    """Part of a header as HPACK has it, not compressed."""
+    return bytes([len(text)]) + text
+
+
 # what a client of HTTP/2 begins with, and Ray speaks it; the kind of the frame that comes back
-GREETING, SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 4
+SETTINGS = 4
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(SETTINGS, 0, 0, b"")
+# a question without a token; headers are numbers of HPACK's table (POST, http, path, authority, content-type), or written
+HEADERS = (
+    b"\x83\x86\x04" + _text(b"/ray.rpc.NodeInfoGcsService/GetClusterId") + b"\x01" + _text(b"ray")
+    + b"\x0f\x10" + _text(b"application/grpc") + b"\x00" + _text(b"te") + _text(b"trailers")
+)  # fmt: skip
+QUESTION = _frame(1, 4, 1, HEADERS) + _frame(0, 1, 1, bytes(5))
+# in the answer: that it is whole, and what it then says where a token is asked for
+STATUS, REFUSED = b"grpc-status", b"InvalidAuthToken"
 # seconds between looks whether a place is still wanted, until it is said that there is none, and until it is said again
 POLL_SECONDS = 1.0
 SILENT_SECONDS, REPEAT_SECONDS = 30.0, 600.0
@@ -50,39 +79,57 @@ def connect() -> None:
 
     Raises:
         MissingExtra: Ray is not installed.
-        RecipeError: there is no such cluster, or it has another version of Ray or Python.
+        RecipeError: there is no such cluster, it asks for a token, or it has another version of Ray or Python.
     """
     ray = need("ray", "executor: ray")
     if ray.is_initialized():
         return
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address == "local":
+        raise RecipeError(f"RAY_ADDRESS=local would start a cluster of this command alone. {REMEDY}")
+    reason: Exception | None = None
+    asks = False
     try:
-        # Ray would try for ever
-        if (named := ADDRESS.fullmatch(os.environ.get("RAY_ADDRESS", ""))) is not None:
-            _refuse_another(named["host"], int(named["port"]))
-        ray.init(address="auto", logging_level=logging.WARNING)
+        # at a port that is no cluster's Ray would try for ever, and without a token for a long time
+        if (named := ADDRESS.fullmatch(address)) is not None:
+            asks = _asks_for_a_token(named["host"], int(named["port"]))
+        if not asks or os.environ.get("RAY_AUTH_MODE", "").lower() == "token":
+            ray.init(address="auto", logging_level=logging.WARNING)
+            return
     except (OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError) as error:
-        raise RecipeError(
-            f"no Ray cluster can be joined: {error}\nStart one by `ray start --head`, and `ray start --address=HOST:6379` on "
-            "each other machine, and run this on one of them, or let RAY_ADDRESS name it; or write executor: local"
-        ) from error
+        reason = error
+    silent = f"nobody has answered for {PATIENCE_SECONDS} seconds"
+    said = silent if isinstance(reason, TimeoutError) else str(reason or "")
+    if (failed := FAILED.search(said)) is not None:
+        # a cluster of this machine, which nothing names, was not looked at before
+        with suppress(OSError):
+            asks = asks or _asks_for_a_token(failed["host"], int(failed["port"]))
+        said += f"; the port must be {HEADS_PORT}. That of Ray's client, 10001, needs ray:// before the address"
+    if asks or type(reason).__name__ == "AuthenticationError":
+        said, remedy = f"this cluster asks for a token: {AUTHORISED}", ""
+    else:
+        remedy = f"\n{REMEDY}"
+    where = f"RAY_ADDRESS={address}: " if address else ""
+    raise RecipeError(f"no Ray cluster can be joined: {where}{said}{remedy}") from reason
 
 
-def _refuse_another(host: str, port: int) -> None:
-    """Refuse a port at which nobody answers, or another program.
+def _asks_for_a_token(host: str, port: int) -> bool:
+    """Whether the head of a Ray cluster answers nobody without a token; False also where that cannot be told.
 
     Raises:
-        OSError: it is such a one.
+        OSError: nobody answers at this port, or another program.
     """
     with socket.create_connection((host, port), PATIENCE_SECONDS) as connection:
         if os.environ.get("RAY_USE_TLS", "0") != "0":
-            return
-        connection.sendall(GREETING)
-        found = connection.recv(4)
-    if len(found) < 4 or found[3] != SETTINGS:
-        raise OSError(
-            f"at {host}:{port} another program answers, as Ray's dashboard does at 8265; the port is that of `ray start --head`, "
-            "6379 unless told otherwise"
-        )
+            return False
+        connection.sendall(GREETING + QUESTION)
+        found = connection.recv(4096)
+        if len(found) < 4 or found[3] != SETTINGS:
+            raise OSError(f"another program answers there, as Ray's dashboard does at 8265; the port is {HEADS_PORT}")
+        with suppress(OSError):
+            while STATUS not in found and (more := connection.recv(4096)):
+                found += more
+    return REFUSED in found
 
 
 @contextmanager

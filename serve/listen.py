@@ -6,10 +6,13 @@ import socket
 from typing import Any
 
 from ..config import Recipe
-from ..errors import DataError, RecipeError
+from ..config.model import LanguageModel
+from ..config.server import ServerSection
+from ..errors import DataError, ModelError, RecipeError, UnfitModelError
 from ..extras import need
 from ..generate.server.client import refuse_unreachable
 from ..preflight import check_names
+from ..preflight.judges import under
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
 from .app import CLOSING_SECONDS, FEATURE, NO_GUARD, Limits, build_app
@@ -37,8 +40,9 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     mistakes = []
     if section.has_model and section.backend != "openai":
         mistakes.append(
-            f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs into a server of "
-            "its own; start one (vllm serve MODEL), and write backend: openai with server.base_url"
+            f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs in a server of "
+            "its own; start one (python -m vllm.entrypoints.openai.api_server --model MODEL), and write backend: openai with "
+            "server.base_url"
         )
     if recipe.limits.cost is not None:
         mistakes.append(
@@ -49,13 +53,24 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     if mistakes + batched:
         raise RecipeError(listed(mistakes + batched))
     check_names(recipe)
-    if section.has_model and section.server is not None:
-        refuse_unreachable(section.server, recipe.model.name)
-    for each in (recipe.judges[name] for name in phase.judges):
-        for asked in each.language_models.values() if asks_servers(each) else ():
-            assert asked.backend.server is not None
-            refuse_unreachable(asked.backend.server, asked.model.name)
+    asked = {"generate": LanguageModel(recipe.model, section)} if section.has_model else {}
+    for judge in phase.judges:
+        models = recipe.judges[judge].language_models if asks_servers(recipe.judges[judge]) else {}
+        asked |= {f"{under(f'judges.{judge}', below)}.backend": each for below, each in models.items()}
+    for key, model in asked.items():
+        # a scripted backend asks nobody
+        if model.backend.server is not None:
+            _refuse_unreachable(f"{key}.server", model.backend.server, model.model.name)
     return phase
+
+
+def _refuse_unreachable(key: str, server: ServerSection, model: str) -> None:
+    try:
+        refuse_unreachable(server, model)
+    except UnfitModelError as error:
+        raise UnfitModelError(f"key '{key}': {error}") from error
+    except ModelError as error:
+        raise ModelError(f"key '{key}': {error}") from error
 
 
 def _batched(recipe: Recipe) -> list[str]:

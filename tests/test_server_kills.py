@@ -1,7 +1,10 @@
 """Commands that ask a server are killed at random moments: nothing that was kept is asked again, and the files are the same."""
 
 import math
+import os
 import random
+import shutil
+import signal
 import time
 
 import pytest
@@ -76,6 +79,28 @@ def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp
             assert n_needed <= len(server.asked) <= n_needed + here * CONCURRENCY
             booked = len(Journal(place.folder / "run" / COSTS, Cost))
             assert n_needed <= booked <= len(server.asked)
+
+
+def test_a_fresh_machine_asks_the_batch_under_way_again_unless_the_cache_came_along(forks, tmp_path):
+    n_requests = 24
+    with serving.Server(lambda number, body: time.sleep(0.05), logprobs=PROBABLE) as server:
+        scenario = Scenario({"a.yaml": asking(server.base_url)}, COMMANDS, 1)
+        killed = Place(forks, tmp_path / "killed", scenario)
+        running = forks.start(COMMANDS[0].split(), killed.folder, EVENHAND_CACHE=str(killed.folder / "cache"))
+        while len(server.asked) < n_requests / 2:
+            assert running.wait(0.01) is None, killed.said()
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait(10)
+        n_asked = {}
+        for copied in (("run",), ("run", "cache")):
+            place = Place(forks, tmp_path / "-".join(copied), scenario)
+            for name in copied:
+                shutil.copytree(killed.folder / name, place.folder / name)
+            server.asked.clear()
+            assert not place.run(COMMANDS[0])
+            n_asked[copied] = len(server.asked)
+    assert n_asked["run",] == n_requests
+    assert n_asked["run", "cache"] <= n_requests / 2 + CONCURRENCY
 
 
 def _without_costs(place):

@@ -215,6 +215,6 @@ def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:
     if mistakes:
         raise DataError(
             f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
-            f"{AGAIN}; a card belongs into cards/, not into the adapter's folder"
+            f"{AGAIN}; a card belongs in cards/, not into the adapter's folder"
         )
     return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in found)

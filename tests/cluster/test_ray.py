@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -339,11 +340,69 @@ def test_a_port_at_which_another_program_answers_is_refused_and_not_waited_for(m
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.server_port}")
-        with pytest.raises(RecipeError, match=r"another program answers, as Ray's dashboard.*6379"):
+        with pytest.raises(RecipeError, match=r"another program answers there, as Ray's dashboard.*6379"):
             ray_workers.connect()
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("127.0.0.1:1", r"be joined: RAY_ADDRESS=127\.0\.0\.1:1: .*refused\nStart one by `ray start --head`"),
+        ("no-such-machine.invalid:6379", r"RAY_ADDRESS=no-such-machine\.invalid:6379: \[Errno -\d\]"),
+        ("local", "RAY_ADDRESS=local would start a cluster of this command alone"),
+    ],
+)
+def test_an_address_without_a_cluster_is_named(monkeypatch, address, said):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(RecipeError, match=said):
+        ray_workers.connect()
+
+
+def test_a_port_that_says_nothing_is_named(monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setattr(ray_workers, "PATIENCE_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        with pytest.raises(RecipeError, match=f"RAY_ADDRESS={address}: nobody has answered for 1 seconds"):
+            ray_workers.connect()
+
+
+def test_a_port_of_another_part_of_ray_is_told_from_the_heads(monkeypatch):
+    ray = pytest.importorskip("ray")
+
+    def fail(**options):
+        raise ConnectionError("Failed to connect to Ray cluster at 127.0.0.1:1")
+
+    monkeypatch.setattr(ray, "init", fail)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(
+        RecipeError, match=r"127\.0\.0\.1:1; the port must be that of `ray start --head`.* needs ray://"
+    ):
+        ray_workers.connect()
+
+
+@pytest.mark.slow
+def test_a_token_that_a_cluster_asks_for_is_named_at_once(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("a" * 64)
+    mine = recipe(tmp_path / "run", "ray")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with ray_cluster.cluster("--num-cpus=1", RAY_AUTH_MODE="token", HOME=str(tmp_path)):
+        assert start("validate", mine).wait(MOST_SECONDS) == 2
+        assert (
+            f"RAY_ADDRESS={os.environ['RAY_ADDRESS']}: this cluster asks for a token: {ray_workers.AUTHORISED}"
+            in said(mine)
+        )
+        assert "gcs_client" not in said(mine)
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert start("validate", mine).wait(MOST_SECONDS) == 0, said(mine)
 
 
 @pytest.mark.slow
@@ -354,6 +413,7 @@ def test_a_cluster_without_its_token_is_one_message(tmp_path, monkeypatch, clust
     process = start("validate", mine)
     assert process.wait(MOST_SECONDS) == 2, said(mine)
     assert "key 'executor': no Ray cluster can be joined" in said(mine)
+    assert f"this cluster asks for a token: {ray_workers.AUTHORISED}" in said(mine)
     assert "Traceback" not in said(mine)
 
 

@@ -313,6 +313,13 @@ def test_without_slurm_the_scripts_are_written_and_submitting_says_what_lacks(tm
         1,
         "sbatch cannot be started",
     )
+    # there, and without its controller
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text("#!/bin/sh\necho 'Unable to contact slurm controller (connect failure)' >&2\nexit 1\n")
+    sbatch.chmod(0o755)
+    done = run(*command("slurm", path, "--nodes", "2", "--submit"))
+    assert done.returncode == 1
+    assert "(connect failure). Does `sinfo` answer here?" in " ".join(done.stderr.split())
 
 
 @pytest.fixture(scope="module")

@@ -715,8 +715,8 @@ def test_https_at_a_plain_port_is_no_fault_of_certificates():
     [
         ({"base_url": "localhost:8000"}, "must begin with http"),
         ({"base_url": "http://u:p@h/v1"}, "no user, password"),
-        ({"base_url": "http://h/v1", "Api-Key": "sk-abc"}, "secrets do not belong into a recipe"),
-        ({"base_url": "http://h/v1", "api_key": "sk-abc"}, "secrets do not belong into a recipe"),
+        ({"base_url": "http://h/v1", "Api-Key": "sk-abc"}, "secrets do not belong in a recipe"),
+        ({"base_url": "http://h/v1", "api_key": "sk-abc"}, "secrets do not belong in a recipe"),
         ({"base_url": "http://h/v1", "api_key_env": "sk-abc"}, "the name of a variable"),
     ],
 )

@@ -7,6 +7,7 @@ The base recipe is sound, so every refusal is due to the one change. What a trai
 import copy
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -682,7 +683,11 @@ def test_a_slurm_that_is_not_there_and_one_that_does_not_answer(trained, tmp_pat
     assert (
         "answers here: slurm_load_partitions: connect failure" in found and "write train.launcher: accelerate" in found
     )
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert "no SLURM answers here: sinfo ended with exit code 1\n" in refusal(spread)
     program.write_text("#!/bin/sh\n")
+    assert "no SLURM answers here: 'srun' is not a program" in refusal(spread)
+    shutil.copy(program, tmp_path / "srun")
     check_names(Recipe.model_validate(spread))
 
 

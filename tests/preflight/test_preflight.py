@@ -85,7 +85,7 @@ def test_judges_that_nothing_uses_are_told(tmp_path, caplog):
     assert "judges.mine" not in caplog.text
 
 
-def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog):
+def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog, monkeypatch):
     values = recipe(tmp_path, {"mine": {"kind": "length"}}).model_dump(mode="json")
     values["model"]["name"] = str(tiny_model)
     values["generate"] |= {"backend": "transformers", "replicas": 3, "max_model_len": 2048}
@@ -95,6 +95,13 @@ def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog):
     caplog.clear()
     preflight(Recipe.model_validate(values | {"generate": values["generate"] | {"requests_per_batch": 8}}))
     assert "stand idle" not in caplog.text
+    # on a cluster, too, where their number is written
+    monkeypatch.setattr(named, "_refuse_cluster", lambda recipe: None)
+    for replicas in (3, "auto"):
+        generate = values["generate"] | {"replicas": replicas}
+        preflight(Recipe.model_validate(values | {"executor": "ray", "generate": generate}))
+        assert (said in caplog.text) == (replicas == 3)
+        caplog.clear()
 
 
 def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them(tmp_path):

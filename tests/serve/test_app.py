@@ -82,12 +82,12 @@ def test_nothing_of_a_request_is_logged(client, caplog):
 
 def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
     engine = {"backend": "vllm", "plans": {"hot": {"candidates": 1}}}
-    with pytest.raises(RecipeError, match="an engine belongs into a server of its own"):
+    with pytest.raises(RecipeError, match=r"a server of its own; start one \(python -m vllm\."):
         served_phase(recipe_of(tmp_path, generate=engine))
     # before prices are asked for, which would not help
     with pytest.raises(RecipeError, match=r"or leave limits\.cost out: `evenhand serve` takes none"):
         recipe_of(tmp_path, "http://127.0.0.1:9/v1", limits={"cost": 1})
-    with pytest.raises(EvenhandError, match="gives no whole answer"):
+    with pytest.raises(EvenhandError, match=r"key 'generate\.server': .*gives no whole answer"):
         served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(RecipeError, match="has 0 rounds and the phases evaluation/base"):
         served_phase(recipe_of(tmp_path), "evaluation/round-00")
