@@ -191,7 +191,7 @@ class _Numbers:
         return [
             BudgetEstimate(**estimate.model_dump(), k=system.k)
             for system in self.systems
-            for estimate in self.compare.estimates(measured, system.label, system.values(measured.name))
+            for estimate in self.compare.estimates(measured, system.label, _values(system, measured))
         ]
 
     @cached_property
@@ -225,7 +225,7 @@ class _Numbers:
 
     def _words(self, system: System) -> float | None:
         """Of a summary, on average."""
-        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.values(WORDS)).mean
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -280,6 +280,10 @@ class _Numbers:
         unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
         found = {name: how for name, how in TRAITS.items() if name in known - unknown}
         return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
+
+
+def _values(system: System, measured: Measured) -> list[float | None]:
+    return system.trait(measured.name) if isinstance(measured, Trait) else system.values(measured.name)
 
 
 def _chosen(found: WorstSides, adjusted_p: float | None) -> WorstSides:

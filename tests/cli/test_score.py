@@ -194,6 +194,18 @@ def test_a_page_of_summaries_made_elsewhere_speaks_of_no_reward_and_no_candidate
     assert not re.findall("reward|rerank|draw|best of|candidate|notebook|contract|budget", page)
 
 
+def test_a_judge_that_is_called_as_a_trait_keeps_its_own_scores(tmp_path, two):
+    path = tmp_path / "mine.yaml"
+    path.write_text("judges:\n  refusals: {kind: length}\n")
+    score(tmp_path, *two, "--judges", path)
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    of_judge, of_trait = (
+        next(e["mean"] for e in found[key] if e["measure"] == "refusals" and e["subject"] == "no news")
+        for key in ("scores", "traits")
+    )
+    assert (of_judge, of_trait) == (2.0, 0.0)
+
+
 def test_sides_have_means_and_tests_of_their_own(tmp_path, two, sets):
     names = [f"{each.id}/{side}" for each in sets[:12] for side in each.values("sentiment")]
     for name, text in (("vague", "Xyzzy plugh."), ("whole", "The kettle is good and the spout pours a steady stream.")):

@@ -44,7 +44,7 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ),
         (
             [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "unfairness", "higher", k=1)],
-            ".* one summary drawn from each: dpo better by 1 of 2 judges and worse by 1",
+            ".* one summary of each: dpo better by 1 of 2 judges and worse by 1",
         ),
         (
             [outcome(name, "recall", "no clear difference") for name in "ab"],
