@@ -18,7 +18,7 @@ from ..evaluation.systems.compare import Comparer, corrected
 from ..evaluation.systems.contents import Difference, JudgeNote
 from ..evaluation.systems.lengths import Lengths, share_by_length
 from ..evaluation.systems.ranked import Floats, Ranked
-from ..evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
+from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
 from ..resampling import Bootstrap
 from ..runfolder.phases import Phase
 from .simulate import asked, print_heads, print_row
@@ -66,7 +66,7 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
         scores += is_second * (gain + taste[:, None])
         place = np.tile(np.arange(float(CANDIDATES)), (len(requests), 1))
         ranked = Ranked(
-            np.full(len(requests), CANDIDATES), -place, place, {JUDGE.name: scores, WORDS: words}, issues={}
+            np.full(len(requests), CANDIDATES), -place, place, {JUDGE.name: scores, TRAIT + WORDS: words}, issues={}
         )
         # nothing of a phase is read
         phase = cast("Phase", None)

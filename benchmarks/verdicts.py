@@ -31,7 +31,7 @@ from ..evaluation.pages.words import UNSURE
 from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.ranked import Ranked
-from ..evaluation.systems.systems import WORDS, Asked, PolicyOutput
+from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
 from ..resampling import LEAST_SETS, Bootstrap
 from ..runfolder.phases import open_phase
 from .calibration import Corpus, drawn_sets, items, measured, shares
@@ -113,14 +113,15 @@ def comparison(n_sets: int, seed: int) -> Comparison:
     """
     generator = np.random.default_rng([n_sets, seed])
     recipe, requests = Recipe.model_validate(RECIPE), tuple(asked_of(n_sets))
-    names = [*recipe.judges, WORDS, NEARNESS]
+    length = TRAIT + WORDS
+    names = [*recipe.judges, length, TRAIT + NEARNESS]
     of_request = generator.normal(size=(len(names), n_sets, 1, 1)) + generator.normal(size=(len(names), n_sets, 2, 1))
     entries = []
     for label in ENTRIES:
         own = generator.exponential(size=(len(names), n_sets, len(SIDES), N_CANDIDATES))
         scores = of_request + generator.normal(size=(len(names), n_sets, len(SIDES), 1)) + own
         columns = dict(zip(names, scores.reshape(len(names), len(requests), N_CANDIDATES), strict=True))
-        columns[WORDS] = 20 + np.round(columns[WORDS])
+        columns[length] = 20 + np.round(columns[length])
         index = np.tile(np.arange(N_CANDIDATES, dtype=float), (len(requests), 1))
         drawn = Ranked(np.full(len(requests), N_CANDIDATES), columns[REWARD], index, columns, {})
         output = PolicyOutput(

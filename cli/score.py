@@ -1,15 +1,19 @@
-"""`evenhand score`: summaries made elsewhere before a recipe's judges."""
+"""`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ..errors import DataError, RecipeError
 from .inputs import Columns, labelled
-from .terminal import say
+from .terminal import say, show
 
-EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
+if TYPE_CHECKING:
+    from ..api.results import Candidates, Judgements
+
+EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --summaries praising --judges rerank --out scores"
 
 
 def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -21,12 +25,16 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str],
         typer.Option(
             metavar="[LABEL=]FILE",
-            help="A summary of each set, one file, as `evenhand audit` reads them; a LABEL= is taken and not kept.",
+            help="A summary of each set, as `evenhand audit` reads them. Repeatable; others are tested against the first.",
         ),
     ],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
     out: Annotated[
-        Path, typer.Option(help="Folder for requests, candidates, judgements and best (.jsonl) and scores.csv.")
+        Path,
+        typer.Option(
+            help="Folder for requests, candidates, judgements and best (.jsonl) and scores.csv. Several files have a folder "
+            "OUT/LABEL each, and OUT has index.html, comparison.json, comparison.md and tables/."
+        ),
     ],
     attribute: Annotated[
         str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
@@ -40,49 +48,125 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
     ] = False,
 ) -> None:
-    """Judge summaries that were made elsewhere; the folder can be given to people, to the audit and to anything that reads CSV.
+    """Judge summaries that were made elsewhere and compare those of several files, by side and overall, with tests and length.
 
-    evenhand human page --system LABEL=FOLDER puts them on the page that people annotate; evenhand audit --summaries LABEL=FOLDER
-    audits them.
+    evenhand human page --system LABEL=FOLDER puts what lies in the folder of one file on the page that people annotate; evenhand
+    audit --summaries LABEL=FOLDER audits it.
     """
     from ..api.documents import load_documents
-    from ..api.steps import given_candidates, judge
+    from ..api.steps import given_candidates
+    from ..api.steps import judge as judge_all
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
-    from ..evaluation.pages.folder import SCORES_TABLE, check_folder, is_scores
-    from ..records import BestSummary
-    from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
-    from ..storage import listed, write_jsonl, write_text
+    from ..evaluation.comparison.build import build_comparison
+    from ..evaluation.comparison.given import SCORED, given_entry
+    from ..evaluation.comparison.page import given_means, page
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.folder import SCORES_TABLE
+    from ..evaluation.pages.write import PAGE
+    from ..storage import listed
 
-    if len(summaries) > 1:
-        raise RecipeError(
-            f"--summaries: {len(summaries)} files, and a folder holds the scores of one; run the command for each, with an --out "
-            "of its own. `evenhand audit` compares several"
-        )
-    table, is_ours = out / SCORES_TABLE, is_scores(out / SCORES_TABLE)
-    check_folder(out, [REQUESTS, CANDIDATES, JUDGEMENTS, BEST, table.name], "score", table.name, is_ours=is_ours)
+    files = [labelled(each, "--summaries") for each in summaries]
+    labels, is_several = [label for label, _ in files], len(files) > 1
+    folders = _folders(out, labels) if is_several else [out]
+    if is_several:
+        SCORED.check(out)
+    for folder in folders:
+        _check(folder)
     asked = load_judges(judges)
     if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    path = labelled(summaries[0], "--summaries")[1]
-    given = given_candidates(str(path), load_documents(str(documents), attribute, **known), task)
-    if is_ours:
-        header, *earlier = _read(table)
-        if not force and [row[header.index("text")] for row in earlier] != [candidate.text for candidate in given]:
-            raise DataError(
-                f"--out {out}: holds scores of other summaries than those of {path}; name another folder, or add --force to "
-                "replace them"
-            )
-        say(f"{out} holds scores of {_scored(header, len(earlier))}; they will be replaced.")
-    found = judge(given, asked)
+    sets = load_documents(str(documents), attribute, **known)
+    given = [given_candidates(str(path), sets, task) for _, path in files]
+    replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
+    for said in filter(None, replaced):
+        say(said)
+    if is_several:
+        SCORED.announce(out, labels, say)
+    entries = []
+    for label, folder, candidates in zip(labels, folders, given, strict=True):
+        found = judge_all(candidates, asked)
+        _write(folder, found)
+        section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
+        recipe = found.recipe.model_copy(update={"corpus": section})
+        entries.append(given_entry(label, folder, recipe, candidates.groups, found))
+    compared = build_comparison(entries, [1])
+    if is_several:
+        made = page(compared)
+        SCORED.write(out, compared, made, {})
+        show(terminal.render(made))
+        say(f"comparison: {out / PAGE}")
+    else:
+        show(terminal.fragment(given_means(compared)))
+        _say_counts(found)
+        say(f"scores: {out / SCORES_TABLE}")
+
+
+def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
+    """Where the scores of each label lie, beside the files of their comparison."""
+    from ..evaluation.comparison.given import SCORED
+    from ..evaluation.comparison.runs import folder_name
+    from ..evaluation.pages.write import PAGE, TABLES
+    from ..storage import listed
+    from ..text import repeated
+
+    # on some disks "A" and "a" are one folder
+    names = {label: folder_name(label).casefold() for label in labels}
+    mistakes = [f"--summaries: two files are called {label!r}; write LABEL=FILE" for label in repeated(labels)]
+    mistakes += [
+        f"--summaries: two labels make the folder {name!r}; choose others" for name in repeated(names.values())
+    ]
+    own = {PAGE, TABLES, SCORED.json, SCORED.markdown}
+    mistakes += [
+        f"--summaries {label}=: a file of the comparison is called so; choose another label"
+        for label, name in names.items()
+        if name in own
+    ]
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+    return [out / folder_name(label) for label in labels]
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder whose files no score wrote."""
+    from ..evaluation.pages.folder import SCORES_TABLE, check_folder, is_scores
+    from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
+
+    files = [REQUESTS, CANDIDATES, JUDGEMENTS, BEST, SCORES_TABLE]
+    check_folder(folder, files, "score", SCORES_TABLE, is_ours=is_scores(folder / SCORES_TABLE))
+
+
+def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, force: bool) -> str:
+    """A sentence on earlier scores that will be replaced, "" without any; those of other summaries are by force alone."""
+    from ..evaluation.pages.folder import SCORES_TABLE, is_scores
+
+    table = folder / SCORES_TABLE
+    if not is_scores(table):
+        return ""
+    header, *earlier = _read(table)
+    if not force and [row[header.index("text")] for row in earlier] != [candidate.text for candidate in given]:
+        raise DataError(
+            f"--out {folder}: holds scores of other summaries than those of {file[1]}; name another folder, or add --force to "
+            "replace them"
+        )
+    return f"{folder} holds scores of {_scored(header, len(earlier))}; they will be replaced."
+
+
+def _write(folder: Path, found: "Judgements") -> None:
+    """The table of scores, and the records as a phase of a run has them."""
+    from ..evaluation.pages.folder import SCORES_TABLE
+    from ..records import BestSummary
+    from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
+    from ..storage import write_jsonl, write_text
+
     rows = found.rows()
     # first, so that what was left half written is known as ours
-    write_text(table, _csv(rows))
-    write_jsonl(out / REQUESTS, found.candidates.requests.values())
-    write_jsonl(out / CANDIDATES, found.candidates)
-    write_jsonl(out / JUDGEMENTS, found)
+    write_text(folder / SCORES_TABLE, _csv(rows))
+    write_jsonl(folder / REQUESTS, found.candidates.requests.values())
+    write_jsonl(folder / CANDIDATES, found.candidates)
+    write_jsonl(folder / JUDGEMENTS, found)
     # of one summary each, the best is that one, whatever its scores
     best = (
         BestSummary(
@@ -97,12 +181,14 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         )
         for candidate, row in zip(found.candidates, rows, strict=True)
     )
-    write_jsonl(out / BEST, best)
+    write_jsonl(folder / BEST, best)
+
+
+def _say_counts(found: "Judgements") -> None:
+    rows = found.rows()
     for name in found.judges:
-        scores = [row[name] for row in rows if row.get(name) is not None]
-        mean = f"{sum(scores) / len(scores):.3f}" if scores else "no score"
-        say(f"{name:24} mean {mean}, {len(scores):,} scored, {len(rows) - len(scores):,} unscored")
-    say(f"scores: {table}")
+        n = sum(row.get(name) is not None for row in rows)
+        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored")
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

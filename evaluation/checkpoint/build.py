@@ -26,6 +26,7 @@ from ..systems.roles import judge_notes
 from ..systems.systems import (
     PLAN,
     SYSTEMS,
+    TRAIT,
     TRAITS,
     WORDS,
     PolicyOutput,
@@ -139,17 +140,18 @@ class Numbers:
         found = evidence_of(self.compare, self.judges, self._values, self.candidates, is_trained=len(self.outputs) > 1)
         words = {
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
-            for name, values in self._by_system(WORDS).items()
+            for name, values in self._by_system(TRAIT + WORDS).items()
         }
         return replace(found, differences=list(map(self._at_equal_length, found.differences)), words=words)
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
-        named = {name: TRAITS[name] for name in trait_names(self.recipe)}
-        named |= dict.fromkeys(issues_of(self.outputs), "share of summaries in which the contract check found this")
-        for name, how in named.items():
-            for system, values in self._by_system(name).items():
-                yield from self.compare.estimates(Trait(name, how), system, values)
+        named = {TRAIT + name: Trait(name, TRAITS[name]) for name in trait_names(self.recipe)}
+        found = "share of summaries in which the contract check found this"
+        named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
+        for column, trait in named.items():
+            for system, values in self._by_system(column).items():
+                yield from self.compare.estimates(trait, system, values)
 
     def curve(self) -> Iterator[CurvePoint]:
         """Expected score of the best of n = 1 ... k candidates under every judge and policy.
@@ -194,8 +196,8 @@ class Numbers:
         found = self.lengths.at_equal_length(each.measure, first, second, each.side)
         return each.model_copy(update={"at_equal_length": found})
 
-    def _by_system(self, measure: str) -> Mapping[str, Values]:
-        return {system.label: system.values(measure) for system in self.systems}
+    def _by_system(self, column: str) -> Mapping[str, Values]:
+        return {system.label: system.values(column) for system in self.systems}
 
 
 def evidence_of(

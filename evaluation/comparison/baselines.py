@@ -28,7 +28,7 @@ def against_baselines(entry: Entry) -> list[Pair]:
     if k < 2:
         return []
     best = System(entry.label, output, k)
-    chosen = {BY_LENGTH: output.chosen_by(_length(output)), BY_CONSENSUS: output.chosen_by(output.column(NEARNESS))}
+    chosen = {BY_LENGTH: output.chosen_by(_length(output)), BY_CONSENSUS: output.chosen_by(output.trait(NEARNESS))}
     return [(best, System(ONE_DRAW, output, 1)), *((best, System(name, each, k)) for name, each in chosen.items())]
 
 
@@ -57,6 +57,6 @@ def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) 
 
 def _length(output: PolicyOutput) -> Floats:
     """How near a summary is to the words that were asked for, higher is nearer; its words where no number was asked for."""
-    words = output.column(WORDS)
+    words = output.trait(WORDS)
     asked = np.array([request.length[1] or np.nan for request in output.requests], dtype=float)[:, None]
     return np.where(np.isnan(asked), words, -np.abs(words - asked))

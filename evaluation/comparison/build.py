@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ...extras import installed_versions
 from ...resampling import adjusted
+from ...runfolder.stages import RECORDED
 from ..checkpoint.provenance import read_receipts, versions
 from ..judges.worth import read_worth
 from ..pages.folder import KNOWN, Content, Result
@@ -16,7 +18,7 @@ from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
 from ..systems.roles import judge_notes
-from ..systems.systems import CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
+from ..systems.systems import CONTRACT, CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
 from ..systems.worst_group import worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
@@ -95,7 +97,8 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     numbers = _Numbers(entries, budgets)
     requests = entries[0].output.requests
     others = at_other_budgets(numbers.judges, numbers.tests)
-    recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
+    signatures = {judge.name: judge.signature for judge in numbers.judges}
+    is_given = all(entry.given for entry in entries)
     return Comparison(
         title=title(numbers.judges, numbers.tests, len(entries)),
         findings=(
@@ -116,11 +119,11 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
                 label=entry.label,
                 run=entry.run,
                 round=entry.round,
-                method=entry.output.phase.method,
+                method=entry.method,
                 folder=str(entry.folder),
                 model=entry.output.model or "no candidate",
                 candidates=entry.n_candidates,
-                reward=entry.recipe.reward.judges,
+                reward=entry.reward,
             )
             for entry in entries
         ),
@@ -139,15 +142,19 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         planes=tuple(numbers.planes),
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
-        costs=tuple(entry.cost for entry in entries),
-        recipes={entry.label: entry.recipe.model_dump(mode="json") for entry in entries},
-        versions=versions([receipt for recipe in recipes for receipt in read_receipts(recipe)]),
+        costs=tuple(entry.cost for entry in entries if entry.cost),
+        recipes={entry.label: entry.asked for entry in entries},
+        versions=installed_versions(RECORDED) if is_given else _versions(entries),
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
-        worth=read_worth(
-            [entry.recipe for entry in entries], {judge.name: judge.signature for judge in numbers.judges}
-        ),
+        # no recipe of theirs names calibrations
+        worth=None if is_given else read_worth([entry.recipe for entry in entries], signatures),
     )
+
+
+def _versions(entries: Sequence[Entry]) -> dict[str, str]:
+    recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
+    return versions([receipt for recipe in recipes for receipt in read_receipts(recipe)])
 
 
 class _Numbers:
@@ -184,7 +191,7 @@ class _Numbers:
         return [
             BudgetEstimate(**estimate.model_dump(), k=system.k)
             for system in self.systems
-            for estimate in self.compare.estimates(measured, system.label, system.values(measured.name))
+            for estimate in self.compare.estimates(measured, system.label, _values(system, measured))
         ]
 
     @cached_property
@@ -218,7 +225,7 @@ class _Numbers:
 
     def _words(self, system: System) -> float | None:
         """Of a summary, on average."""
-        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.values(WORDS)).mean
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -269,8 +276,14 @@ class _Numbers:
     def traits(self) -> list[Trait]:
         """The traits that some entry has."""
         known = {name for entry in self.entries for name in trait_names(entry.recipe)}
-        found = {name: how for name, how in TRAITS.items() if name in known and name != CUT_OFF}
+        # nobody asked what was made elsewhere for an opening or a length
+        unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
+        found = {name: how for name, how in TRAITS.items() if name in known - unknown}
         return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
+
+
+def _values(system: System, measured: Measured) -> list[float | None]:
+    return system.trait(measured.name) if isinstance(measured, Trait) else system.values(measured.name)
 
 
 def _chosen(found: WorstSides, adjusted_p: float | None) -> WorstSides:

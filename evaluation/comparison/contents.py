@@ -25,7 +25,7 @@ class EntryNote(Record):
     model: str
     # candidates a request
     candidates: int
-    # names of the judges that choose among them
+    # names of the judges that choose among them; none where there is one of each request
     reward: tuple[str, ...]
 
 
@@ -148,8 +148,9 @@ class Comparison(Record):
     axis_judges: tuple[JudgeNote, ...] = ()
     # wrong side, contract, novelty, length: by budget, entry and side
     traits: tuple[BudgetEstimate, ...]
+    # of each entry; none of summaries that were made elsewhere
     costs: tuple[Cost, ...]
-    # entry -> its resolved recipe
+    # entry -> its resolved recipe; of summaries that were made elsewhere what judging them goes by
     recipes: dict[str, Any]
     versions: dict[str, str]
     # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ...config import Recipe
 from ...errors import DataError
@@ -31,6 +32,8 @@ CHARACTERISTICS = {
     "characters": "characters of a summary",
     "several sentences": "share of summaries of more than one sentence",
 }
+# method of summaries that no run made
+ELSEWHERE = "elsewhere"
 # of a candidate to the others of its request
 NEARNESS = "nearness to the other candidates"
 
@@ -49,10 +52,13 @@ class Entry:
 
     label: str
     output: PolicyOutput
-    cost: Cost
+    # None where nobody counted it
+    cost: Cost | None
     # the entry of the whole run, and the round of its method after which this one stands; None for the method's own end
     run: str
     round: int | None = None
+    # folder of summaries that were made elsewhere; None of a phase's candidates
+    given: Path | None = None
 
     @property
     def recipe(self) -> Recipe:
@@ -62,7 +68,32 @@ class Entry:
     @property
     def folder(self) -> Path:
         """Where its candidates lie."""
-        return self.output.phase.folder
+        return self.given or self.output.phase.folder
+
+    @property
+    def method(self) -> str:
+        """What made them."""
+        return ELSEWHERE if self.given else self.output.phase.method
+
+    @property
+    def reward(self) -> tuple[str, ...]:
+        """Judges that choose among them; a request's only one is not chosen."""
+        return self.recipe.reward.judges if self.n_candidates > 1 else ()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The recipe, resolved; of summaries that were made elsewhere the part that judging them goes by."""
+        whole = self.recipe.model_dump(mode="json")
+        if not self.given:
+            return whole
+        judges = self.recipe.evaluation.judges
+        return {
+            "seed": whole["seed"],
+            "corpus": {key: whole["corpus"].get(key) for key in ("path", "columns", "attribute")},
+            "task": {"scope": whole["task"]["scope"]},
+            "judges": {name: whole["judges"][name] for name in judges},
+            "evaluation": {"judges": list(judges), **{k: whole["evaluation"][k] for k in ("level", "resamples")}},
+        }
 
     @property
     def n_candidates(self) -> int:

@@ -96,7 +96,7 @@ def _setting(used: Sequence[PairedTest]) -> tuple[str, dict[str, str]]:
         return f", its best of {used[0].k} against one summary drawn from it", {reference: "the best"}
     k = used[0].reference_k
     if set(labels.values()) == {k}:
-        which = "one summary drawn from each" if k == 1 else f"the best of {k} of each"
+        which = "one summary of each" if k == 1 else f"the best of {k} of each"
         return f" {reference}, {which}", {label: label for label in labels}
     return f" {_drawn(k)} {reference}", {label: f"{_drawn(n)} {label}" for label, n in labels.items()}
 
@@ -191,7 +191,7 @@ def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[Worst
 
 
 def _at(k: int) -> str:
-    return "with one summary drawn" if k == 1 else f"at the best of {k}"
+    return "with one summary each" if k == 1 else f"at the best of {k}"
 
 
 def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str = "") -> list[str]:
@@ -289,7 +289,7 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
             f"Its reward rests on how near a candidate is to all {entry.n_candidates} of a request: the best of fewer is chosen "
             "by that, not by nearness among the fewer."
         )
-    if entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
+    if not entry.given and entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
         yield (
             f"There is no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
             "alone, among reward.judges or evaluation.judges."

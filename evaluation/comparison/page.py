@@ -57,12 +57,13 @@ from ..pages.words import (
     slope_words,
     tone,
 )
-from ..systems.compare import how_intervals
+from ..systems.compare import comparison_name, how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
+from .entries import ELSEWHERE
 from .findings import GONE_WITH_LENGTH
 
 
@@ -96,13 +97,13 @@ def page(found: Comparison) -> Page:
             *_rankings(found),
             *_tests(found),
             *_entries(found),
-            Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
+            Heading("Form, side and length", lead=_of_traits(found)),
             Details("By entry and side", (trait_table(traits, list(grouped(traits, lambda e: e.subject))),)),
             *_made(found),
         ),
         main=(
             *items(map(Prose, found.findings[:MOST_FIRST])),
-            *(_short(found, judge) for judge in found.judges),
+            *(given_means(found) if is_given(found) else (_short(found, judge) for judge in found.judges)),
             legend(f"; better or worse than the first of its column: {CLEAR}"),
         ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
@@ -114,7 +115,23 @@ def _of(found: Comparison) -> str:
     return "one draw" if found.budgets[0] == 1 else f"the best of {found.budgets[0]}"
 
 
+def is_given(found: Comparison) -> bool:
+    """Whether its summaries were made elsewhere, one for each request."""
+    return all(entry.method == ELSEWHERE for entry in found.entries)
+
+
+def _of_traits(found: Comparison) -> str:
+    return "" if is_given(found) else f"Of {_of(found)}; at the other budgets in comparison.json."
+
+
+def _taken(found: Comparison, k: int) -> str:
+    """What is taken of k candidates, "" where there is one of each request."""
+    return "" if is_given(found) else budget_name(k)
+
+
 def _entries(found: Comparison) -> Iterator[Block]:
+    if is_given(found):
+        return
     yield Heading(
         "Entries",
         lead="What one candidate took to make. At equal budgets a method that asks more often costs more.",
@@ -126,7 +143,7 @@ def _entries(found: Comparison) -> Iterator[Block]:
             "entry": lambda each: each[0].label,
             "method": lambda each: each[0].method,
             "candidates": lambda each: count(each[0].candidates),
-            "chosen by": lambda each: ", ".join(each[0].reward),
+            "chosen by": lambda each: ", ".join(each[0].reward) or NONE,
             "calls each": lambda each: Number(each[1].calls, places=1),
             "generated tokens each": lambda each: Number(each[1].tokens, places=0),
             "prompt tokens run each": lambda each: Number(each[1].prefilled, places=0),
@@ -135,31 +152,37 @@ def _entries(found: Comparison) -> Iterator[Block]:
 
 
 def _scores(found: Comparison) -> Iterator[Block]:
-    yield Heading(
-        "Scores",
-        lead="Mean score of each entry at each budget. One draw is the mean over an entry's candidates; the best of k is the "
+    lead = (
+        "Mean score of each entry at each budget. One draw is the mean over an entry's candidates; the best of k is the "
         "expected score of the candidate of highest reward among k of them. The first entry is what the others are tested "
-        "against, at each budget that it has; else the first that has it.",
+        "against, at each budget that it has; else the first that has it."
     )
+    given = "Mean score of each entry's summaries. The first entry is what the others are tested against."
+    yield Heading("Scores", lead=given if is_given(found) else lead)
     yield legend(", against the first of its column")
-    n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
     recipe = next(iter(found.recipes.values()))
     for judge in found.judges:
-        mine = grouped(of_judge(found.scores, judge), lambda e: e.k)
-        groups = [
-            (budget_name(k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
-            for k in found.budgets
-        ]
         heading, said, signature = judge_blocks(
             judge, judges_mean(recipe, judge.name), slope_words(found.slopes, judge.name)
         )
-        whole = score_table(judge, groups, places_of(found.scores, judge))
+        whole = _by_side(found, judge)
         yield from (heading, said, _short(found, judge))
         yield Details(
             "By side, with intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),
             f"{100 * found.scores[0].level:g} % intervals over document sets",
         )
+
+
+def _by_side(found: Comparison, judge: JudgeNote) -> Table:
+    """The means of every entry at every budget, with intervals, words and requests."""
+    n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
+    mine = grouped(of_judge(found.scores, judge), lambda e: e.k)
+    groups = [
+        (_taken(found, k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
+        for k in found.budgets
+    ]
+    return score_table(judge, groups, places_of(found.scores, judge))
 
 
 def _by_length(found: Comparison) -> Iterator[Block]:
@@ -225,22 +248,27 @@ def _of_all(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
 def _rankings(found: Comparison) -> Iterator[Block]:
     if not found.rankings:
         return
+    of_budget = "" if is_given(found) else " of one budget"
     yield Heading(
         "Ranking",
-        lead="Bradley-Terry strengths: for each request and each two entries of one budget, the chance that a summary of the "
+        lead=f"Bradley-Terry strengths: for each request and each two entries{of_budget}, the chance that a summary of the "
         "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
         "Intervals of Student's t with the jackknife over document sets.",
     )
     for judge, mine in grouped(found.rankings, lambda each: each.measure).items():
-        yield Details(judge, (table(f"ranking by {judge}", ("entry", "strength", "won"), map(_ranking, mine)),))
+        yield Details(
+            judge,
+            (table(f"ranking by {judge}", ("entry", "strength", "won"), [_ranking(found, each) for each in mine]),),
+        )
 
 
-def _ranking(found: Ranking) -> Group:
+def _ranking(found: Comparison, ranking: Ranking) -> Group:
     rows = (
         (each.label, Number(each.strength, bounds(each), 2, sign=True), Number(each.won, unit="%", places=1))
-        for each in found.rows
+        for each in ranking.rows
     )
-    return group(rows, f"{budget_name(found.k)}, {found.side or ALL}", counted(found.n, "request"))
+    which = ", ".join(filter(None, (_taken(found, ranking.k), ranking.side or ALL)))
+    return group(rows, which, counted(ranking.n, "request"))
 
 
 def _worst_sides(found: Comparison) -> Iterator[Block]:
@@ -256,14 +284,16 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
         )
         for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")
-            chosen = "; ".join(f"{budget_name(each.k)}: {each.found.choice or 'no clear choice'}" for each in mine)
-            yield Details(judge, (table(f"worst sides by {judge}", heads, map(_worst_side, mine)),), chosen)
+            best = [(_taken(found, each.k), each.found.choice or "no clear choice") for each in mine]
+            chosen = "; ".join(": ".join(filter(None, each)) for each in best)
+            rows = [_worst_side(found, each) for each in mine]
+            yield Details(judge, (table(f"worst sides by {judge}", heads, rows),), chosen)
     if said := where_values_are(found):
         yield Heading("Worst value")
         yield Prose(said)
 
 
-def _worst_side(each: WorstSides) -> Group:
+def _worst_side(found: Comparison, each: WorstSides) -> Group:
     rows = (
         (
             system.system,
@@ -274,7 +304,7 @@ def _worst_side(each: WorstSides) -> Group:
         for system in each.found.systems
     )
     left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
-    return group(rows, budget_name(each.k), ", ".join(filter(None, (left_out, without_part(each.found)))))
+    return group(rows, _taken(found, each.k), ", ".join(filter(None, (left_out, without_part(each.found)))))
 
 
 def where_values_are(found: Comparison) -> str:
@@ -282,10 +312,17 @@ def where_values_are(found: Comparison) -> str:
     if {recipe["task"]["scope"] for recipe in found.recipes.values()} != {"all"}:
         return ""
     corpus = next(iter(found.recipes.values()))["corpus"]
+    audit = f"evenhand audit --documents {corpus['path']} --attribute {corpus['attribute']}"
+    if is_given(found):
+        files = " ".join(f"--summaries {entry.label}={entry.folder}" for entry in found.entries)
+        return (
+            "Each summary is of all sides, so sides are not compared here. Whose documents get less room, and which entry to "
+            f"choose by the value that it serves worst, is what an audit says: {audit} {files}"
+        )
     return (
         "Each summary is of all sides, so sides are not compared here. Whose documents get less room, and which entry or "
         "checkpoint to choose by the value that it serves worst, is what an audit of their best summaries says: "
-        f"evenhand audit --documents {corpus['path']} --attribute {corpus['attribute']} --allow-missing, and for each "
+        f"{audit} --allow-missing, and for each "
         "--summaries NAME=RUN/evaluation/base/best.jsonl (evaluation/round-NN of a trained checkpoint), RUN being the "
         "recipe's output."
     )
@@ -319,23 +356,26 @@ def _baselines(found: Comparison) -> Iterator[Block]:
 def _tests(found: Comparison) -> Iterator[Block]:
     if not found.tests:
         return
+    asked = (
+        " that ask the same: whether entries differ at equal budgets; what reranking adds, which is better by design; or both at "
+        "once, as where budgets differ. Judges of the report and judges that are rewards, too, are adjusted apart"
+    )
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
-        "after Benjamini and Hochberg over all that ask the same: whether entries differ at equal budgets; what reranking adds, "
-        "which is better by design; or both at once, as where budgets differ. Judges of the report and judges that are rewards, "
-        "too, are adjusted apart. "
-        f"Better or worse means that {CLEAR}.",
+        f"after Benjamini and Hochberg over all{' of them' if is_given(found) else asked}. Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
         if mine := of_judge(found.tests, judge):
-            by_pair = grouped(mine, _pair)
+            by_pair = grouped(mine, lambda test: _pair(found, test))
             whole = difference_table(judge, by_pair, places_of(found.scores, judge))
             clear = sum(test.verdict != UNSURE for test in mine)
             yield Details(judge.name, (whole,), f"{clear} of {counted(len(mine), 'difference')} clear")
 
 
-def _pair(test: PairedTest) -> str:
+def _pair(found: Comparison, test: PairedTest) -> str:
+    if is_given(found):
+        return comparison_name(test.subject, test.reference)
     return f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
 
 
@@ -348,11 +388,36 @@ def _made(found: Comparison) -> Iterator[Block]:
         ),
         found.versions,
     )
-    yield from (recipe_details(recipe, label) for label, recipe in found.recipes.items())
+    recipes = {"these judges": next(iter(found.recipes.values()))} if is_given(found) else found.recipes
+    yield from (recipe_details(recipe, label) for label, recipe in recipes.items())
+
+
+def given_means(found: Comparison) -> Iterator[Block]:
+    """By each judge the means of summaries made elsewhere, for a terminal, where a narrow table has no heads."""
+    for judge in found.judges:
+        yield Prose(DIRECTIONS[judge.better], head=judge.name)
+        yield _given_means(found, judge)
+
+
+def _given_means(found: Comparison, judge: JudgeNote) -> Table:
+    """Summaries made elsewhere down, sides across, with intervals; a mark says how an entry stands to the first one."""
+    places = places_of(found.scores, judge)
+    tests = {(test.subject, test.side): test for test in of_judge(found.tests, judge)}
+
+    def cell(each: BudgetEstimate) -> Number:
+        test = tests.get((each.subject, each.side))
+        return Number(each.mean, bounds(each), places, tone=tone(test, judge) if test else None)
+
+    by_entry = grouped(of_judge(found.scores, judge), lambda e: e.subject)
+    sides = (None,) if len(found.sides) == 1 else (*found.sides, None)
+    heads = ("entry", *(side or ALL for side in sides))
+    return table(f"means by {judge.name}", heads, (row(name, *map(cell, mine)) for name, mine in by_entry.items()))
 
 
 def _short(found: Comparison, judge: JudgeNote) -> Table:
     """Entries down, budgets across; a mark says how an entry stands to the first one of its budget."""
+    if is_given(found):
+        return _given_means(found, judge)
     places = places_of(found.scores, judge)
     means = {(e.subject, e.k): e.mean for e in _of_all(found, judge)}
     tests = {

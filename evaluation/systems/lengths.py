@@ -42,7 +42,7 @@ class Lengths:
         self.compare = compare
         # the same candidates chosen among in several ways count once
         self._outputs = list({output.candidates: output for output in outputs}.values())
-        self._bends = _bends([output.column(WORDS) for output in self._outputs])
+        self._bends = _bends([output.trait(WORDS) for output in self._outputs])
         self.curve = cache(self._curve)
 
     def slope(self, judge: str) -> LengthSlope | None:
@@ -77,13 +77,13 @@ class Lengths:
         """What each set adds to the curve, (sets, COLUMNS)."""
         rows = np.zeros((len(self.compare.sets), COLUMNS))
         for output in self._outputs:
-            rows += _rows(output.column(WORDS), output.column(judge), self._bends)
+            rows += _rows(output.trait(WORDS), output.column(judge), self._bends)
         return _known(cluster_sums(rows, self.compare.sets))
 
     def _expected(self, judge: str, system: System) -> Floats:
         """Score and place on the curve that a system has for each request, (requests, 1 + WIDTH); nan where it has none."""
         scores = system.output.column(judge)
-        basis = _basis(system.output.column(WORDS), scores, self._bends)
+        basis = _basis(system.output.trait(WORDS), scores, self._bends)
         columns = [np.where(np.isnan(basis[..., 0]), np.nan, scores), *np.moveaxis(basis, -1, 0)]
         return np.array([system.output.ranked.expected_best(each, system.k) for each in columns], dtype=float).T
 

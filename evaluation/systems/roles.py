@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ...config import Recipe
+from ...runfolder.phases import BASE, open_phase
 from .contents import JudgeNote
 
 Role = Literal["report", "reward", "both"]
@@ -74,6 +75,9 @@ def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]
 
 def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
     """The judges by whose scores a run chooses or trains, with what they make."""
+    if not recipe.rounds and open_phase(recipe, BASE).n_candidates == 1:
+        # the only candidate of a request is not chosen
+        return {}
     found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
     if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
         found.setdefault(recipe.pairs.judge, "pairs")

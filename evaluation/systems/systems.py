@@ -54,6 +54,8 @@ SAYING_NOTHING = frozenset({"empty", "no_content"})
 # what begins the name of a share of summaries in which the contract check found something
 ISSUE = "issue: "
 
+# what begins the column of a trait, and of what else is counted: a judge may be called "words", too
+TRAIT = "trait: "
 # what begins the name of whether a candidate is of a sampling plan
 PLAN = "plan: "
 
@@ -92,10 +94,14 @@ class PolicyOutput:
     signatures: dict[str, str]
 
     def column(self, name: str) -> Floats:
-        """A judge's scores, a trait or an issue, of each request's candidates."""
+        """A judge's scores, or an issue, of each request's candidates."""
         if name.startswith(ISSUE):
             return self.ranked.issue(name.removeprefix(ISSUE))
         return self.ranked.columns[name] if name in self.ranked.columns else self.ranked.unknown()
+
+    def trait(self, name: str) -> Floats:
+        """A trait of each request's candidates, or what else is counted of them."""
+        return self.column(TRAIT + name)
 
     def chosen_by(self, column: Floats) -> "PolicyOutput":
         """The same candidates, chosen among by these numbers in place of the reward."""
@@ -122,8 +128,12 @@ class System:
     k: int
 
     def values(self, name: str) -> list[float | None]:
-        """Expected value of each request, in their order, of a judge, a trait or an issue."""
+        """Expected value of each request, in their order, of a judge or an issue."""
         return self.output.ranked.expected_best(self.output.column(name), self.k)
+
+    def trait(self, name: str) -> list[float | None]:
+        """Likewise of a trait, or of what else is counted."""
+        return self.values(TRAIT + name)
 
     def draws(self, name: str) -> list[Weighted]:
         """The values that it may have for each request, with their chances."""
@@ -199,7 +209,8 @@ def policy_output(
         for scored in group.candidates:
             model = model or scored.candidate.model
             ids.update(f"{scored.candidate.id}\n".encode())
-            found[scored.candidate.id] = {**numbers(request, scored), **also.get(scored.candidate.id, {})}
+            counted = {TRAIT + name: value for name, value in also.get(scored.candidate.id, {}).items()}
+            found[scored.candidate.id] = {**numbers(request, scored), **counted}
         ranking.add(group, found)
     return PolicyOutput(
         policy=UNTRAINED if phase.after_round is None else TRAINED,
@@ -242,8 +253,7 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
 
     def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:
         candidate = scored.candidate
-        found = {judge: scored.scores.get(judge) for judge in judges}
-        found[CONTRACT] = float(candidate.contract_ok)
+        found: dict[str, float | None] = {CONTRACT: float(candidate.contract_ok)}
         if opposite:
             own, other = (scored.scores.get(judge) for judge in opposite)
             found[WRONG_SIDE] = None if own is None or other is None else float(other > own)
@@ -252,7 +262,11 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
         found[CUT_OFF] = float(candidate.finish_reason == "length")
         found[WORDS] = float(len(words(candidate.text)))
-        return found | {PLAN + plan: float(candidate.plan == plan) for plan in plans}
+        return {
+            **{judge: scored.scores.get(judge) for judge in judges},
+            **{TRAIT + name: value for name, value in found.items()},
+            **{PLAN + plan: float(candidate.plan == plan) for plan in plans},
+        }
 
     return numbers
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.evaluation.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
+# of the folder of one file
+FILES = {"requests.jsonl", "candidates.jsonl", "judgements.jsonl", "best.jsonl", "scores.csv"}
 
 
 def score(tmp_path, *options):
@@ -145,21 +148,120 @@ def test_a_judge_that_cannot_score_the_scope_is_told_by_the_option(tmp_path, sco
     assert f"--scope {scope}" in str(caught.value) and "the recipe" not in str(caught.value)
 
 
-def test_one_file_is_scored_and_none_is_dropped_in_silence(tmp_path):
-    options = (
-        "score",
-        "--documents",
-        "reviews",
-        "--summaries",
-        "even-handed",
-        "--summaries",
-        "praising",
-        "--judges",
-        "rerank",
+def written(path, sets, text):
+    """A file with this summary of every set."""
+    path.write_text(json.dumps({each.id: text(each) for each in sets}))
+    return path
+
+
+def first_documents(documents):
+    return " ".join(each.text for each in documents.documents)
+
+
+@pytest.fixture
+def two(tmp_path, sets, monkeypatch):
+    """The bundled documents' first 12 sets, summaries that say nothing of them, and ones that say all."""
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text("\n".join(each.model_dump_json() for each in sets[:12]))
+    vague = written(tmp_path / "vague.json", sets[:12], lambda _: "Xyzzy plugh.")
+    whole = written(tmp_path / "whole.json", sets[:12], first_documents)
+    return ("--documents", documents, "--summaries", f"no news={vague}", "--summaries", whole)
+
+
+def test_several_files_are_compared_with_the_first(tmp_path, two):
+    out = tmp_path / "out"
+    done = score(tmp_path, *two)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
+    ]  # fmt: skip
+    found = json.loads((out / "comparison.json").read_text())
+    assert found["title"] == "Against no news, one summary of each: whole better by 1 of 1 judge"
+    assert {(each["measure"], each["subject"], each["verdict"]) for each in found["tests"]} == {
+        ("words", "whole", "higher"), ("recall", "whole", "higher"),
+    }  # fmt: skip
+    assert [each["reward"] for each in found["entries"]] == [[], []] and found["n_sets"] == 12
+    for folder in (out / "no-news", out / "whole"):
+        assert {path.name for path in folder.iterdir()} == FILES
+    assert f"comparison: {out / 'index.html'}" in done.output and "recall Higher is better." in done.output
+
+
+def test_a_page_of_summaries_made_elsewhere_speaks_of_no_reward_and_no_candidates(tmp_path, two):
+    score(tmp_path, *two)
+    page = (tmp_path / "out" / "comparison.md").read_text()
+    # of the bootstrap there are draws
+    page = page.replace("level, draws and seed", "").replace("No request has two scored candidates", "")
+    assert not re.findall("reward|rerank|draw|best of|candidate|notebook|contract|budget", page)
+
+
+def test_a_judge_that_is_called_as_a_trait_keeps_its_own_scores(tmp_path, two):
+    path = tmp_path / "mine.yaml"
+    path.write_text("judges:\n  refusals: {kind: length}\n")
+    score(tmp_path, *two, "--judges", path)
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    of_judge, of_trait = (
+        next(e["mean"] for e in found[key] if e["measure"] == "refusals" and e["subject"] == "no news")
+        for key in ("scores", "traits")
     )
-    done = CliRunner().invoke(app, [*options, "--out", str(tmp_path / "scores")])
-    assert isinstance(done.exception, RecipeError)
-    assert str(done.exception).startswith("--summaries: 2 files")
+    assert (of_judge, of_trait) == (2.0, 0.0)
+
+
+def test_sides_have_means_and_tests_of_their_own(tmp_path, two, sets):
+    names = [f"{each.id}/{side}" for each in sets[:12] for side in each.values("sentiment")]
+    for name, text in (("vague", "Xyzzy plugh."), ("whole", "The kettle is good and the spout pours a steady stream.")):
+        (tmp_path / f"{name}.json").write_text(json.dumps(dict.fromkeys(names, text)))
+    assert score(tmp_path, *two, "--scope", "side").exit_code == 0
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert {each["side"] for each in found["tests"]} == {"negative", "neutral", "positive", None}
+
+
+def test_several_files_are_scored_again_and_replaced_as_one_is(tmp_path, two):
+    score(tmp_path, *two)
+    said = " ".join(score(tmp_path, *two).output.split())
+    assert said.count("holds scores of 12 summaries by words, recall; they will be replaced.") == 2
+    *most, _ = two
+    with pytest.raises(DataError, match=r"out/whole: holds scores of other summaries than those of .*vague\.json"):
+        score(tmp_path, *most, f"whole={tmp_path / 'vague.json'}")
+
+
+def test_labels_that_repeat_or_are_files_of_the_comparison_are_refused(tmp_path, two):
+    with pytest.raises(RecipeError, match=r"two files are called 'whole'; write LABEL=FILE"):
+        score(tmp_path, *two, "--summaries", two[-1])
+    with pytest.raises(RecipeError, match=r"two labels make the folder 'whole'"):
+        score(tmp_path, *two, "--summaries", f"Whole={two[-1]}")
+    with pytest.raises(RecipeError, match=r"--summaries tables=: a file of the comparison is called so"):
+        score(tmp_path, *two, "--summaries", f"tables={two[-1]}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_set_that_one_file_leaves_out_is_named_before_any_is_judged(tmp_path, two, sets):
+    written(tmp_path / "whole.json", sets[:11], first_documents)
+    with pytest.raises(DataError, match=rf"whole\.json: .*{sets[11].id}"):
+        score(tmp_path, *two)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["index.html", "tables", "comparison.json"])
+def test_what_somebody_else_left_where_the_comparison_goes_is_not_overwritten(tmp_path, two, name):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine")
+    with pytest.raises(DataError, match=rf"holds {name}, which no score wrote"):
+        score(tmp_path, *two)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [name]
+
+
+def test_what_somebody_else_left_in_the_folder_of_a_label_is_not_overwritten(tmp_path, two):
+    (tmp_path / "out" / "whole").mkdir(parents=True)
+    (tmp_path / "out" / "whole" / "best.jsonl").write_text("mine")
+    with pytest.raises(DataError, match=r"out/whole: holds best\.jsonl, which no score wrote"):
+        score(tmp_path, *two)
+    assert not (tmp_path / "out" / "comparison.json").exists()
+
+
+def test_one_file_has_means_with_intervals_in_the_terminal_and_no_page(tmp_path, two):
+    done = score(tmp_path, *two[:-2])
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert "no variation" in done.output and "12 scored, 0 unscored" in done.output
 
 
 def test_summaries_that_do_not_fit_write_nothing(tmp_path):

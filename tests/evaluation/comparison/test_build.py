@@ -360,7 +360,7 @@ def worst_sides(found: Any) -> Details:
 
 def test_finding_and_page_name_the_choice(two_entries: Any):
     (finding,) = [each for each in two_entries.findings if "worst side" in each]
-    assert re.search(r"overlap with one summary drawn, even .* left 0\.400\.", finding)
+    assert re.search(r"overlap with one summary each, even .* left 0\.400\.", finding)
     folded = worst_sides(two_entries)
     assert (folded.summary, folded.note) == ("overlap", "one draw: even")
 

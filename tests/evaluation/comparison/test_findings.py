@@ -44,7 +44,7 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ),
         (
             [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "unfairness", "higher", k=1)],
-            ".* one summary drawn from each: dpo better by 1 of 2 judges and worse by 1",
+            ".* one summary of each: dpo better by 1 of 2 judges and worse by 1",
         ),
         (
             [outcome(name, "recall", "no clear difference") for name in "ab"],
@@ -162,4 +162,4 @@ def test_other_budgets_are_told_apart_from_those_that_entries_are_used_at():
     tests = [outcome("dpo", "recall", "higher", k) for k in (8, 3, 1)]
     assert [*at_other_budgets(JUDGES, tests)] == [1, 3]
     (said,) = at_other_budgets(JUDGES, tests)[1]
-    assert said == "By recall with one summary drawn, against base: dpo (+0.100) better."
+    assert said == "By recall with one summary each, against base: dpo (+0.100) better."

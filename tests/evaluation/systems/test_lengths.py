@@ -6,7 +6,7 @@ from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote
 from evenhand.evaluation.systems.lengths import Lengths, is_by_length, share_by_length
 from evenhand.evaluation.systems.ranked import Ranked
-from evenhand.evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
+from evenhand.evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
 from evenhand.resampling import Bootstrap
 
 JUDGE = JudgeNote(name="judge", signature="s", role="report", better="higher")
@@ -16,7 +16,7 @@ def output(name: str, words: list[list[float]], scores: list[list[float]]) -> Po
     """Candidates of requests of one set each, best first."""
     w, s = np.array(words, dtype=float), np.array(scores, dtype=float)
     place = np.tile(np.arange(float(w.shape[1])), (len(w), 1))
-    ranked = Ranked(np.full(len(w), w.shape[1]), -place, place, {"judge": s, WORDS: w}, {})
+    ranked = Ranked(np.full(len(w), w.shape[1]), -place, place, {"judge": s, TRAIT + WORDS: w}, {})
     requests = tuple(Asked(str(k), str(k), "all", (None, None), "") for k in range(len(w)))
     return PolicyOutput(name, None, requests, ranked, None, name, {})  # type: ignore[arg-type]
 

@@ -170,7 +170,7 @@ def test_wrong_side_is_agreeing_more_with_the_other_side(make_run: Any):
     rows = [(0.2, 0.1, 0.3), (0.4, 0.1, 0.3), (0.3, 0.1, 0.3), (0.5, 0.1, None)]
     run.write("evaluation/base", {"a/left": rows})
     (output,) = read_policies(run.recipe)
-    wrong = dict(zip(output.ranked.index[0], output.column(WRONG_SIDE)[0], strict=True))
+    wrong = dict(zip(output.ranked.index[0], output.trait(WRONG_SIDE)[0], strict=True))
     assert [wrong[draw] for draw in range(3)] == [1.0, 0.0, 0.0]
     assert np.isnan(wrong[3])
 
