@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,7 +10,7 @@ import typer
 from ..extras import no_bars, verbosity
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Columns, labelled
-from .terminal import console, note, say, show
+from .terminal import console, say, show
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -204,6 +203,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
+    from rich.text import Text as RichText
+
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
@@ -239,7 +240,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     )
     refuse_llm_units(limits, asked.entailer)
     with _progress() as progress:
-        found, hints = run_audit(
+        found = run_audit(
             asked,
             lambda: read_input(wanted),
             out,
@@ -247,11 +248,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             judged=lambda made: gated(made, limits, earlier),
             progress=progress,
         )
-    made = page(found)
-    shown = replace(made, warnings=tuple(each for each in made.warnings if each not in hints))
-    show(terminal.render(shown, whole=verbosity() == "verbose"))
-    for hint in hints:
-        note(hint)
+    show(terminal.render(page(found), whole=verbosity() == "verbose"))
+    # a whole page has them where it says how it was made
+    for hint in () if verbosity() else found.hints:
+        show(RichText(hint))
     more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{more}")
     gate.end(found.gate, "audit")

@@ -153,12 +153,16 @@ def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_syste
     done = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", **WITHOUT_NLTK)
     assert done.returncode == 0, done.stderr
     # once, after the result
-    assert done.stdout.count("by matcher 'words'") == 1
-    assert "by matcher 'words'" in done.stdout.splitlines()[-2]
+    said = done.stdout.replace("\n", " ")
+    assert said.count("by matcher 'words'") == 1
+    assert said.index("by matcher 'words'") > said.rindex("expected")
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("audit: "))
     quiet = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", "-q", **WITHOUT_NLTK)
     assert "matcher" not in quiet.stdout
     found = read(tmp_path / "audit")
-    assert "matcher 'words'" in found.warnings[0]
+    assert "matcher 'words'" in found.hints[0] and not any("matcher" in warning for warning in found.warnings)
+    page = (tmp_path / "audit" / "index.html").read_text()
+    assert page.index("How it was made</h2>") < page.index("Shares are by matcher")
     assert {n.measure.by for n in (*found.aggregates, *found.by_value)} == {"words"}
     asked = process(*two_systems, "--matcher", "ngram", "--out", tmp_path / "other", **WITHOUT_NLTK)
     assert asked.returncode == 2
