@@ -52,7 +52,7 @@ from ..pages.words import (
     change,
     counted,
     judge_blocks,
-    judges_mean,
+    judges_explained,
     legend,
     slope_words,
     tone,
@@ -75,7 +75,10 @@ def page(found: Comparison) -> Page:
         f"{counted(found.n_sets, 'document set')}",
         title=f"{found.title}.",
         warnings=found.warnings,
-        findings=tuple(first_and_more(found.findings)),
+        findings=(
+            *first_and_more(found.findings),
+            *judges_explained((*found.judges, *found.axis_judges), next(iter(found.recipes.values()))),
+        ),
         body=(
             *_scores(found),
             *_by_length(found),
@@ -143,16 +146,13 @@ def _scores(found: Comparison) -> Iterator[Block]:
     )
     yield legend(", against the first of its column")
     n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
-    recipe = next(iter(found.recipes.values()))
     for judge in found.judges:
         mine = grouped(of_judge(found.scores, judge), lambda e: e.k)
         groups = [
             (budget_name(k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
             for k in found.budgets
         ]
-        heading, said, signature = judge_blocks(
-            judge, judges_mean(recipe, judge.name), slope_words(found.slopes, judge.name)
-        )
+        heading, said, signature = judge_blocks(judge, slope_words(found.slopes, judge.name))
         whole = score_table(judge, groups, places_of(found.scores, judge))
         yield from (heading, said, _short(found, judge))
         yield Details(

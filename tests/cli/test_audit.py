@@ -322,6 +322,20 @@ def test_help_says_what_needs_a_model():
     said = " ".join(audit("--help").stdout.replace("│", " ").split())
     assert "Runs anywhere: opinions, word-lists" in said
     assert "Needs NLTK's data" in said
+    # what belongs to the audit stands under a heading of its own
+    panels = [
+        "─ Options ",
+        "─ Documents and summaries ",
+        "─ Measures ",
+        "─ What is said of them, and where ",
+        "─ Limits ",
+    ]
+    assert sorted(panels, key=said.index) == panels
+    assert set(re.findall(r" (--\S+)", said[said.index(panels[0]) : said.index(panels[1])])) == {
+        "--quiet",
+        "--verbose",
+        "--help",
+    }
     assert "Needs a model: matchers bertscore and bartscore" in said
 
 

@@ -47,7 +47,7 @@ def test_what_is_long_is_folded_below_a_row_for_each_entry(comparison: Any):
 def test_more_findings_than_a_reader_takes_in_are_folded_and_all_are_told(comparison: Any):
     said = tuple(f"Finding number {place}." for place in range(MOST_FIRST + 3))
     made = page(comparison.model_copy(update={"findings": said}))
-    first, more = made.findings
+    first, more, *_ = made.findings
     assert isinstance(first, Items) and isinstance(more, Details)
     assert ([each.text for each in first.items], more.note) == ([*said[:MOST_FIRST]], "3")
     console = Console(width=80, record=True, file=io.StringIO())
