@@ -64,7 +64,8 @@ class _Face(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+        # no subpackages and nothing that this file imports: they are no part of the face
+        return sorted({*__all__, *(name for name in super().__dir__() if name.startswith("__"))})
 
 
 sys.modules[__name__].__class__ = _Face

@@ -62,7 +62,8 @@ class Results(Generic[R]):
 
     def about(self) -> str:
         """What this is, in a few words."""
-        return f"{len(self):,} {type(self).__name__.lower()}"
+        name = type(self).__name__.lower()
+        return counted(len(self), name.removesuffix("s"), name)
 
     def __repr__(self) -> str:
         return f"<{self.about()}>"
@@ -133,7 +134,8 @@ class Documents(Results[DocumentSet]):
     def about(self) -> str:
         """How many there are, and of which values."""
         values = "" if self.attribute is None else f" by {self.attribute}: {', '.join(self.values)}"
-        return f"{len(self):,} document sets, {sum(len(each.documents) for each in self):,} documents{values}"
+        n_documents = sum(len(each.documents) for each in self)
+        return f"{counted(len(self), 'document set')}, {counted(n_documents, 'document')}{values}"
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -208,7 +210,7 @@ class Judgements(Results[Judgement]):
     def about(self) -> str:
         """How many there are, and how many have no score."""
         unscored = sum(each.score is None for each in self)
-        return f"{len(self):,} judgements by {', '.join(self.judges)}" + (
+        return f"{counted(len(self), 'judgement')} by {', '.join(self.judges)}" + (
             f", {unscored:,} unscored" if unscored else ""
         )
 
@@ -238,7 +240,7 @@ class Best(Results[BestSummary]):
 
     def about(self) -> str:
         """How many there are."""
-        return f"best summaries of {len(self):,} requests"
+        return f"best summaries of {counted(len(self), 'request')}"
 
 
 class Pairs(Results[PreferencePair]):
@@ -263,7 +265,7 @@ class Pairs(Results[PreferencePair]):
 
     def about(self) -> str:
         """How many there are, and how many were left out."""
-        return f"{len(self):,} pairs, {sum(self.left_out.values()):,} left out"
+        return f"{counted(len(self), 'pair')}, {sum(self.left_out.values()):,} left out"
 
 
 class Numbers(Results[R]):

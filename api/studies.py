@@ -88,7 +88,7 @@ def audit(
         wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
         return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
 
-    found, _ = run_audit(ask(options), read, None if out is None else Path(out), say=say)
+    found = run_audit(ask(options), read, None if out is None else Path(out), say=say)
     return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
 
 

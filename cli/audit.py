@@ -2,22 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..config import ColumnsSection
 from ..extras import no_bars, verbosity
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Columns, labelled
-from .terminal import console, note, say, show
+from .inputs import columns_option, labelled
+from .terminal import console, say, show
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from ..evaluation.audit.build import Progress
 
+# what options are shown under
+INPUT, MEASURES, SAID = "Documents and summaries", "Measures", "What is said of them, and where"
 EXAMPLE = (
     "Example: evenhand audit --documents reviews --attribute sentiment --summaries even-handed --summaries praising"
 )
@@ -33,26 +35,32 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     documents: Annotated[
         Path,
         typer.Option(
+            rich_help_panel=INPUT,
             help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files, or a table (.csv, .tsv, "
-            ".parquet) with a row for each document; .gz too. reviews is bundled; films and debates are a package's."
+            ".parquet) with a row for each document; .gz too. reviews is bundled; films and debates are a package's.",
         ),
     ],
     attribute: Annotated[
-        str, typer.Option(help="Social attribute of the documents to be fair to, for example sentiment.")
+        str,
+        typer.Option(
+            rich_help_panel=INPUT, help="Social attribute of the documents to be fair to, for example sentiment."
+        ),
     ],
     summaries: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[LABEL=]FILE",
+            rich_help_panel=INPUT,
             help="One summary of each set: by id, or in the order of the sets; or a folder of evenhand score or of a phase. "
             "Repeatable; the first is what others are tested against. even-handed and praising are bundled, for reviews.",
         ),
     ] = None,
-    columns: Columns = None,
+    columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
     units: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[LABEL=]FILE",
+            rich_help_panel=INPUT,
             help="For coverage, units that somebody split the summaries into: a JSON object, set id -> list of texts. Once for "
             "each --summaries. Default: the entailer's own.",
         ),
@@ -61,19 +69,26 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str] | None,
         typer.Option(
             metavar="LABEL=FILE",
+            rich_help_panel=INPUT,
             help="The documents in the order in which they were summarised (import reordered), once for each --summaries but the "
             "first; all are of one summarizer. Tells what follows a document's place from what follows the document.",
         ),
     ] = None,
     references: Annotated[
         list[int] | None,
-        typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=INPUT,
+            help="Audit the N-th human reference of each set too. Repeatable.",
+        ),
     ] = None,
     oracle: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
+            rich_help_panel=INPUT,
             help="Audit, in place of summaries, N documents of each set: balanced ones, and ones of a single value. Measures "
             "that do not tell these apart tell nothing of these documents.",
         ),
@@ -82,6 +97,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME,NAME",
+            rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
             "(how it speaks of each value), opinions (needs networkx), word-lists. Default: all but tone.",
         ),
@@ -90,6 +106,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
+            rich_help_panel=MEASURES,
             help="For value-shares, order. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; "
             "or a YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
             "words, and says so.",
@@ -99,6 +116,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
+            rich_help_panel=MEASURES,
             help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
             "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: encoder where its "
             "embedded model is installed and the documents have at most 20,000 words in Latin letters, else words.",
@@ -108,6 +126,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str] | None,
         typer.Option(
             metavar="[matcher=|entailer=]NAME",
+            rich_help_panel=MEASURES,
             help="Model of the matcher or the entailer, where it has one. Default: the published one.",
         ),
     ] = None,
@@ -115,6 +134,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
+            rich_help_panel=MEASURES,
             help="What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
             "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
             "and sentences of praise and blame.",
@@ -124,6 +144,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str] | None,
         typer.Option(
             metavar="V,V",
+            rich_help_panel=INPUT,
             help="Declared values in the order of every table; repeat the option, one value each, where one has a comma. "
             "Default: the file's own.",
         ),
@@ -131,33 +152,48 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     mode: Annotated[
         Literal["drop_zero", "released", "paper"],
         typer.Option(
-            help="drop_zero: sound; released: as published tables were made; paper: as the papers are written."
+            rich_help_panel=MEASURES,
+            help="drop_zero: sound; released: as published tables were made; paper: as the papers are written.",
         ),
     ] = "drop_zero",
-    tau: Annotated[float, typer.Option(min=0, max=1, help="Share of its due that a value may not fall to.")] = 0.8,
+    tau: Annotated[
+        float,
+        typer.Option(min=0, max=1, rich_help_panel=MEASURES, help="Share of its due that a value may not fall to."),
+    ] = 0.8,
     target: Annotated[
-        str, typer.Option(help="What is due: ratio (the sources' shares), equal, or weights: pos=0.5,neg=0.5.")
+        str,
+        typer.Option(
+            rich_help_panel=MEASURES,
+            help="What is due: ratio (the sources' shares), equal, or weights: pos=0.5,neg=0.5.",
+        ),
     ] = "ratio",
     opinion_units: Annotated[
         Literal["sentences", "documents"],
-        typer.Option(help="For opinions, what a summary could take over whole: documents for posts, else sentences."),
+        typer.Option(
+            rich_help_panel=MEASURES,
+            help="For opinions, what a summary could take over whole: documents for posts, else sentences.",
+        ),
     ] = "sentences",
     word_lists: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.yaml",
+            rich_help_panel=MEASURES,
             help="For word-lists, words of your groups: name: (what they are called) and groups: (group: [word, word]). Default: "
             "words of the two genders, as HELM has them.",
         ),
     ] = None,
     least_group: Annotated[
         int,
-        typer.Option(min=1, help="Values in fewer scored sets are marked few and get no verdict."),
+        typer.Option(
+            min=1, rich_help_panel=SAID, help="Values in fewer scored sets are marked few and get no verdict."
+        ),
     ] = 5,
     published: Annotated[
         bool,
         typer.Option(
             "--published",
+            rich_help_panel=SAID,
             help="Show also what papers report beside these measures: AUC over the released cut-offs, p of Coverage Parity, and "
             "BUR, UER and Equal Coverage by the value that has most documents.",
         ),
@@ -166,21 +202,39 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bool,
         typer.Option(
             "--bounds",
+            rich_help_panel=MEASURES,
             help="Show also how low and high Equal Coverage and Coverage Parity can be with sentences of the documents; the "
             "entailer reads all of them.",
         ),
     ] = False,
-    examples: Annotated[int, typer.Option(min=0, help="Most unfair summaries shown by each family.")] = 5,
-    limit: Annotated[int | None, typer.Option(min=1, help="Audit only this many sets, drawn by the seed.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of that draw and of the tests.")] = 0,
+    examples: Annotated[
+        int, typer.Option(min=0, rich_help_panel=SAID, help="Most unfair summaries shown by each family.")
+    ] = 5,
+    limit: Annotated[
+        int | None, typer.Option(min=1, rich_help_panel=INPUT, help="Audit only this many sets, drawn by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, rich_help_panel=SAID, help="Of that draw and of the tests.")] = 0,
     resamples: Annotated[
-        int, typer.Option(min=100, help="Draws of intervals; systems are exchanged 20,000 times or more, for tests.")
+        int,
+        typer.Option(
+            min=100,
+            rich_help_panel=SAID,
+            help="Draws of intervals; systems are exchanged 20,000 times or more, for tests.",
+        ),
     ] = 1000,
     level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Of the intervals; 1 - level is that of the tests.")
+        float,
+        typer.Option(
+            min=0.5, max=0.999, rich_help_panel=SAID, help="Of the intervals; 1 - level is that of the tests."
+        ),
     ] = 0.95,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Leave sets without a summary out, counted, instead of refusing.")
+        bool,
+        typer.Option(
+            "--allow-missing",
+            rich_help_panel=INPUT,
+            help="Leave sets without a summary out, counted, instead of refusing.",
+        ),
     ] = False,
     fail_if: FailIf = None,
     profile: Profile = None,
@@ -190,7 +244,12 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     markdown: Markdown = None,
     out: Annotated[
         Path,
-        typer.Option(parser=_folder, metavar="FOLDER", help="Folder for index.html, audit.json, audit.md and tables/."),
+        typer.Option(
+            parser=_folder,
+            metavar="FOLDER",
+            rich_help_panel=SAID,
+            help="Folder for index.html, audit.json, audit.md and tables/.",
+        ),
     ] = Path("audit"),
 ) -> None:
     """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
@@ -204,6 +263,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
+    from rich.text import Text as RichText
+
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
@@ -239,7 +300,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     )
     refuse_llm_units(limits, asked.entailer)
     with _progress() as progress:
-        found, hints = run_audit(
+        found = run_audit(
             asked,
             lambda: read_input(wanted),
             out,
@@ -247,11 +308,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             judged=lambda made: gated(made, limits, earlier),
             progress=progress,
         )
-    made = page(found)
-    shown = replace(made, warnings=tuple(each for each in made.warnings if each not in hints))
-    show(terminal.render(shown, whole=verbosity() == "verbose"))
-    for hint in hints:
-        note(hint)
+    show(terminal.render(page(found), whole=verbosity() == "verbose"))
+    # a whole page has them where it says how it was made
+    for hint in () if verbosity() else found.hints:
+        show(RichText(hint))
     more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{more}")
     gate.end(found.gate, "audit")

@@ -27,6 +27,8 @@ def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
     return given
 
 
+# what these options are shown under
+LIMITS = "Limits"
 FailIf = Annotated[
     list[str] | None,
     typer.Option(
@@ -34,25 +36,41 @@ FailIf = Annotated[
         metavar="LIMIT",
         callback=_help,
         is_eager=True,
+        rich_help_panel=LIMITS,
         help='End with exit code 4 where a number is clearly beyond a limit: "worst_gap(coverage) < -0.05". Repeatable; help '
         "lists the names.",
     ),
 ]
 Profile = Annotated[
-    Path | None, typer.Option(metavar="FILE.yaml", help="More limits, under names of your own: limits: {NAME: LIMIT}.")
+    Path | None,
+    typer.Option(
+        metavar="FILE.yaml", rich_help_panel=LIMITS, help="More limits, under names of your own: limits: {NAME: LIMIT}."
+    ),
 ]
 BaselineFile = Annotated[
     Path | None,
     typer.Option(
-        "--baseline", metavar="FILE", help="An earlier result's JSON file or folder: limits are about the change since."
+        "--baseline",
+        metavar="FILE",
+        rich_help_panel=LIMITS,
+        help="An earlier result's JSON file or folder: limits are about the change since.",
     ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail, too, where it cannot be told whether a limit is kept.")]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", rich_help_panel=LIMITS, help="Fail, too, where it cannot be told whether a limit is kept."
+    ),
+]
 Junit = Annotated[
-    Path | None, typer.Option(metavar="FILE.xml", help="Write the limits' verdicts as JUnit's XML, for a CI server.")
+    Path | None,
+    typer.Option(
+        metavar="FILE.xml", rich_help_panel=LIMITS, help="Write the limits' verdicts as JUnit's XML, for a CI server."
+    ),
 ]
 Markdown = Annotated[
-    Path | None, typer.Option(metavar="FILE.md", help="Write the same as a table, for a pull request.")
+    Path | None,
+    typer.Option(metavar="FILE.md", rich_help_panel=LIMITS, help="Write the same as a table, for a pull request."),
 ]
 
 

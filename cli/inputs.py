@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,14 +59,17 @@ def _columns(given: str) -> ColumnsSection:
     return ColumnsSection(**found)
 
 
-Columns = Annotated[
-    ColumnsSection | None,
-    typer.Option(
+def columns_option(panel: str | None = None) -> Any:
+    """The option `--columns`, shown under the name of this panel."""
+    return typer.Option(
         parser=_columns,
         metavar="set=COLUMN,text=COLUMN",
         help="Of a table of documents, what its columns are called; topic, id and split can be named too. Default: set and text.",
-    ),
-]
+        rich_help_panel=panel,
+    )
+
+
+Columns = Annotated[ColumnsSection | None, columns_option()]
 
 
 def labelled(given: str, option: str) -> tuple[str, Path]:

@@ -11,7 +11,7 @@ from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
 from ..errors import DataError
 from ..storage import as_given, read_text, write_text
-from .terminal import plain_table, say, show
+from .terminal import console, plain_table, say, show
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -27,8 +27,16 @@ app = Verbs(
 OUTPUT = re.compile(r"^output:.*$", re.MULTILINE)
 # the folder that a command names
 OUT = re.compile(r" --out (\S+)")
-# what a head's time says beyond itself: on what machine, and by which options of `evenhand estimate`
-BEYOND_TIME = re.compile(r",? by evenhand estimate|, ")
+# columns of the list, each with what of a head's field stands there: what follows is in the whole head
+BEYOND = {
+    "data": re.compile(r"[:;,]"),
+    "needs": re.compile(r"[;(]"),
+    # on what machine, and by which options of `evenhand estimate`
+    "time": re.compile(r",? by evenhand estimate|, "),
+    "expected": re.compile(r"; "),
+}
+# columns of the narrowest terminals that have room for needs and time, and for data and expected numbers as well
+WIDE, WIDEST = 140, 180
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
 ]
@@ -38,8 +46,15 @@ Name = Annotated[
 def recipes(context: typer.Context) -> None:
     """List all recipes, unless a verb follows."""
     if context.invoked_subcommand is None:
-        show(_table())
-        show("\nevenhand recipes show NAME prints one and the command that runs it, most often evenhand loop NAME")
+        fields = _fields()
+        show(_table(fields))
+        wider = (
+            "" if len(fields) == len(BEYOND) else f"; {WIDEST if fields else WIDE} columns have room for more of each"
+        )
+        show(
+            "\nevenhand recipes show NAME prints one with its data, needs, time, expected numbers and command, "
+            f"most often evenhand loop NAME{wider}"
+        )
 
 
 @app.command(name="show", epilog="Example: evenhand recipes show methods/debate --whole")
@@ -90,8 +105,14 @@ def accelerate(
     show(table)
 
 
-def _table() -> "Table":
-    table = _with_columns("recipe", "what for", "needs", "time")
+def _fields() -> tuple[str, ...]:
+    """What of the heads the terminal has room for, beside what a recipe is for."""
+    width = console().width
+    return tuple(BEYOND) if width >= WIDEST else ("needs", "time") if width >= WIDE else ()
+
+
+def _table(fields: tuple[str, ...]) -> "Table":
+    table = _with_columns("recipe", "what for", *fields)
     folder = ""
     for path in map(Path, recipe_names()):
         if path.parent.name and folder != str(path.parent):
@@ -99,7 +120,7 @@ def _table() -> "Table":
             table.add_row(f"\n{folder}/")
         head = read_head(RECIPES / f"{path}.yaml")
         name = f"  {path.name}" if path.parent.name else path.name
-        table.add_row(name, head.task, re.split(r"[;(]", head.needs)[0], BEYOND_TIME.split(head.time)[0])
+        table.add_row(name, head.task, *(BEYOND[field].split(getattr(head, field))[0].strip() for field in fields))
     return table
 
 

@@ -256,6 +256,10 @@ class ValueSharesJudge(FairnessJudgeSection):
     """Shares of the values in the summary against those in the sources."""
 
     kind: Literal["value-shares"]
+    meaning: ClassVar[str] = (
+        "Whether each side gets the room that it is due. BUR (binary unfair rate): share of summaries in which one gets too "
+        "little; UER (unfair error rate): points by which sides fall short; AUC: the share over all tolerances; 0 is fair."
+    )
     scope: ClassVar[Literal["any", "side", "all"]] = "all"
     # "uer": mean of what the values lack (unfair error rate); "bur": 1 when any value lacks too much (binary unfair rate)
     measure: Literal["uer", "bur"] = "uer"
@@ -290,6 +294,9 @@ class EqualCoverageJudge(FairnessJudgeSection):
     """Equal Coverage: whether the summary says as much of every value's documents."""
 
     kind: Literal["equal-coverage"]
+    meaning: ClassVar[str] = (
+        "How unequally a summary covers the documents of the sides, the mean gap from 0 to 1; 0 is fair."
+    )
     scope: ClassVar[Literal["any", "side", "all"]] = "all"
     # "released": gated entailment, units that mean the same taken as one; "paper": neither
     mode: Literal["released", "paper"] = "released"
@@ -302,6 +309,9 @@ class OpinionGraphJudge(FairnessJudgeSection):
     """Opinion Interaction Graph: whether every opinion of the source keeps its share of units."""
 
     kind: Literal["opinion-graph"]
+    meaning: ClassVar[str] = (
+        "How unequally a summary shows the opinions of its documents, a Gini coefficient from 0 to 1; 0 is fair."
+    )
     # what a summary could take over whole: "documents" for posts, "sentences" for longer texts; its sentences count where it has
     # no whole unit
     units: Literal["sentences", "documents"] = "sentences"
@@ -321,6 +331,9 @@ class ContrastJudge(FairnessJudgeSection):
     """How much better the documents of the side that is asked for support the summary than the other sides' do."""
 
     kind: Literal["contrast"]
+    meaning: ClassVar[str] = (
+        "How much more the summary says what its side says than what the others do, as words or meaning tell."
+    )
     scope: ClassVar[Literal["any", "side", "all"]] = "side"
     entailer: EntailerSection = EntailerSection()
 

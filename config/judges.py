@@ -22,6 +22,9 @@ class RubricJudge(AskingSection):
     """An LLM that grades coverage or faithfulness."""
 
     kind: Literal["rubric"]
+    meaning: ClassVar[str] = (
+        "A language model grades the summary on a scale; it may favour its own style, and long summaries."
+    )
     # what is graded: how much of the text is in the summary, or how much of the summary the text supports
     rubric: Literal["coverage", "faithfulness"]
     # "standard": 1 to 5 with steps; "simple": 1 to 5 without; "binary": 0 or 1; "ternary": 1 to 3; "released_rubric": 1 to 5 as
@@ -62,6 +65,9 @@ class FineSurEJudge(AskingSection):
     """FineSurE: an LLM that checks each sentence of the summary for errors, or each key fact for its place in the summary."""
 
     kind: Literal["finesure"]
+    meaning: ClassVar[str] = (
+        "A language model checks sentences for errors, or key facts for their place in the summary: a share from 0 to 1."
+    )
     # "faithfulness": share of the summary's sentences without error; "completeness": share of the key facts found in the summary;
     # "conciseness": share of the summary's sentences that hold a key fact. The last two need against: key_points
     measure: Literal["faithfulness", "completeness", "conciseness"] = "faithfulness"
@@ -94,6 +100,9 @@ class ExtractJudge(AskingSection):
     """Extract-then-evaluate: an LLM grades the summary against the sentences of a long text that matter for it."""
 
     kind: Literal["extract"]
+    meaning: ClassVar[str] = (
+        "A language model grades the summary against those sentences of a long text that matter for it."
+    )
     # what chooses sentences: by position, by embeddings, by entailment, by common words
     extractors: tuple[Literal["lead", "similarity", "entailment", "rouge"], ...] = Field(
         default=("lead", "similarity", "entailment", "rouge"), min_length=1
@@ -161,6 +170,10 @@ class AlignmentJudge(TextJudgeSection):
     """AlignScore-style: best-matching source chunk of each claim, mean over claims."""
 
     kind: Literal["alignment"]
+    meaning: ClassVar[str] = (
+        "How well the best matching part of the text supports each claim, their mean from 0 to 1; says nothing of "
+        "what is left out."
+    )
     # "encoder": cosine of sentence embeddings; "nli": any NLI classifier; "alignscore": an AlignScore checkpoint
     aligner: Literal["encoder", "nli", "alignscore"] = "encoder"
     # Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
@@ -216,6 +229,16 @@ class AlignmentJudge(TextJudgeSection):
         return PURPOSES[self.direction]
 
     @property
+    def means(self) -> str:
+        """By its direction."""
+        if self.direction == "precision":
+            return self.meaning
+        return (
+            "How well the best matching sentence of the summary supports each sentence of the text, their mean from 0 to 1; "
+            "says nothing of what is invented."
+        )
+
+    @property
     def scale(self) -> tuple[float, float] | None:
         """A regression may say anything."""
         return None if self.mode.startswith("reg") else (0.0, 1.0)
@@ -235,6 +258,9 @@ class RougeJudge(TextJudgeSection):
     """ROUGE of the summary against the text."""
 
     kind: Literal["rouge"]
+    meaning: ClassVar[str] = (
+        "Share of words or word pairs in common with the text, from 0 to 1; blind to paraphrase, negation and untruth."
+    )
     # "average": the mean over the three types
     type: Literal["rouge1", "rouge2", "rougeL", "average"] = "rouge1"
     # "mean": the mean of precision and recall; with type: average it is the paper's ROUGE proxy
@@ -244,6 +270,17 @@ class RougeJudge(TextJudgeSection):
     def says(self) -> Purpose | None:
         """That of its measure; a mean of both says neither."""
         return PURPOSES.get(self.measure)
+
+    @property
+    def means(self) -> str:
+        """By its measure."""
+        found = {
+            "recall": "Share of the text's words or word pairs that the summary has, from 0 to 1; says nothing of what is "
+            "invented; blind to paraphrase and negation.",
+            "precision": "Share of the summary's words or word pairs that the text has, from 0 to 1; says nothing of what is "
+            "left out; blind to paraphrase and negation.",
+        }
+        return found.get(self.measure, self.meaning)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -261,6 +298,13 @@ class RuleJudge(TextJudgeSection):
 
     kind: Literal["length", "contract"]
     reads_text: ClassVar[bool] = False
+
+    @property
+    def means(self) -> str:
+        """By its kind."""
+        if self.kind == "length":
+            return "Words of the summary: neither more nor fewer are better."
+        return "1 when the summary keeps the form that was asked for, else 0; blind to contents."
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
@@ -286,6 +330,9 @@ class ConsensusJudge(JudgeSection):
     """Minimum Bayes risk: how near the summary is to the other candidates of its request."""
 
     kind: Literal["consensus"]
+    meaning: ClassVar[str] = (
+        "How near the summary is to the other candidates of its request, from 0 to 1; blind to the documents."
+    )
     # whose F1 says how near two candidates are
     type: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
     # the other candidates; nothing else can be written here
@@ -313,6 +360,10 @@ class CombinedJudge(JudgeSection):
     """A line through the scores of other judges, fitted to summaries whose coverage or faithfulness is known."""
 
     kind: Literal["combined"]
+    meaning: ClassVar[str] = (
+        "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
+        "them are blind to."
+    )
     # judge.json, which `evenhand train-judge` wrote
     file: Path
     # the text that all judges in it read; nothing else can be written here

@@ -90,7 +90,9 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
     try:
         below = _read(below_path, section, chain)
     except StorageError as error:
-        raise RecipeError(f"{where}: key 'extends': {error}; the path counts from this file's folder") from error
+        beside = (each.name for each in path.parent.glob("*.yaml") if each != path)
+        near = did_you_mean(base, (*beside, *recipe_names()))
+        raise RecipeError(f"{where}: key 'extends': {error}{near} A path counts from this file's folder") from error
     replaced: list[str] = []
     merged = _merged(below.values, values, replaced)
     kept = {

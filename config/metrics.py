@@ -4,7 +4,7 @@ The default of `model` is what Ri et al. 2025 used (docs/papers.md#ri-metrics).
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -36,6 +36,9 @@ class BertScoreJudge(MetricSection):
     """BERTScore: each token's best cosine with a token of the other text, mean over the tokens."""
 
     kind: Literal["bertscore"]
+    meaning: ClassVar[str] = (
+        "Similarity of the words' contexts in summary and text, at most 1; blind to negation, and to who says what."
+    )
     model: str = "microsoft/deberta-large-mnli"
     # "recall": over the text's tokens; "precision": over the summary's; "fmeasure": their harmonic mean
     measure: Literal["recall", "precision", "fmeasure"] = "recall"
@@ -78,6 +81,9 @@ class SummacJudge(SplittingMetricSection):
     """SummaC: entailment of each summary sentence by each sentence of the text."""
 
     kind: Literal["summac"]
+    meaning: ClassVar[str] = (
+        "How well sentences of the text entail those of the summary; says nothing of what is left out."
+    )
     # with "nltk" the texts are read as the authors' code reads them: no sentence of ten characters and less, the first hundred of
     # the text, and by conv the first ten of the summary
     splitter: SplitterName = "sentencex"
@@ -104,6 +110,9 @@ class UniEvalJudge(SplittingMetricSection):
     """UniEval's consistency: for each sentence of the summary, whether it agrees with the text."""
 
     kind: Literal["unieval"]
+    meaning: ClassVar[str] = (
+        "A model's answer from 0 to 1 to a question about the summary, such as whether it is consistent with the text."
+    )
     model: str = "MingZhong/unieval-sum"
     # longest question in tokens; the end of a longer text is left out, and the judgement says so
     most_tokens: int = Field(default=1024, ge=32)
@@ -114,6 +123,9 @@ class MiniCheckJudge(SplittingMetricSection):
     """MiniCheck: whether a chunk of the text supports the whole summary, best chunk."""
 
     kind: Literal["minicheck"]
+    meaning: ClassVar[str] = (
+        "Chance from 0 to 1 that the text supports each sentence, their mean; says nothing of what is left out."
+    )
     model: str = "lytang/MiniCheck-Flan-T5-Large"
     # words of a chunk, at most, unless a single sentence has more
     chunk_words: int = Field(default=500, ge=1)
@@ -126,6 +138,7 @@ class BleurtJudge(MetricSection):
     """BLEURT: a trained regression on text and summary together."""
 
     kind: Literal["bleurt"]
+    meaning: ClassVar[str] = "A trained similarity of the summary to a text, about 0 to 1; blind to who says what."
     # a folder that `evenhand convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there is no
     # default
     model: str

@@ -81,6 +81,8 @@ class JudgeSection(NeedySection):
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text
     reads_text: ClassVar[bool] = True
+    # what scores of this kind mean, and what they do not see, as readers of a report are told; each kind says it
+    meaning: ClassVar[str] = ""
 
     @property
     def is_rate(self) -> bool:
@@ -96,6 +98,11 @@ class JudgeSection(NeedySection):
     def better(self) -> Literal["higher", "lower"] | None:
         """Which scores are better; None for a count that says nothing of quality."""
         return "higher"
+
+    @property
+    def means(self) -> str:
+        """What its scores mean: the meaning of its kind, unless keys of the section make it another."""
+        return self.meaning
 
     @property
     def purpose(self) -> Purpose | None:

@@ -16,6 +16,7 @@ from ..text import did_you_mean
 from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers
+from .needs import JudgeSection
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
@@ -290,6 +291,9 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
 
 
 # kind of a judge -> its section type
-JUDGE_KINDS: dict[str, type[BaseModel]] = {
-    kind: section for section in _sections(JudgeOptions) for kind in get_args(section.model_fields["kind"].annotation)
+JUDGE_KINDS: dict[str, type[JudgeSection]] = {
+    kind: section
+    for section in _sections(JudgeOptions)
+    if issubclass(section, JudgeSection)
+    for kind in get_args(section.model_fields["kind"].annotation)
 }

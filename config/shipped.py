@@ -8,7 +8,7 @@ A head is the comment that a recipe opens with:
     # data: the documents, and how to get them
     # needs: processors, memory and extras of evenhand
     # time: measured, or "not measured" or "not run by us", with what `evenhand estimate` says and its options
-    # expected: numbers to compare with, where they are known
+    # expected: numbers to compare with, or "not known" or "not measured" and why
     #
     # anything else
 """
@@ -35,8 +35,7 @@ class Head:
     data: str
     needs: str
     time: str
-    # empty where no numbers are known
-    expected: str = ""
+    expected: str
 
 
 def recipe_names() -> list[str]:
@@ -95,7 +94,7 @@ def read_head(path: Path) -> Head:
             last, found[name] = name, text
         elif last and line.startswith("  "):
             found[last] += f" {line.strip()}"
-    missing = [name for name in FIELDS[:-1] if not found.get(name)]
+    missing = [name for name in FIELDS if not found.get(name)]
     if missing or not command:
         raise RecipeError(f"{path}: its head lacks {', '.join(missing) or 'the command'}; see recipes/quickstart.yaml")
     return Head(command, **found)

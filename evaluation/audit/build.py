@@ -47,7 +47,7 @@ def build_audit(
     given: AuditInput,
     plan: AuditPlan,
     families: Sequence[Family],
-    notes: Sequence[str] = (),
+    hints: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Audit:
     """Everything the audit says.
@@ -56,7 +56,7 @@ def build_audit(
         given: sets and systems; with several systems the first is what the others are tested against.
         plan: what is measured.
         families: the measures, opened.
-        notes: what the caller has to warn of.
+        hints: what would have to be installed to measure more.
         progress: called after every batch.
 
     Raises:
@@ -87,7 +87,8 @@ def build_audit(
     return Audit(
         schema_name=SCHEMA,
         title=title(numbers, represented, concluded.votes, systems, concluded.effects),
-        warnings=(*warnings(measured, given, plan, numbers), *by_length(concluded.differences, systems), *notes),
+        warnings=(*warnings(measured, given, plan, numbers), *by_length(concluded.differences, systems)),
+        hints=tuple(hints),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,

@@ -396,6 +396,8 @@ class Audit(Record):
     schema_name: str
     title: str
     warnings: tuple[str, ...]
+    # what would have to be installed to measure more, and what was taken in its place
+    hints: tuple[str, ...] = ()
     documents: str
     documents_digest: str
     attribute: str

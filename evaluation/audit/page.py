@@ -340,6 +340,7 @@ def _made(audit: Audit) -> Iterator[Block]:
         *((measure.family, code(measure.signature)) for measure in audit.measures),
         *([("expected", expected)] if expected else []),
         ("intervals", drawn),
+        *(("to measure more", hint) for hint in audit.hints),
     )
     return how_made(facts, audit.versions)
 

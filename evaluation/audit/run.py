@@ -101,8 +101,8 @@ def run_audit(
     say: Say | None = None,
     judged: Callable[[Audit], Audit] = lambda found: found,
     progress: Progress | None = None,
-) -> tuple[Audit, tuple[str, ...]]:
-    """The audit, after it was written; and those of its warnings that say what would have to be installed to measure more.
+) -> Audit:
+    """The audit, after it was written.
 
     Args:
         asked: what is measured.
@@ -127,4 +127,4 @@ def run_audit(
         found = judged(build_audit(given, plan, families(given, plan, tools), hints, progress))
     if out is not None:
         write_audit(found, out)
-    return found, hints
+    return found

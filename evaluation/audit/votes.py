@@ -255,7 +255,8 @@ def _vote(held: _Held, differ: Sequence[P], nearer_p: Sequence[P], least_sets: i
     nearer = [-d * m for d, m in zip(differences, middles, strict=True)]
     directions = {direction for direction in nearer if direction}
     # of many sets p has a least value, which several may have
-    order = np.lexsort((-np.abs(held.difference.estimate), [1.0 if p is None else p for p in differ])).tolist()
+    known = np.array([1.0 if p is None else p for p in differ])
+    order = np.lexsort((-np.abs(held.difference.estimate), known)).tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
     difference, low, high, p_value = held.difference.at(k)

@@ -60,7 +60,7 @@ from ..pages.words import (
     counted,
     joined,
     judge_blocks,
-    judges_mean,
+    judges_explained,
     legend,
     slope_words,
 )
@@ -130,6 +130,7 @@ def _findings(report: Report) -> Iterator[Block]:
     if report.deciding:
         yield _headline(report) if report.differences else _means(report)
     yield legend()
+    yield from judges_explained(report.judges, report.provenance.recipe)
 
 
 def _headline(report: Report) -> Table:
@@ -247,10 +248,9 @@ def _scores(report: Report) -> Iterator[Block]:
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
-    recipe = report.provenance.recipe
     for judge in report.judges:
         mine = of_judge(report.scores, judge)
-        yield from judge_blocks(judge, judges_mean(recipe, judge.name), slope_words(report.slopes, judge.name))
+        yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
         yield score_table(judge, [("", by_system(mine, n_words))], places_of(report.scores, judge))
     if report.plan_scores:
         yield Heading(

@@ -52,7 +52,7 @@ from ..pages.words import (
     change,
     counted,
     judge_blocks,
-    judges_mean,
+    judges_explained,
     legend,
     slope_words,
     tone,
@@ -76,7 +76,10 @@ def page(found: Comparison) -> Page:
         f"{counted(found.n_sets, 'document set')}",
         title=f"{found.title}.",
         warnings=found.warnings,
-        findings=tuple(first_and_more(found.findings)),
+        findings=(
+            *first_and_more(found.findings),
+            *judges_explained((*found.judges, *found.axis_judges), next(iter(found.recipes.values()))),
+        ),
         body=(
             *_scores(found),
             *_by_length(found),
@@ -160,11 +163,8 @@ def _scores(found: Comparison) -> Iterator[Block]:
     given = "Mean score of each entry's summaries. The first entry is what the others are tested against."
     yield Heading("Scores", lead=given if is_given(found) else lead)
     yield legend(", against the first of its column")
-    recipe = next(iter(found.recipes.values()))
     for judge in found.judges:
-        heading, said, signature = judge_blocks(
-            judge, judges_mean(recipe, judge.name), slope_words(found.slopes, judge.name)
-        )
+        heading, said, signature = judge_blocks(judge, slope_words(found.slopes, judge.name))
         whole = _by_side(found, judge)
         yield from (heading, said, _short(found, judge))
         yield Details(

@@ -1,11 +1,12 @@
 """Phrases that several families of results use."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...config.recipe_file import JUDGE_KINDS
 from ..systems.contents import Difference, JudgeNote, LengthSlope
 from ..systems.lengths import LONGER, share_by_length
-from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
+from .blocks import Details, Facts, Heading, Legend, Number, Prose, Text, Tone, bounds
 from .numbers import number, places_for
 from .planes import PlanePlot
 
@@ -20,37 +21,6 @@ DIRECTIONS = {
     "higher": "Higher is better.",
     "lower": "Lower is better.",
     None: "Neither more nor less is better.",
-}
-# kind of judge, and where that says more its direction or measure -> what its scores mean, and what they do not see
-JUDGES = {
-    "rubric": "A language model grades the summary on a scale; it may favour its own style, and long summaries.",
-    "finesure": "A language model checks sentences for errors, or key facts for their place in the summary: a share from 0 to 1.",
-    "extract": "A language model grades the summary against those sentences of a long text that matter for it.",
-    "alignment": "How well the best matching part of the text supports each claim, their mean from 0 to 1; says nothing of what "
-    "is left out.",
-    "alignment recall": "How well the best matching sentence of the summary supports each sentence of the text, their mean from "
-    "0 to 1; says nothing of what is invented.",
-    "minicheck": "Chance from 0 to 1 that the text supports each sentence, their mean; says nothing of what is left out.",
-    "summac": "How well sentences of the text entail those of the summary; says nothing of what is left out.",
-    "unieval": "A model's answer from 0 to 1 to a question about the summary, such as whether it is consistent with the text.",
-    "bleurt": "A trained similarity of the summary to a text, about 0 to 1; blind to who says what.",
-    "bertscore": "Similarity of the words' contexts in summary and text, at most 1; blind to negation, and to who says what.",
-    "rouge": "Share of words or word pairs in common with the text, from 0 to 1; blind to paraphrase, negation and untruth.",
-    "rouge recall": "Share of the text's words or word pairs that the summary has, from 0 to 1; says nothing of what is "
-    "invented; blind to paraphrase and negation.",
-    "rouge precision": "Share of the summary's words or word pairs that the text has, from 0 to 1; says nothing of what is left "
-    "out; blind to paraphrase and negation.",
-    "length": "Words of the summary: neither more nor fewer are better.",
-    "contract": "1 when the summary keeps the form that was asked for, else 0; blind to contents.",
-    "combined": "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
-    "them are blind to.",
-    "consensus": "How near the summary is to the other candidates of its request, from 0 to 1; blind to the documents.",
-    "value-shares": "Whether each side gets the room that it is due. BUR (binary unfair rate): share of summaries in which "
-    "one gets too little; UER (unfair error rate): points by which sides fall short; AUC: the share over all tolerances; "
-    "0 is fair.",
-    "equal-coverage": "How unequally a summary covers the documents of the sides, the mean gap from 0 to 1; 0 is fair.",
-    "opinion-graph": "How unequally a summary shows the opinions of its documents, a Gini coefficient from 0 to 1; 0 is fair.",
-    "contrast": "How much more the summary says what its side says than what the others do, as words or meaning tell.",
 }
 # the text, where it is not the documents of the summary's side
 TEXTS = {
@@ -138,12 +108,26 @@ def judge_blocks(judge: JudgeNote, *said: str) -> tuple[Heading | Prose, ...]:
     )
 
 
+def judges_explained(judges: Sequence[JudgeNote], recipe: dict[str, Any]) -> Iterator[Details]:
+    """What each judge measures, folded, for the place where judges are named first; nothing where none is known."""
+    entries = tuple(
+        (judge.name, Text(" ".join((said, DIRECTIONS[judge.better])), note=ROLES[judge.role]))
+        for judge in judges
+        if (said := judges_mean(recipe, judge.name))
+    )
+    if entries:
+        yield Details("What the judges measure", (Facts(entries),))
+
+
 def judges_mean(recipe: dict[str, Any], name: str) -> str:
     """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
-    section = recipe.get("judges", {}).get(name, {})
-    kind = section.get("kind", "")
-    found = JUDGES.get(f"{kind} {section.get('direction') or section.get('measure')}", JUDGES.get(kind, ""))
-    return " ".join(filter(None, (found, TEXTS.get(section.get("against", ""), ""))))
+    written = recipe.get("judges", {}).get(name, {})
+    section = JUDGE_KINDS.get(written.get("kind", ""))
+    if section is None:
+        return ""
+    # not checked, since an older recipe may have keys that are no more
+    judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
+    return " ".join(filter(None, (judge.means, TEXTS.get(written.get("against", ""), ""))))
 
 
 def on_front(plot: PlanePlot) -> str:

@@ -73,9 +73,10 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
         nltk.data.path[:] = [named, *(each for each in nltk.data.path if each != named)]
     missing = [name for name in resources if not _is_there(nltk, name, named)]
     if missing:
+        where = f"is not in {named}" if named else "NLTK does not find"
         raise DataError(
-            f"{feature} needs NLTK's data {', '.join(missing)}, which is not in {named or 'the search path of NLTK'}: "
-            f"python -m nltk.downloader -d FOLDER {' '.join(missing)}, then set {SETTING}=FOLDER"
+            f"{feature} needs NLTK's data ({', '.join(missing)}), which {where}. "
+            f"`python -m nltk.downloader -d FOLDER {' '.join(missing)}` gets it; then set {SETTING}=FOLDER"
         )
     return nltk
 

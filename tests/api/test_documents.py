@@ -53,6 +53,7 @@ def test_a_frame_and_a_notebook_show_rows(rows):
     shown = documents._repr_html_()
     assert "<table" in shown and "&lt;b&gt;bold" in shown and "3 document sets, 12 documents by side" in shown
     assert repr(documents) == "<3 document sets, 12 documents by side: ban, allow>"
+    assert repr(evenhand.load_documents(rows[:1], "side")).startswith("<1 document set, 1 document by side")
 
 
 @pytest.mark.parametrize(

@@ -153,12 +153,16 @@ def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_syste
     done = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", **WITHOUT_NLTK)
     assert done.returncode == 0, done.stderr
     # once, after the result
-    assert done.stdout.count("by matcher 'words'") == 1
-    assert "by matcher 'words'" in done.stdout.splitlines()[-2]
+    said = done.stdout.replace("\n", " ")
+    assert said.count("by matcher 'words'") == 1
+    assert said.index("by matcher 'words'") > said.rindex("expected")
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("audit: "))
     quiet = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", "-q", **WITHOUT_NLTK)
     assert "matcher" not in quiet.stdout
     found = read(tmp_path / "audit")
-    assert "matcher 'words'" in found.warnings[0]
+    assert "matcher 'words'" in found.hints[0] and not any("matcher" in warning for warning in found.warnings)
+    page = (tmp_path / "audit" / "index.html").read_text()
+    assert page.index("How it was made</h2>") < page.index("Shares are by matcher")
     assert {n.measure.by for n in (*found.aggregates, *found.by_value)} == {"words"}
     asked = process(*two_systems, "--matcher", "ngram", "--out", tmp_path / "other", **WITHOUT_NLTK)
     assert asked.returncode == 2
@@ -318,6 +322,20 @@ def test_help_says_what_needs_a_model():
     said = " ".join(audit("--help").stdout.replace("│", " ").split())
     assert "Runs anywhere: opinions, word-lists" in said
     assert "Needs NLTK's data" in said
+    # what belongs to the audit stands under a heading of its own
+    panels = [
+        "─ Options ",
+        "─ Documents and summaries ",
+        "─ Measures ",
+        "─ What is said of them, and where ",
+        "─ Limits ",
+    ]
+    assert sorted(panels, key=said.index) == panels
+    assert set(re.findall(r" (--\S+)", said[said.index(panels[0]) : said.index(panels[1])])) == {
+        "--quiet",
+        "--verbose",
+        "--help",
+    }
     assert "Needs a model: matchers bertscore and bartscore" in said
 
 

@@ -32,6 +32,14 @@ def test_all_recipes_are_listed_within_the_terminal(columns):
     assert {f"{name.rpartition('/')[0]}/" for name in recipe_names() if "/" in name} <= set(shown)
 
 
+def test_a_narrow_terminal_has_a_line_or_two_of_each_recipe_and_a_wide_one_all_of_its_head():
+    narrow, wide = (evenhand("recipes", columns=columns).stdout for columns in (100, 180))
+    assert narrow.splitlines()[0].split() == ["recipe", "what", "for"]
+    assert len(narrow.splitlines()) < 1.6 * len(recipe_names())
+    assert wide.splitlines()[0].split() == ["recipe", "what", "for", "data", "needs", "time", "expected"]
+    assert "not known" in wide and "not known; nobody" not in wide
+
+
 def test_a_recipe_is_shown_as_it_is_and_whole():
     name = "methods/dpo-rouge-proxy"
     shown, whole = evenhand("recipes", "show", name).stdout, evenhand("recipes", "show", name, "--whole").stdout
@@ -64,7 +72,7 @@ def test_a_copy_whose_command_compares_writes_where_it_says(tmp_path):
 
 
 def test_times_are_not_cut_within_an_option():
-    said = evenhand("recipes", columns=200).stdout
+    said = evenhand("recipes", columns=400).stdout
     assert "not measured; about 1 minute on two cores" in said and "--gpu" not in said
 
 

@@ -114,6 +114,8 @@ def test_a_circle_is_refused_with_its_chain(written, files, names):
         ("extends: wrong.yaml\nseed: 1\nextend: wrong.yaml\n", "top.yaml:3: key 'extend' is not known; did you mean 'extends'?"),
         ("extends: 3\n", "top.yaml:1: key 'extends' needs the path or the name of a recipe, got 3"),
         ("seed: 1\nextends: absent.yaml\n", "top.yaml:2: key 'extends': "),
+        ("extends: quikstart\n", "; did you mean 'quickstart'? A path counts from this file's folder"),
+        ("extends: bse.yaml\n", "; did you mean 'base.yaml'? A path counts from this file's folder"),
         ("extends: list.yaml\n", "list.yaml: holds a list, but a recipe is a mapping"),
         ("extends: " + "x" * 300 + "\n", "top.yaml:1: key 'extends': "),
     ],

@@ -58,8 +58,8 @@ def test_a_name_that_is_nearly_one_is_answered_with_it():
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
-        ("name: x\n", "task, data, needs, time"),
-        ("# evenhand loop x\n#\n# task: t\n# data: d\n# time: 1 s\nname: x\n", "needs"),
+        ("name: x\n", "task, data, needs, time, expected"),
+        ("# evenhand loop x\n#\n# task: t\n# data: d\n# time: 1 s\n# expected: .5\nname: x\n", "needs"),
     ],
 )
 def test_a_head_that_lacks_something_is_refused(tmp_path, text, missing):
@@ -70,10 +70,11 @@ def test_a_head_that_lacks_something_is_refused(tmp_path, text, missing):
 
 def test_a_field_may_take_several_lines(tmp_path):
     (tmp_path / "x.yaml").write_text(
-        "# evenhand loop x\n#\n# task: one\n#   two\n# data: d\n# needs: n\n# time: 1 s\n#\n# data: not the head's\n"
+        "# evenhand loop x\n#\n# task: one\n#   two\n# data: d\n# needs: n\n# time: 1 s\n# expected: .5\n"
+        "#\n# data: not the head's\n"
     )
     head = read_head(tmp_path / "x.yaml")
-    assert (head.task, head.data, head.expected) == ("one two", "d", "")
+    assert (head.task, head.data, head.expected) == ("one two", "d", ".5")
 
 
 def test_table_of_both_recipes_of_dpo_has_every_key_in_which_they_differ():

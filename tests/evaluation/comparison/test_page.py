@@ -12,6 +12,7 @@ from evenhand.evaluation.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
+from evenhand.evaluation.pages.words import judges_mean
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.systems.contents import AtEqualLength
 from evenhand.resampling import CLEAR
@@ -47,7 +48,7 @@ def test_what_is_long_is_folded_below_a_row_for_each_entry(comparison: Any):
 def test_more_findings_than_a_reader_takes_in_are_folded_and_all_are_told(comparison: Any):
     said = tuple(f"Finding number {place}." for place in range(MOST_FIRST + 3))
     made = page(comparison.model_copy(update={"findings": said}))
-    first, more = made.findings
+    first, more, *_ = made.findings
     assert isinstance(first, Items) and isinstance(more, Details)
     assert ([each.text for each in first.items], more.note) == ([*said[:MOST_FIRST]], "3")
     console = Console(width=80, record=True, file=io.StringIO())
@@ -57,7 +58,14 @@ def test_more_findings_than_a_reader_takes_in_are_folded_and_all_are_told(compar
     console.print(terminal.render(made))
     short = console.export_text()
     assert said[MOST_FIRST - 1] in short and said[MOST_FIRST] not in short
-    assert len(page(comparison.model_copy(update={"findings": said[:MOST_FIRST]})).findings) == 1
+    assert "More findings" not in markdown.render(page(comparison.model_copy(update={"findings": said[:MOST_FIRST]})))
+
+
+def test_what_a_judge_measures_is_said_once_and_where_judges_stand_first(comparison: Any):
+    text = markdown.render(page(comparison))
+    (said,) = {judges_mean(recipe, "overlap") for recipe in comparison.recipes.values()}
+    assert text.count(said) == 1
+    assert text.index("What the judges measure") < text.index(said) < text.index("## Scores")
 
 
 def test_many_differences_that_go_with_length_are_a_table_and_few_are_none(comparison: Any):

@@ -1,7 +1,7 @@
 """Phrases of pages."""
 
 from evenhand.config.recipe_file import JUDGE_KINDS
-from evenhand.evaluation.pages.words import JUDGES, judges_mean, slope_words
+from evenhand.evaluation.pages.words import judges_mean, slope_words
 
 
 def test_one_candidate_a_request_is_no_request_without_differing_lengths():
@@ -9,7 +9,9 @@ def test_one_candidate_a_request_is_no_request_without_differing_lengths():
 
 
 def test_every_judge_says_what_its_scores_mean():
-    assert {key.split()[0] for key in JUDGES} == set(JUDGE_KINDS)
+    said = [judges_mean({"judges": {"mine": {"kind": kind}}}, "mine") for kind in JUDGE_KINDS]
+    assert all(each.endswith(".") for each in said)
+    assert len(set(said)) == len(JUDGE_KINDS)
 
 
 def test_what_a_judge_means_goes_by_its_direction_and_its_text():
@@ -23,5 +25,5 @@ def test_what_a_judge_means_goes_by_its_direction_and_its_text():
     assert said["faithfulness"].endswith("says nothing of what is left out.")
     assert said["coverage"].endswith("says nothing of what is invented.")
     assert said["opposing"] == f"{said['faithfulness']} The text is the other sides' documents."
-    assert said["proxy"] == JUDGES["rouge"]
+    assert said["proxy"] == JUDGE_KINDS["rouge"].meaning
     assert not judges_mean({"judges": judges}, "another")

@@ -16,7 +16,7 @@ def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
 def test_absent_data_is_named_with_the_command_that_gets_it(monkeypatch, tmp_path):
     monkeypatch.setattr(nltk.data, "path", [])
     with pytest.raises(
-        DataError, match=r"the labels needs NLTK's data stopwords, wordnet, .* -m nltk.downloader -d FOLDER stopwords"
+        DataError, match=r"the labels needs NLTK's data \(stopwords, wordnet.* -m nltk.downloader -d FOLDER stopwords"
     ):
         open_nltk("the labels", ("stopwords", "wordnet"), tmp_path)
 
@@ -59,7 +59,7 @@ def test_data_elsewhere_on_the_search_path_does_not_stand_in_for_the_named_folde
     monkeypatch.delenv("EVENHAND_NLTK", raising=False)
     assert open_nltk("the labels", ("stopwords",)) is nltk
     monkeypatch.setenv("EVENHAND_NLTK", str(named))
-    with pytest.raises(DataError, match=r"needs NLTK's data stopwords, which is not in \S*empty: "):
+    with pytest.raises(DataError, match=r"needs NLTK's data \(stopwords\), which is not in \S*empty\. "):
         open_nltk("the labels", ("stopwords",))
 
 
