@@ -52,7 +52,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     requests: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SPLIT=N", help="Requests of train or test, in place of those of the documents. Repeatable."
+            metavar="SPLIT=N", help="Requests of train or test, instead of those of the documents. Repeatable."
         ),
     ] = None,
     prompt_tokens: Annotated[

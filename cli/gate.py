@@ -47,7 +47,7 @@ BaselineFile = Annotated[
         "--baseline", metavar="FILE", help="An earlier result's JSON file or folder: limits are about the change since."
     ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail, too, where it cannot be told whether a limit is kept.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail, too, if it cannot be decided whether a limit is kept.")]
 Junit = Annotated[
     Path | None, typer.Option(metavar="FILE.xml", help="Write the limits' verdicts as JUnit's XML, for a CI server.")
 ]

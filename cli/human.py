@@ -177,9 +177,7 @@ def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
         # the page may have been taken away, and is not there yet where an earlier command was stopped
         required = [name for name, field in type(results).model_fields.items() if field.is_required()]
         if not is_beside(out) and read_result(out, has(*required)) is None:
-            raise DataError(
-                f"--out {out}: is there already, is no such result and has no page of ours beside it; name another file"
-            )
+            raise DataError(f"--out {out}: already exists and was not written by evenhand; name another file")
         say(f"{out} holds an earlier result; it will be replaced.")
     write_json(out, results.model_dump(mode="json"))
     write_beside(page, out)

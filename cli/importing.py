@@ -29,7 +29,7 @@ app = Verbs(
 
 File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
 Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that already exists.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
 # values of an attribute that are named with their documents
 MOST_VALUES = 8

@@ -252,7 +252,7 @@ def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str
         for key, section in recipe.replicated.items()
         if section.replicas != "auto" and 0 < section.gpus_each * section.replicas < nodes.gpus_each
     ]
-    found = [f"GPUs of each node stand idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
+    found = [f"GPUs of each node are idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
     found += idle_engines(recipe, n_requests, nodes.gpus_each, shards)
     if recipe.rounds and nodes.gpus_each:
         config = accelerate_config(recipe.train.accelerate_config)

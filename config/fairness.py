@@ -108,7 +108,7 @@ class WordListsSection(Section):
     def refuse(self) -> None:
         """Words must be such as texts are cut into."""
         mistakes = [
-            f"groups.{group}: {word!r} is no single word of letters"
+            f"groups.{group}: {word!r} is not a single word of letters"
             for group, words in self.groups.items()
             for word in words
             if not LISTED.fullmatch(word)
@@ -161,7 +161,7 @@ class ToneSection(NeedySection):
         mistakes = [f"{word!r} is positive and negative: leave it in one" for word in both]
         if self.kind == "lexicon":
             words = (*self.positive, *self.negative)
-            mistakes += [f"{word!r} is no single word of letters" for word in words if not LISTED.fullmatch(word)]
+            mistakes += [f"{word!r} is not a single word of letters" for word in words if not LISTED.fullmatch(word)]
         if mistakes:
             raise ValueError("; ".join(mistakes))
 

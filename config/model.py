@@ -69,7 +69,7 @@ OWNED_REQUEST_KEYS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("authorization", "extra_body", "extra_headers", "extra_query", "headers", "max_output_tokens"),
-        "it is no field of a request",
+        "it is not a field of a request",
     ),
     "model": "write server.model",
 }

@@ -43,7 +43,7 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
 
     Raises:
         JudgeError, UnfitModelError: it is no checkpoint of the port, or damaged; nothing is written.
-        DataError: the folder is there already and not empty, or cannot be written.
+        DataError: the folder already exists and is not empty, or cannot be written.
     """
     torch = need("torch", FEATURE)
     transformers = need("transformers", FEATURE)

@@ -139,7 +139,7 @@ def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
     for file, expected in model.files.items():
         path = place / file if is_folder else place
         if not path.is_file():
-            return f"{path} is not there, or is no file"
+            return f"{path} is not there, or is not a file"
         if file == model.weights and not thoroughly:
             if (n_bytes := path.stat().st_size) != model.n_bytes:
                 return f"{path} has {n_bytes:,} bytes, not {model.n_bytes:,}"

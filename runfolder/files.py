@@ -167,7 +167,7 @@ def _places(folder: Path) -> dict[str, int]:
     places: dict[str, int] = {}
     for place, request in enumerate(iter_jsonl(folder / REQUESTS, _Id)):
         if places.setdefault(request.id, place) != place:
-            raise DataError(f"{folder / REQUESTS}: request {request.id!r} stands there twice; keep one of the two")
+            raise DataError(f"{folder / REQUESTS}: request {request.id!r} occurs there twice; keep one of the two")
     return places
 
 

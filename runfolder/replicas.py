@@ -178,7 +178,7 @@ class _Waiting:
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
                     f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died: "
-                    f"{given_up}. What it said stands above. The same command continues"
+                    f"{given_up}. Its output is above. The same command continues"
                 )
 
     def close(self) -> None:

@@ -156,5 +156,5 @@ def stand_in_of(given: str | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"unscored={given[:20]!r} is no number")
+        raise DataError(f"unscored={given[:20]!r} is not a number")
     return number

@@ -62,7 +62,7 @@ def _length(mean_tokens: Mapping[str, float]) -> Iterator[str]:
         yield (
             f"chosen summaries have {chosen:.1f} tokens on average and rejected ones {rejected:.1f}, a ratio of "
             f"{chosen / rejected:.3f} (above {MOST_LENGTH_RATIO:.3f} or below {1 / MOST_LENGTH_RATIO:.3f} is far): the model may "
-            "learn length in place of what the reward means. Lower pairs.most_length_ratio, or look at what the judges say of "
+            "learn length instead of what the reward means. Lower pairs.most_length_ratio, or look at what the judges say of "
             "length"
         )
 

@@ -73,7 +73,7 @@ def _tests(audit: Audit) -> str:
     """How differences are tested, and what so few sets can show."""
     tests = [each for each in audit.differences if each.p_value is not None]
     said = (
-        f"p is two-sided, of exchanging the systems within sets, corrected for these {len(tests)} tests and no others. There is "
+        f"p-values: two-sided, paired exchange test over sets, corrected for these {len(tests)} tests and no others. There is "
         "a clear difference where the adjusted p is small and the interval does not include zero."
     )
     if not tests:

@@ -291,7 +291,7 @@ def _with_places(
 
 
 def _each(systems: Sequence[System], made: Callable[[System], System], mistakes: list[str]) -> list[System]:
-    """The systems as they are made anew; those that cannot be are absent, and among the mistakes."""
+    """The systems as they are made again; those that cannot be are absent, and among the mistakes."""
     found = []
     for system in systems:
         try:

@@ -95,8 +95,8 @@ def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
     if not family.entailer.reads_pairs:
         yield (
-            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of what its summaries say is in any "
-            f"document by {family.by}. With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
+            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of the summaries' content is found in "
+            f"any document ({family.by}). With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
             f"whether a {family.attribute} is covered less or more, nor which system is fairer (another --entailer may help)."
         )
 

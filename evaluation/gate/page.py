@@ -58,7 +58,7 @@ def _number(row: GateRow) -> Number:
 def gate_warnings(gate: Gate | None) -> tuple[str, ...]:
     """A sentence on the limits of which it cannot be told whether they are kept."""
     unsure = [row.limit for row in gate.rows if row.outcome == "cannot tell"] if gate else []
-    return (f"It cannot be told whether these limits are kept: {'; '.join(unsure)}.",) if unsure else ()
+    return (f"It is not known whether these limits are kept: {'; '.join(unsure)}.",) if unsure else ()
 
 
 def verdict(gate: Gate) -> str:
@@ -78,7 +78,7 @@ def sentence(row: GateRow) -> str:
     if not row.number:
         return f"{name}{row.limit}: {row.note}"
     if row.estimate is None:
-        return f"{name}{row.limit}: {row.number} is not told: {row.note}"
+        return f"{name}{row.limit}: {row.number} is not given: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""
     return f"{name}{row.limit}: {row.number} is {with_interval(found)}{note}"

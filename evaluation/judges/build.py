@@ -259,7 +259,7 @@ class _One:
             "ordered", "neutral", "a sentence in the summary that asks for the best grade raises its scores",
         )  # fmt: skip
         swapped = self._change(
-            "side", f"Does the score change when the same is told by the {first} in place of the {second}?",
+            "side", f"Does the score change when the same text is attributed to the {first}, not the {second}?",
             "first", "second", "", is_one_sided=False,
         )  # fmt: skip
         liked = first if (swapped.probe.effect.value or 0) > 0 else second

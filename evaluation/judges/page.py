@@ -39,7 +39,7 @@ MEANING = (
 PROBES = (
     "Each summary is asked about once more, changed in one thing that must not change its grade. An effect is in standard "
     "deviations of the judge's scores within an article, and accuses where it is at least 0.2 and clear after Benjamini and "
-    "Hochberg over the judge's probes; what is only told is observed and not caused."
+    "Hochberg over the judge's probes; what is only reported is observed, not caused."
 )
 AGAIN = (
     "Every summary was asked about a second time, past the cache. Flips are shares of an article's pairs of summaries whose "

@@ -164,7 +164,7 @@ def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes,
 )
 def test_gpus_that_no_engine_would_use_are_told(tmp_path, engine, replicas, gpus, idle):
     generate = {"plans": {"nucleus": {}}, "engine": engine, "replicas": replicas}
-    said = ["GPUs of each node stand idle with generate: write replicas: auto there"]
+    said = ["GPUs of each node are idle with generate: write replicas: auto there"]
     assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus), 2, {}) == (said if idle else [])
 
 

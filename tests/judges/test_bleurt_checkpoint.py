@@ -286,7 +286,7 @@ def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
     folder, _ = port()
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "notes.txt").touch()
-    with pytest.raises(DataError, match=r"--out .*made: is there already and not empty; name a new folder"):
+    with pytest.raises(DataError, match=r"--out .*made: already exists and is not empty; name a new folder"):
         convert_bleurt(folder, tmp_path / "made")
 
 

@@ -82,7 +82,7 @@ def test_requests_come_with_their_candidates_and_judgements(folder, requests, ca
 
 def test_a_request_that_stands_there_twice_is_refused(folder, requests):
     write_jsonl(folder / REQUESTS, [*requests, requests[0]])
-    with pytest.raises(DataError, match=r"requests\.jsonl: request 'ferry/left' stands there twice"):
+    with pytest.raises(DataError, match=r"requests\.jsonl: request 'ferry/left' occurs there twice"):
         list(with_candidates(folder))
 
 

@@ -54,7 +54,7 @@ def test_openrlhf_gets_the_answer_behind_the_prompt_judged(client):
     [
         ({"labels": []}, "1 queries, 1 prompts and 0 labels"),
         ({"prompts": ["other"]}, "query 0 does not begin with its prompt"),
-        ({"labels": ["no json"]}, "label 0 is no JSON"),
+        ({"labels": ["no json"]}, "label 0 is not JSON"),
         ({"labels": ["{}"]}, "label 0: 'documents': is missing"),
         ({"labels": [DOCUMENTS]}, "label 0 is no object"),
     ],

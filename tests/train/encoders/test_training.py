@@ -237,7 +237,7 @@ def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine.txt").write_text("dear to me")
     for out in (tmp_path / "runs", tmp_path / "runs" / "mine.txt", Path()):
-        with pytest.raises(StorageError, match="is there already, and no encoder that was trained here"):
+        with pytest.raises(StorageError, match="already exists, and no encoder that was trained here"):
             train_encoder([], replace(PLAN, model=str(tiny)), out)
     assert (tmp_path / "runs" / "mine.txt").read_text() == "dear to me"
     with pytest.raises(StorageError, match=r"cannot be written: .* --out FOLDER"):
