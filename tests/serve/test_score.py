@@ -56,7 +56,7 @@ def test_openrlhf_gets_the_answer_behind_the_prompt_judged(client):
         ({"prompts": ["other"]}, "query 0 does not begin with its prompt"),
         ({"labels": ["no json"]}, "label 0 is not JSON"),
         ({"labels": ["{}"]}, "label 0: 'documents': is missing"),
-        ({"labels": [DOCUMENTS]}, "label 0 is no object"),
+        ({"labels": [DOCUMENTS]}, "label 0 is not an object"),
     ],
 )
 def test_queries_that_cannot_be_read_are_refused_with_the_place(client, change, said):

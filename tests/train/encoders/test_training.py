@@ -191,7 +191,7 @@ def test_a_folder_that_does_not_say_what_it_was_trained_on_is_refused(trained, t
     record = json.loads((trained[0] / "encoder" / "training.json").read_text())
     file = tmp_path / "training.json"
     file.write_text(json.dumps(record | {"seen": "all of it"}))
-    with pytest.raises(DataError, match=r"training.json: does not say what the model was trained on.*'seen'.*anew"):
+    with pytest.raises(DataError, match=r"training.json: does not say what the model was trained on.*'seen'.*again"):
         read_trained(str(tmp_path))
     # of some other trainer
     file.write_text('{"loss": 0.1}')
