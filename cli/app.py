@@ -93,8 +93,7 @@ ShardName = Annotated[
     typer.Option(
         "--shard",
         metavar="I/N",
-        help="Do every N-th batch alone, from the I-th, counted from 0, beside other processes that do the other ones; then "
-        "evenhand merge.",
+        help="Do only every N-th batch, from the I-th (counted from 0); other processes do the others. Then evenhand merge.",
     ),
 ]
 

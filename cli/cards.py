@@ -89,7 +89,7 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Name every place at which a card says something else than its run: exit code 0 where there is none, else 2.
+    """Name every place where a card differs from its run: exit code 0 if there is none, else 2.
 
     All numbers, hashes and sentences are compared but the publisher's own: sections marked as theirs, licence, tags, and metadata
     that evenhand does not write. Before that, the run's files are compared with the hashes of its manifest.

@@ -338,7 +338,7 @@ def reordered(
     turn: Annotated[int, typer.Option(min=1, help="Which of the turns: 1, 2, ...")] = 1,
     of: Annotated[
         int,
-        typer.Option(min=2, help="Turns that go round a set. 3: each document stands in each third of its set once."),
+        typer.Option(min=2, help="Number of rotations of a set. 3: each document is in each third of its set once."),
     ] = 3,
     force: Force = False,
 ) -> None:

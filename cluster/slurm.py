@@ -221,7 +221,9 @@ def refuse_options(options: Iterable[str]) -> None:
     for each in options:
         found = OPTION.fullmatch(each)
         if len(each.splitlines()) > 1:
-            mistakes.append(f"--sbatch {each!r}: holds a line break, behind which the script would go on; leave it out")
+            mistakes.append(
+                f"--sbatch {each!r}: contains a line break, after which the script would continue; leave it out"
+            )
         elif found is None or SECOND.search(each):
             mistakes.append(
                 f"--sbatch {each!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "

@@ -96,10 +96,10 @@ def _lengths(audit: Audit) -> str:
     """How long the systems' summaries are, and what that has to do with differences."""
     said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     return (
-        f"Summaries have so many words on average: {said}. Beside a difference stands what is left of it beyond what would be "
-        "expected of summaries as long, in words as common, that take no side; a warning says of which clear differences of "
-        "whole measures half or more would clearly be expected. With one summary of a set no more is known of length: evenhand "
-        "compare holds systems at equal length, by several candidates of a request."
+        f"Average number of words of the summaries: {said}. Each difference is shown with what is left of it beyond what would "
+        "be expected of summaries of the same length, in equally common words, that take no side; a warning says of which clear "
+        "differences of whole measures half or more would clearly be expected. With one summary per set no more is known about "
+        "length: evenhand compare compares systems at equal length, with several candidates of a request."
     )
 
 

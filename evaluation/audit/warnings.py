@@ -384,14 +384,14 @@ def unusual_intervals(audit: Audit) -> str:
 
 
 def too_narrow(numbers: Sequence[Number]) -> str:
-    """Of which measures intervals hold less than they say, by the simulation; "" where none does."""
+    """Of which measures intervals cover the true value less often than stated, by the simulation; "" where none does."""
     marked = dict.fromkeys(number.measure.kind for number in numbers if is_too_narrow(number))
     said = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
     if not said:
         return ""
     return (
-        f'"{TOO_NARROW.capitalize()}": the interval of {said} holds less often than it says: 95 % intervals had the true number '
-        "in them in 81 to 89 % of simulated audits of 12 to 30 sets."
+        f'"{TOO_NARROW.capitalize()}": the interval of {said} covers the true value less often than stated: 95 % intervals '
+        "covered it in 81 to 89 % of simulated audits of 12 to 30 sets."
     )
 
 

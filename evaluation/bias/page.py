@@ -231,7 +231,7 @@ def _examples(report: BiasReport) -> Iterator[Block]:
     yield Heading(
         "Examples",
         lead="Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
-        "in which most persons are named by one summary only. They were chosen for that and do not stand for an average.",
+        "in which most persons are named by one summary only. They were chosen for that and are not typical.",
     )
     for example in report.examples:
         persons = (

@@ -288,7 +288,7 @@ class _One:
         found = slopes(2 * gap / self.spread, [earlier], self.answers.topics, self.level)[0] if self.spread else NOTHING
         where = "first" if (found.figure.value or 0) > 0 else "last"
         return self._probed(
-            "position", "Do points count more where they stand first in the source?", found,
+            "position", "Do points count more if they come first in the source?", found,
             f"points that stand {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
             why="" if found.figure.value is not None else "summaries do not differ in where their words stand",
         )  # fmt: skip

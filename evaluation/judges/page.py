@@ -43,7 +43,7 @@ PROBES = (
 )
 AGAIN = (
     "Every summary was asked about a second time, past the cache. Flips are shares of an article's pairs of summaries whose "
-    "order changes; beside them those when passages and sentences are turned round. Seconds and tokens are of 1,000 "
+    "order changes; next to them those when the order of passages and sentences is reversed. Seconds and tokens are of 1,000 "
     "judgements, by the median batch, on the machine that asked."
 )
 

@@ -72,7 +72,7 @@ def test_a_copy_overwrites_nothing_unasked(tmp_path):
     (tmp_path / "rerank.yaml").write_text("mine")
     done = evenhand("recipes", "copy", "methods/rerank", cwd=tmp_path)
     assert done.returncode == 2
-    assert "rerank.yaml: already exists" in done.stderr
+    assert "rerank.yaml: is there already" in done.stderr
     assert (tmp_path / "rerank.yaml").read_text() == "mine"
     assert evenhand("recipes", "copy", "methods/rerank", "--force", cwd=tmp_path).returncode == 0
     assert load_recipe(tmp_path / "rerank.yaml").name == "methods"

@@ -210,7 +210,10 @@ DAMAGED_ADAPTERS: dict[str, tuple[Damage, str]] = {
     "weights-half": (cut(LORA, 0.5), "not a whole file of weights"),
     "weights-no-tensors": (lambda folder: safetensors.save_file({}, folder / LORA), "holds no weights"),
     "weights-absent": (remove(LORA), f"holds no {LORA}"),
-    "weights-nan": (lora(filled(f"{PREFIX}.lora_A.weight", float("nan"))), f"(NaN or infinite) in {PREFIX}.lora_A"),
+    "weights-nan": (
+        lora(filled(f"{PREFIX}.lora_A.weight", float("nan"))),
+        f"NaN or infinite numbers in {PREFIX}.lora_A",
+    ),
     "rank-of-config": (adapter(r=8), "does not fit its model"),
     "rank-of-one-weight": (
         lora(lambda found: found.update({f"{PREFIX}.lora_A.weight": torch.ones(5, 128)})),

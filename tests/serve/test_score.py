@@ -122,7 +122,7 @@ def test_functions_of_verl_and_trl_give_the_servers_rewards(address, monkeypatch
 def test_what_is_no_address_is_not_asked_again(address, monkeypatch):
     monkeypatch.setenv("EVENHAND_SERVE_URL", address)
     monkeypatch.setattr(rewards.time, "sleep", lambda _: pytest.fail("it is asked again"))
-    with pytest.raises(ValueError, match="no address of a server"):
+    with pytest.raises(ValueError, match="not a server's address"):
         rewards.compute_score("any", THREE, ASKED)
 
 
