@@ -338,7 +338,7 @@ class ContrastJudge(FairnessJudgeSection):
         """Windows of one side must not depend on another's."""
         if self.entailer.dedupe == "sample":
             raise ValueError(
-                "entailer.dedupe: sample takes what two sides say alike from the one that stands later, so that the score would "
+                "entailer.dedupe: sample removes what two sides say alike from the later one, so that the score would "
                 "depend on the order of the documents; write dedupe: document"
             )
 

@@ -49,11 +49,11 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
     "tokenizer_mode": "the model's own tokenizer is used, so that training sees the same tokens",
     "revision": "write it in the 'model' section",
     "dtype": "write it in the 'model' section",
-    "max_model_len": "write max_model_len beside 'engine'",
+    "max_model_len": "write max_model_len next to 'engine'",
     "trust_remote_code": "remote code is never run",
     "hf_token": "secrets do not belong into a recipe; set HF_TOKEN in the environment",
     "logits_processors": "evenhand's own carries the repetition penalty",
-    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
+    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve next to 'engine'",
     "max_lora_rank": "it is read from the adapter",
 }
 # fields of a server's requests that a recipe must not set -> where it says so, or why not

@@ -98,7 +98,9 @@ def _settings(folder: Path) -> dict[str, Any]:
     try:
         found = read_json(folder / "config.json")
     except StorageError as error:
-        raise JudgeError(f"{folder}: a BLEURT checkpoint needs its config.json beside the weights ({error})") from error
+        raise JudgeError(
+            f"{folder}: a BLEURT checkpoint needs its config.json next to the weights ({error})"
+        ) from error
     if not isinstance(found, dict) or found.get("model_type") != "bleurt":
         kind = found.get("model_type") if isinstance(found, dict) else None
         raise JudgeError(

@@ -153,8 +153,7 @@ def _strangers(model: EmbeddedModel, place: Path) -> str:
     if not (place.is_dir() and (foreign := _foreign(model, place))):
         return ""
     return (
-        f"{', '.join(map(str, foreign))} beside it: nobody registered that, and what lies beside weights may be loaded with "
-        "them"
+        f"{', '.join(map(str, foreign))} next to it: not registered, and files next to weights may be loaded with them"
     )
 
 

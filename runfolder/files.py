@@ -216,7 +216,7 @@ class _Lines(Generic[R]):
                 return place, tuple(lines)
             if place is not None:
                 self.mistakes.append(
-                    f"{self._path}: lines of request {request_id!r} stand apart or in another order than in {REQUESTS}"
+                    f"{self._path}: lines of request {request_id!r} are separated or in another order than in {REQUESTS}"
                 )
             elif not self._skips_strays:
                 self.mistakes += [

@@ -81,7 +81,7 @@ def _refuse_another(host: str, port: int) -> None:
     if len(found) < 4 or found[3] != SETTINGS:
         raise OSError(
             f"at {host}:{port} another program answers, as Ray's dashboard does at 8265; the port is that of `ray start --head`, "
-            "6379 unless told otherwise"
+            "6379 by default"
         )
 
 

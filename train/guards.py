@@ -75,8 +75,9 @@ def _gap(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) 
         return
     if margin - before > GROWN and accuracy < LEAST_ACCURACY:
         yield (
-            f"the mean reward margin grew from {before:.2f} to {margin:.2f} (first and last quarter), but only {accuracy:.0%} of "
-            f"the pairs stand in their order (less than {LEAST_ACCURACY:.0%} is near chance): a few pairs carry the mean. Look "
+            f"the mean reward margin grew from {before:.2f} to {margin:.2f} (first and last quarter), but only "
+            f"{accuracy:.0%} of the pairs are in the right order (less than {LEAST_ACCURACY:.0%} is near chance): a "
+            f"few pairs carry the mean. Look "
             "at the pairs of largest margin, or raise pairs.least_margin"
         )
 

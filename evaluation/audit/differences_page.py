@@ -87,7 +87,7 @@ def _tests(audit: Audit) -> str:
     what = (
         "so that no difference is clear"
         if n_needed > len(tests) or n_sets < LEAST_SETS
-        else f"so that a difference is clear only beside at least {counted(n_needed - 1, 'other')}"
+        else f"so that a difference is clear only together with at least {counted(n_needed - 1, 'other')}"
     )
     return f"{said} With {counted(n_sets, 'set')} no p below {said_p(least).removeprefix('p = ')} is possible, {what}."
 

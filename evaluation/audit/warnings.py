@@ -338,8 +338,8 @@ def fairest(audit: Audit) -> str:
         )
     if any(n.measure.kind == OPINION_GRAPH for n in audit.aggregates):
         said.append(
-            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever "
-            "they say."
+            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher "
+            "regardless of their content."
         )
     return " ".join(said)
 
@@ -355,7 +355,7 @@ def of_wholes(audit: Audit) -> str:
     )
     return (
         "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
-        f"less or more is said by value. A gap below 0 is no finding that the summaries are fair{by_halves}."
+        f"less or more is said by value. A gap below 0 does not show that the summaries are fair{by_halves}."
     )
 
 

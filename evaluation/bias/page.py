@@ -102,8 +102,8 @@ def page(report: BiasReport) -> Page:
             *_not_measured(report),
             *_left_out(report),
         ),
-        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how "
-        "a name reads says nothing of what a person is.",
+        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
+        "reads says nothing about a person.",
     )
 
 

@@ -26,7 +26,7 @@ def rounds_section(report: Report) -> Iterator[Block]:
     yield Heading(
         "Rounds",
         lead="One draw from the untrained model, and from the adapter of each evaluated round, for the same test requests. "
-        f"Rounds count from 0; the untrained model stands at {number(FIRST, 0)}.",
+        f"Rounds count from 0; the untrained model is at {number(FIRST, 0)}.",
     )
     yield Prose(parting_sentence(found))
     if lines := _gains(found):

@@ -22,11 +22,12 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     if gate is None:
         return
     since = f" Numbers are changes since {gate.baseline}, set by set, but for those of now." if gate.baseline else ""
-    strict = "and so does one that cannot be told (--strict)" if gate.is_strict else "one that cannot be told warns"
+    strict = "and so does one where it cannot tell (--strict)" if gate.is_strict else "one where it cannot tell warns"
     yield Heading(
         "Gate",
         lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval "
-        f"does, and else cannot be told, as are numbers of fewer than {gate.least_sets} sets and exact rates of fewer than "
+        f"does, and otherwise the gate cannot tell, as with numbers from fewer than {gate.least_sets} sets and exact "
+        f"rates of fewer than "
         f"{LEAST_SETS}. A breach or a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, for all "
         f"limits and values.{since}",
     )

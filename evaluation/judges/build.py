@@ -289,7 +289,7 @@ class _One:
         where = "first" if (found.figure.value or 0) > 0 else "last"
         return self._probed(
             "position", "Do points count more if they come first in the source?", found,
-            f"points that stand {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
+            f"points that come {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
             why="" if found.figure.value is not None else "summaries do not differ in where their words stand",
         )  # fmt: skip
 

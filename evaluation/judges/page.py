@@ -79,7 +79,7 @@ def _title(found: Calibration) -> str:
     n = len(found.judges)
     said = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
     if not any(each.has_interval for each in found.judges):
-        said = f"What {counted(n, 'judge is', 'judges are')} worth cannot be told from so little"
+        said = f"What {counted(n, 'judge is', 'judges are')} worth is not clear from so little"
     if accused:
         return f"{said}; {joined(accused, 4)} can be led astray"
     n_tried = sum(each.is_tried for each in found.judges)

@@ -98,7 +98,7 @@ def test_lines_apart_or_in_another_order_are_refused(folder, candidates):
     for order in ([last, first, second], [first, last, second]):
         write_jsonl(folder / CANDIDATES, order)
         with pytest.raises(
-            DataError, match=r"candidates\.jsonl: lines of request 'ferry/left' stand apart or in another order"
+            DataError, match=r"candidates\.jsonl: lines of request 'ferry/left' are separated or in another order"
         ):
             list(with_candidates(folder))
 
