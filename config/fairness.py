@@ -31,7 +31,7 @@ LISTED = re.compile(r"[^\W\d_]+")
 class MatcherSection(NeedySection):
     """What tells how much of each value's text a summary takes up."""
 
-    # "ngram": words, reduced as published; needs NLTK's data. "words": content words as they stand, needs nothing. "bertscore",
+    # "ngram": words, reduced as published; needs NLTK's data. "words": content words unchanged, needs nothing. "bertscore",
     # "bartscore": a model
     kind: Literal["ngram", "words", "bertscore", "bartscore"] = "ngram"
     # Hugging Face id or local folder; None: RoBERTa-large for bertscore, BART-large on CNN/DailyMail for bartscore

@@ -122,7 +122,7 @@ class BackendSection(Section):
     requests_per_batch: int = Field(default=64, ge=1)
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
-    # keyword arguments of vllm.LLM, as they stand, or fields of each request to a server (reasoning_effort); the scripted backend
+    # keyword arguments of vllm.LLM, unchanged, or fields of each request to a server (reasoning_effort); the scripted backend
     # has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
 
@@ -172,9 +172,9 @@ Executor = Literal["local", "ray"]
 class ReplicatedSection(BackendSection):
     """What runs a model, in one process or in several side by side."""
 
-    # engines side by side, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, with
-    # executor: ray those of the cluster, and 1 without any. Each has a process and GPUs of its own
-    # (engine.tensor_parallel_size); what is made does not depend on it
+    # engines at the same time, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, with
+    # executor: ray those of the cluster, and 1 without any. Each has its own process and GPUs
+    # (engine.tensor_parallel_size); results do not depend on it
     replicas: Literal["auto"] | Annotated[int, Field(ge=1)] = 1
 
     def refuse(self) -> None:
