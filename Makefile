@@ -43,7 +43,7 @@ $(VENV)/.needs: $(STAMP) tests/needs.py
 	-$(BIN)/python tests/needs.py && touch $@
 
 # uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
-lock:  ## write the hashes anew after a pin was changed in requirements/cpu, docs, models or data.lock; needs uv
+lock:  ## write the hashes again after a pin was changed in requirements/cpu, docs, models or data.lock; needs uv
 	for lock in $(wildcard $(addprefix requirements/,cpu.lock docs.lock models.lock data.lock)); do \
 		sed -n '/==/s/ *\\$$//p' $$lock > requirements/pins.in && rm -f requirements/pins.out && \
 		uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate \

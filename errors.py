@@ -11,7 +11,7 @@
 | 130 | interrupted; the same command continues (1) |
 
 (1) `audit`, `card`, `convert`, `export`, `human`, `import`, `pairs` and `train-encoder` write at their end alone: nothing is
-kept, and the same command begins anew.
+kept, and the same command starts over.
 """
 
 

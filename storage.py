@@ -192,7 +192,7 @@ def parse_line(line: str, model: type[R]) -> R:
 def parse_given_line(line: str, model: type[R]) -> R:
     """The record on one line of a file that people or other programs wrote; what is wrong is said as by `parse_line`.
 
-    It sees what `parse_line` does not look for and takes two to three times as long: a key that stands there twice, of which all
+    It sees what `parse_line` does not look for and takes two to three times as long: a key that occurs there twice, of which all
     but one would be lost, and numbers that no file can hold, wherever they are.
 
     Raises:
@@ -418,7 +418,7 @@ def parse_json(
 
     Args:
         text: JSON.
-        make_object: makes an object of its keys and values, in order; the default refuses a key that stands there twice.
+        make_object: makes an object of its keys and values, in order; the default refuses a key that occurs there twice.
         allow_nan: read NaN and Infinity, which Python's own writer puts into files.
 
     Raises:

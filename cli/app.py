@@ -56,7 +56,7 @@ EPILOG = (
     "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
     "5 a server works at a batch, the same command continues; "
     "130 interrupted, the same command continues. "
-    "audit, card, convert, export, human, import, pairs and train-encoder write at their end and begin anew."
+    "audit, card, convert, export, human, import, pairs and train-encoder write only at their end and start over."
 )
 
 # panels of --help, in their order
@@ -93,8 +93,7 @@ ShardName = Annotated[
     typer.Option(
         "--shard",
         metavar="I/N",
-        help="Do every N-th batch alone, from the I-th, counted from 0, beside other processes that do the other ones; then "
-        "evenhand merge.",
+        help="Do only every N-th batch, from the I-th (counted from 0); other processes do the others. Then evenhand merge.",
     ),
 ]
 

@@ -49,15 +49,16 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     sides: Annotated[
         str | None,
         typer.Option(
-            metavar="SIDE,SIDE", help="In whose names the same is told. Default: the sets' own, else left,right."
+            metavar="SIDE,SIDE",
+            help="Sides that the same text is attributed to. Default: the sets' own, else left,right.",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many articles.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many articles, from the first.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; ask nothing.")] = False,
 ) -> None:
-    """Audit judges before they reward, report or gate: agreement with known truth beside length, and what leads them astray.
+    """Audit judges before they reward, report or gate: agreement with known truth, compared with length, and faults.
 
-    Probes: saying things twice, orders in the text, whose name stands over it, what stands first, the judge's own writing, the
+    Probes: repeated sentences, instructions in the text, whose name it bears, what comes first, the judge's own writing, the
     other attribute. calibration.json goes to a recipe's key `calibration`; reports then say what their judges are worth.
     """
     from ..config.recipe_file import load_judges

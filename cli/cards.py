@@ -62,7 +62,7 @@ def card(
     """Write a model card of the trained adapter and a data card of its pairs: RUN/cards/model.md and data.md.
 
     Every number is the finished run's own and says which file it is from. Your own sections, the licence and further metadata
-    stay when the cards are written anew. Nothing is sent anywhere; docs/cards.md shows how to publish.
+    stay when the cards are written again. Nothing is sent anywhere; docs/cards.md shows how to publish.
     """
     from ..evaluation.cards.card import write_cards
     from ..evaluation.cards.run import read_run
@@ -85,11 +85,11 @@ def verify(
             metavar="RUN",
             exists=True,
             callback=_run_folder,
-            help="What it speaks of. Default: the run in whose cards/ it lies.",
+            help="The run that it describes. Default: the run in whose cards/ it lies.",
         ),
     ] = None,
 ) -> None:
-    """Name every place at which a card says something else than its run: exit code 0 where there is none, else 2.
+    """Name every place where a card differs from its run: exit code 0 if there is none, else 2.
 
     All numbers, hashes and sentences are compared but the publisher's own: sections marked as theirs, licence, tags, and metadata
     that evenhand does not write. Before that, the run's files are compared with the hashes of its manifest.
@@ -106,7 +106,7 @@ def verify(
     for each in found:
         say(str(each))
     if found:
-        raise DataError(f"{card}: {counted(len(found), 'difference')} from {folder}; `evenhand card` writes it anew")
+        raise DataError(f"{card}: {counted(len(found), 'difference')} from {folder}; `evenhand card` writes it again")
     say(
         f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
     )

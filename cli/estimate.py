@@ -52,7 +52,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     requests: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SPLIT=N", help="Requests of train or test, in place of those of the documents. Repeatable."
+            metavar="SPLIT=N", help="Requests of train or test, instead of those of the documents. Repeatable."
         ),
     ] = None,
     prompt_tokens: Annotated[
@@ -85,9 +85,9 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
 ) -> None:
     """What a recipe needs, computed before anything is run: parameters, tokens, operations, memory per GPU, hours.
 
-    No weights are loaded. Of a model only config.json must be here (a folder that holds nothing else will do), and of its
-    tokenizer the files; where they are not, four characters are a token. Generated tokens are counted as many as allowed, or
-    as --answer-tokens says. A million requests on 64 GPUs: --requests test=1000000 --nodes 8 --gpus-per-node 8 --set
+    No weights are loaded. Of a model only config.json is needed (a folder with nothing else is enough), and its
+    tokenizer's files; without them four characters count as a token. Generated tokens are counted at their maximum, or as
+    --answer-tokens says. A million requests on 64 GPUs: --requests test=1000000 --nodes 8 --gpus-per-node 8 --set
     generate.replicas=auto.
     """
     loaded = load_recipe(recipe, set_ or [])

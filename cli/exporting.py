@@ -23,7 +23,7 @@ def export(
         typer.Option(help="trl: pairs; ranked: completions of each prompt by rank; rewards: each completion's reward."),
     ],
     out: Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) to write.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that already exists.")] = False,
 ) -> None:
     """Write what a run learnt of its candidates for other trainers; of a run all rounds, or the base model's evaluation."""
     from ..rerank.export import FORMS, reranked_folders

@@ -47,7 +47,9 @@ def page(
             help="A system: its name and the folder with its best.jsonl, of a phase or of evenhand score. Repeatable.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written beside it.")] = Path("page.html"),
+    out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written next to it.")] = Path(
+        "page.html"
+    ),
     limit: Annotated[
         int | None,
         typer.Option(min=1, help="Show at most this many requests, drawn by the seed, equally many of each side."),
@@ -79,7 +81,7 @@ def score(
     files: Files,
     out: Annotated[
         Path | None,
-        typer.Option(help="JSON file for everything the table shows; a page, .report.html, is written beside it."),
+        typer.Option(help="JSON file for everything the table shows; a page, .report.html, is written next to it."),
     ] = None,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over document sets.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
@@ -109,7 +111,7 @@ def agreement(
     draws: Annotated[int, typer.Option(min=1, help="Random drawings of the baseline.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of those.")] = 0,
 ) -> None:
-    """How far annotators highlighted the same, beside random highlights of such number and length.
+    """How far annotators agree in their highlights, compared with random ones of the same number and length.
 
     Of more than two every pair, the mean of the pairs, and Krippendorff's alpha of all (needs NLTK); not all need to have seen
     the same. Sheets of one page need no key; those of different pages need the keys of all.
@@ -141,7 +143,8 @@ def opinions(
         typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="JSON file for the scores, opinion by opinion; a page, .report.html, beside it.")
+        Path | None,
+        typer.Option(help="JSON file for the scores, opinion by opinion; a page, .report.html, next to it."),
     ] = None,
     texts: Annotated[
         Path | None,
@@ -177,9 +180,7 @@ def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
         # the page may have been taken away, and is not there yet where an earlier command was stopped
         required = [name for name, field in type(results).model_fields.items() if field.is_required()]
         if not is_beside(out) and read_result(out, has(*required)) is None:
-            raise DataError(
-                f"--out {out}: is there already, is no such result and has no page of ours beside it; name another file"
-            )
+            raise DataError(f"--out {out}: already exists and was not written by evenhand; name another file")
         say(f"{out} holds an earlier result; it will be replaced.")
     write_json(out, results.model_dump(mode="json"))
     write_beside(page, out)
@@ -193,7 +194,7 @@ def convert(
     ],
     to: Annotated[Literal["label-studio", "evenhand"], typer.Option(help="Which format to write.")],
     out: Annotated[
-        Path, typer.Option(help="File to write; for Label Studio the labelling configuration lies beside it as .xml.")
+        Path, typer.Option(help="File to write; for Label Studio the labelling configuration is next to it as .xml.")
     ],
     annotator: Annotated[
         str | None, typer.Option(help="Whose sheet to write, when the file holds those of several.")

@@ -29,7 +29,7 @@ app = Verbs(
 
 File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
 Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that already exists.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
 # values of an attribute that are named with their documents
 MOST_VALUES = 8
@@ -338,7 +338,7 @@ def reordered(
     turn: Annotated[int, typer.Option(min=1, help="Which of the turns: 1, 2, ...")] = 1,
     of: Annotated[
         int,
-        typer.Option(min=2, help="Turns that go round a set. 3: each document stands in each third of its set once."),
+        typer.Option(min=2, help="Number of rotations of a set. 3: each document is in each third of its set once."),
     ] = 3,
     force: Force = False,
 ) -> None:

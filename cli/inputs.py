@@ -46,7 +46,7 @@ def refuse_unknown_judges(names: Sequence[str], judges: Collection[str]) -> None
 
 
 def _columns(given: str) -> ColumnsSection:
-    """ "set=thread,text=body" as what the columns are called; a comma may stand in a column's name."""
+    """ "set=thread,text=body" to name the columns; a column's name may contain a comma."""
     keys = list(ColumnsSection.model_fields)
     found = {}
     for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", given)):

@@ -98,9 +98,7 @@ def fetch(
     if not names and not all_:
         raise UnfitModelError(f"name models, or write --all; embedded models are {', '.join(EMBEDDED_MODELS)}")
     if names and all_:
-        raise UnfitModelError(
-            f"--all is all models, and {', '.join(names)} are named beside it; write the one or the other"
-        )
+        raise UnfitModelError(f"--all means all models, but {', '.join(names)} are named too; write one or the other")
     models = embedded_models(names or EMBEDDED_MODELS)
     refuse_unready(models)
     for model in models:

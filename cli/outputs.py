@@ -10,7 +10,7 @@ def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
     """Refuse an output of another kind, and one that is read or lies in a folder that is read.
 
     A file of another kind could be overwritten by what is written beside the output, or be somebody's own. Whether one of the
-    right kind that is there already may be replaced is for the verb to say; see `refuse_replaced`.
+    right kind that already exists may be replaced is for the verb to say; see `refuse_replaced`.
 
     Raises:
         DataError: the output is refused.
@@ -26,7 +26,7 @@ def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
 
 
 def refuse_replaced(out: Path, remark: str = "") -> None:
-    """Refuse an output that is there already: hours of somebody's work may be in it.
+    """Refuse an output that already exists: hours of somebody's work may be in it.
 
     Args:
         out: where the verb is to write.
@@ -37,4 +37,4 @@ def refuse_replaced(out: Path, remark: str = "") -> None:
     """
     if out.exists():
         more = f" {remark}" if remark else ""
-        raise DataError(f"--out {out}: is there already; name another file, or add --force to replace it.{more}")
+        raise DataError(f"--out {out}: already exists; name another file, or add --force to replace it.{more}")

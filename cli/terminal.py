@@ -86,7 +86,7 @@ def print_plan(recipe: "Recipe") -> None:
 
 
 def say_put_aside(recipe: "Recipe", planned: "Sequence[PlannedStep]") -> None:
-    """Which finished steps are made anew, why, and where their files are put."""
+    """Which finished steps are made again, why, and where their files are put."""
     from ..runfolder.phases import changed_keys
 
     anew = [row for row in planned if row.aside]
@@ -99,7 +99,7 @@ def say_put_aside(recipe: "Recipe", planned: "Sequence[PlannedStep]") -> None:
         else "the recipe is the last command's here: documents, models or files of the run changed, or it was interrupted"
     )
     note(
-        f"Finished steps that are made anew: {len(anew)} of {len(planned)} ({why}). Their earlier files are put aside in"
+        f"Finished steps that are made again: {len(anew)} of {len(planned)} ({why}). Their earlier files are put aside in"
     )
     for folder in dict.fromkeys(row.aside.parent for row in anew if row.aside):
         verbs = [row.step.verb for row in anew if row.aside and row.aside.parent == folder]

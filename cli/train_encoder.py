@@ -40,7 +40,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
         Literal["encoder", "classifier"],
         typer.Option(help="Texts encoded one by one and compared by cosine, or text and claim read together."),
     ] = "encoder",
-    epochs: Annotated[int, typer.Option(min=1, help="Passes at most; it stops after one that is no better.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes at most; it stops after one without improvement.")] = 3,
     most: Annotated[int, typer.Option(min=1, help="Triples of each kind at most; they are drawn.")] = 400,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and of the training.")] = 42,
 ) -> None:

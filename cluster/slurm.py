@@ -221,7 +221,9 @@ def refuse_options(options: Iterable[str]) -> None:
     for each in options:
         found = OPTION.fullmatch(each)
         if len(each.splitlines()) > 1:
-            mistakes.append(f"--sbatch {each!r}: holds a line break, behind which the script would go on; leave it out")
+            mistakes.append(
+                f"--sbatch {each!r}: contains a line break, after which the script would continue; leave it out"
+            )
         elif found is None or SECOND.search(each):
             mistakes.append(
                 f"--sbatch {each!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "
@@ -252,7 +254,7 @@ def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str
         for key, section in recipe.replicated.items()
         if section.replicas != "auto" and 0 < section.gpus_each * section.replicas < nodes.gpus_each
     ]
-    found = [f"GPUs of each node stand idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
+    found = [f"GPUs of each node are idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
     found += idle_engines(recipe, n_requests, nodes.gpus_each, shards)
     if recipe.rounds and nodes.gpus_each:
         config = accelerate_config(recipe.train.accelerate_config)

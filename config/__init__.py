@@ -1,7 +1,7 @@
 """What a recipe may say: its sections as frozen, checked types.
 
 Nothing here imports a model library, so a typing mistake costs half a second and not a minute. Keys that belong to a
-library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as they stand. The sections of single judges are in
+library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on unchanged. The sections of single judges are in
 `judges`, `metrics` and `fairness`, and answer what is asked of all of them (`needs`).
 """
 

@@ -110,5 +110,5 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    with explained(f"{path}: is no judge that `evenhand train-judge` wrote"):
+    with explained(f"{path}: was not written by `evenhand train-judge`"):
         return Combination.model_validate(read_json(path.expanduser()))

@@ -31,7 +31,7 @@ LISTED = re.compile(r"[^\W\d_]+")
 class MatcherSection(NeedySection):
     """What tells how much of each value's text a summary takes up."""
 
-    # "ngram": words, reduced as published; needs NLTK's data. "words": content words as they stand, needs nothing. "bertscore",
+    # "ngram": words, reduced as published; needs NLTK's data. "words": content words unchanged, needs nothing. "bertscore",
     # "bartscore": a model
     kind: Literal["ngram", "words", "bertscore", "bartscore"] = "ngram"
     # Hugging Face id or local folder; None: RoBERTa-large for bertscore, BART-large on CNN/DailyMail for bartscore
@@ -108,7 +108,7 @@ class WordListsSection(Section):
     def refuse(self) -> None:
         """Words must be such as texts are cut into."""
         mistakes = [
-            f"groups.{group}: {word!r} is no single word of letters"
+            f"groups.{group}: {word!r} is not a single word of letters"
             for group, words in self.groups.items()
             for word in words
             if not LISTED.fullmatch(word)
@@ -161,7 +161,7 @@ class ToneSection(NeedySection):
         mistakes = [f"{word!r} is positive and negative: leave it in one" for word in both]
         if self.kind == "lexicon":
             words = (*self.positive, *self.negative)
-            mistakes += [f"{word!r} is no single word of letters" for word in words if not LISTED.fullmatch(word)]
+            mistakes += [f"{word!r} is not a single word of letters" for word in words if not LISTED.fullmatch(word)]
         if mistakes:
             raise ValueError("; ".join(mistakes))
 
@@ -351,7 +351,7 @@ class ContrastJudge(FairnessJudgeSection):
         """Windows of one side must not depend on another's."""
         if self.entailer.dedupe == "sample":
             raise ValueError(
-                "entailer.dedupe: sample takes what two sides say alike from the one that stands later, so that the score would "
+                "entailer.dedupe: sample removes what two sides say alike from the later one, so that the score would "
                 "depend on the order of the documents; write dedupe: document"
             )
 

@@ -15,10 +15,10 @@ THINNED = "thinned"
 class RegenerationSection(Section):
     """Summaries that are drawn once more, because they are far too short or too long; the defaults are the published values."""
 
-    # those of so many white-space words or fewer, and of so many or more
+    # those of at most this many white-space words, and of at least that many
     few_words: int = Field(default=35, ge=0)
     many_words: int = Field(default=75, ge=1)
-    # the draw nearer to so many words is kept, the first of equals
+    # the draw nearer to this many words is kept, the first of equals
     words: int = Field(default=50, ge=1)
     # most tokens of the second draw; the first has the plan's
     max_tokens: int = Field(default=256, ge=1)
@@ -42,7 +42,7 @@ class ThinnedSection(MethodSection):
 
     # share of all documents that is taken from a copy, at least one document
     rate: float = Field(default=0.1, gt=0, lt=1)
-    # a longer summary is cut after its last sentence that ends within so many characters, if that leaves half of them; the
+    # a longer summary is cut after its last sentence that ends within this many characters, if that leaves half of them; the
     # published runs cut at 400. None cuts nothing
     most_characters: int | None = Field(default=None, ge=2)
     # the published runs do all of these three. A refusal and a text that speaks of "document 1" leave an empty summary and an

@@ -1,4 +1,4 @@
-"""Options of a library that a recipe passes on as they stand."""
+"""Options of a library that a recipe passes on unchanged."""
 
 import json
 import re
@@ -69,5 +69,5 @@ def _keys(value: Any) -> Iterator[str]:
             yield from _keys(inner)
 
 
-# options of a library that are passed on as they stand
+# options of a library that are passed on unchanged
 Keywords = Annotated[dict[str, Any], AfterValidator(_plain)]

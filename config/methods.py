@@ -115,7 +115,7 @@ class AttentionReweightingSection(MethodSection):
 
     lays_out_anew: ClassVar[bool] = True
 
-    # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides, as
+    # "target": the passages of the side that is asked for, the others come before them; "all": the passages of all sides, as
     # task.scope: all needs it
     mode: Literal["target", "all"] = "target"
     # false runs the same prompts on the same backend with ordinary attention: the control

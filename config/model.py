@@ -49,11 +49,11 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
     "tokenizer_mode": "the model's own tokenizer is used, so that training sees the same tokens",
     "revision": "write it in the 'model' section",
     "dtype": "write it in the 'model' section",
-    "max_model_len": "write max_model_len beside 'engine'",
+    "max_model_len": "write max_model_len next to 'engine'",
     "trust_remote_code": "remote code is never run",
     "hf_token": "secrets do not belong in a recipe; set HF_TOKEN in the environment",
     "logits_processors": "evenhand's own carries the repetition penalty",
-    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
+    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve next to 'engine'",
     "max_lora_rank": "it is read from the adapter",
 }
 # fields of a server's requests that a recipe must not set -> where it says so, or why not
@@ -69,7 +69,7 @@ OWNED_REQUEST_KEYS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("authorization", "extra_body", "extra_headers", "extra_query", "headers", "max_output_tokens"),
-        "it is no field of a request",
+        "it is not a field of a request",
     ),
     "model": "write server.model",
 }
@@ -122,7 +122,7 @@ class BackendSection(Section):
     requests_per_batch: int = Field(default=64, ge=1)
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
-    # keyword arguments of vllm.LLM, as they stand, or fields of each request to a server (reasoning_effort); the scripted backend
+    # keyword arguments of vllm.LLM, unchanged, or fields of each request to a server (reasoning_effort); the scripted backend
     # has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
 
@@ -172,9 +172,9 @@ Executor = Literal["local", "ray"]
 class ReplicatedSection(BackendSection):
     """What runs a model, in one process or in several side by side."""
 
-    # engines side by side, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, with
-    # executor: ray those of the cluster, and 1 without any. Each has a process and GPUs of its own
-    # (engine.tensor_parallel_size); what is made does not depend on it
+    # engines at the same time, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, with
+    # executor: ray those of the cluster, and 1 without any. Each has its own process and GPUs
+    # (engine.tensor_parallel_size); results do not depend on it
     replicas: Literal["auto"] | Annotated[int, Field(ge=1)] = 1
 
     def refuse(self) -> None:

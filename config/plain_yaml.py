@@ -64,12 +64,14 @@ class _PlainLoader(yaml.SafeLoader):
         anchor, mark, before = event.anchor, event.start_mark, self._n_values
         if isinstance(event, yaml.AliasEvent):
             if anchor in self.anchors and anchor not in self._values_of:
-                raise _refusal(f"alias {shortened(anchor)} stands within what it stands for; write the value out", mark)
+                raise _refusal(
+                    f"alias {shortened(anchor)} refers to a value that contains it; write the value out", mark
+                )
             self._n_values += self._values_of.get(anchor, 0)
         else:
             self._n_values += 1
         if self._depth > MOST_NESTED:
-            raise _refusal(f"values stand within each other beyond {MOST_NESTED} levels", mark)
+            raise _refusal(f"values are nested deeper than {MOST_NESTED} levels", mark)
         if self._n_values > MOST_VALUES:
             raise _refusal(f"comes to more than {MOST_VALUES:,} values, aliases written out", mark)
         self._depth += 1

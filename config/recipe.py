@@ -120,8 +120,8 @@ class Recipe(Section):
     pairs: PairsSection = PairsSection()
     lora: LoraSection = LoraSection()
     train: TrainSection = TrainSection()
-    # keyword arguments of trl.DPOConfig, as they stand. gradient_checkpointing may also be auto, which it is where it is left
-    # out: layers are run again on the way back only where memory is short without
+    # keyword arguments of trl.DPOConfig, unchanged. gradient_checkpointing may also be auto, the default: layers
+    # are run again in the backward pass only if memory is short otherwise
     trainer: Keywords = Field(default_factory=dict)
     # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
     rounds: int = Field(default=1, ge=0, le=99)

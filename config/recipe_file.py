@@ -195,7 +195,7 @@ def _set(values: dict[str, Any], override: str) -> str:
         raise RecipeError(f"--set {shown_override(override)}: the value {error}") from error
     *parents, last = key.split(".")
     if key == EXTENDS:
-        raise RecipeError(f"--set {shown_override(override)}: what a recipe extends stands in its file")
+        raise RecipeError(f"--set {shown_override(override)}: extends can only be written in the recipe's file")
     place, new = values, key
     for depth, step in enumerate(parents, start=1):
         within = place.get(step)

@@ -19,7 +19,7 @@ SENTENCES = ("instruction",)
 class Section(BaseModel):
     """Base of all recipe sections: immutable, unknown keys refused, and so are .inf and .nan."""
 
-    # what is given may be a secret in the wrong place, and libraries print errors as they stand
+    # what is given may be a secret in the wrong place, and libraries print errors unchanged
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 
     @model_validator(mode="after")

@@ -55,8 +55,8 @@ class ServerSection(Section):
     # whether requests are submitted as files (/v1/batches), which hosted APIs answer within a day at half the price: the command
     # submits and ends with exit code 5, and the same command continues; requests_per_batch should be the number of requests
     batches: bool = False
-    # requests begin at even distances, or from 1,200 a minute on some each tenth of a second; of tokens so many may be asked for
-    # at once, then as many a minute. None: no limit. What is sent again does not count
+    # requests are sent at even intervals, or from 1,200 a minute on several each tenth of a second; this many tokens may be asked
+    # for at once, and then this many a minute. None: no limit. Repeated requests do not count
     requests_per_minute: int | None = Field(default=None, ge=1)
     tokens_per_minute: int | None = Field(default=None, ge=1)
     # needed for limits.cost

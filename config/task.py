@@ -15,9 +15,9 @@ class SplitSection(Section):
 
     # the sets whose own `split` has this name; None takes what the seeded split by topic gives
     split: str | None = None
-    # first so many sets in corpus order; None takes all
+    # number of sets, from the first in corpus order; None takes all
     limit: int | None = Field(default=None, ge=1)
-    # so many requests, drawn with the recipe's seed (for training: anew in each round); None takes all
+    # number of requests, drawn with the recipe's seed (for training: a new draw in each round); None takes all
     sample: int | None = Field(default=None, ge=1)
 
 
@@ -68,18 +68,18 @@ class TaskSection(Section):
     # scope: all takes "all-sides" unless another is named, and knows {about} {in_length} {fairness} besides.
     # "released" takes the prompts that the corpus's authors published: `evenhand import polisum --faithful-to-release` keeps them
     template: str = "perspective"
-    # attribute value -> what prompts and openings call it, a plural that can stand after "the": {ban: supporters of the ban}. The
+    # attribute value -> what prompts and openings call it, a plural that can follow "the": {ban: supporters of the ban}. The
     # shipped templates then say "the supporters of the ban argue that"; values without a label stay as they are
     labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     # words a summary opens with; {side} is the capitalised side, or its label; None asks for none, as scope: all does
     opening: str | None = "The {side}"
-    # number of sentences asked for; None asks for none, as scope: all does. "natural", for scope: all, asks for no length at all
+    # number of sentences asked for; None asks for none, as scope: all does. "natural", for scope: all, leaves the length open
     sentences: int | None = Field(default=1, ge=1)
-    # scope: all asks for about so many words; 50 unless sentences say how long the summary is; None asks for none
+    # number of words that scope: all asks for, about; 50 unless sentences say how long the summary is; None asks for none
     words: int | None = Field(default=None, ge=1)
-    # scope: all: what is said of fairness. "generic": each value's share of the summary is to be its share of the documents;
-    # "shares": the same with the shares of the set in per cent; "frequencies": with how many of how many documents; "count": the
-    # model is to count itself, and no value is named. Which document has which value is never told
+    # scope: all: what the prompt says about fairness. "generic": each value's share of the summary should be its share of the
+    # documents; "shares": the same with the shares of the set in per cent; "frequencies": with the numbers of documents; "count":
+    # the model has to count itself, and no value is named. The prompt never says which document has which value
     fairness: Literal["none", "generic", "shares", "frequencies", "count"] = "none"
 
     @model_validator(mode="before")

@@ -57,5 +57,5 @@ def read_trained(model: str) -> TrainedEncoder | None:
             return None
         raise DataError(
             f"{path}: does not say what the model was trained on, as this version of evenhand does: {explain(error)}; train it "
-            "anew with evenhand train-encoder"
+            "again with evenhand train-encoder"
         ) from error

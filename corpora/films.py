@@ -47,7 +47,7 @@ def read_films(path: Path) -> BuiltSets:
         if category == PLOT:
             left_out["plots of films"] += 1
         elif category not in VERDICTS:
-            mistakes.append((line, f"category {shortened(category)} is none of {', '.join((*VERDICTS, PLOT))}"))
+            mistakes.append((line, f"category {shortened(category)} is not one of {', '.join((*VERDICTS, PLOT))}"))
         elif not text or not film:
             mistakes.append(
                 (line, f"column {'movie_name' if text else 'text'!r} is empty; fill it, or take the row out")

@@ -51,7 +51,7 @@ def read_party_debates(path: Path) -> BuiltSets:
     debates: dict[str, list[_Turn]] = {}
     for line, (speaker, text, debate, party) in rows:
         if party not in (*PARTIES, MODERATOR):
-            mistakes.append((line, f"party {shortened(party)} is none of {', '.join((*PARTIES, MODERATOR))}"))
+            mistakes.append((line, f"party {shortened(party)} is not one of {', '.join((*PARTIES, MODERATOR))}"))
         elif not (speaker and text and debate):
             mistakes.append((line, "a cell is empty; fill it, or take the row out"))
         else:

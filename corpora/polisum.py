@@ -163,7 +163,7 @@ def passages_of(item: ReleasedItem) -> Passages:
             return Passages(sides["left"], sides["right"], swapped=label != item.stance)
     raise DataError(
         "document_not_in_input: 'document' is neither the text under 'Left:' nor the one under 'Right:', "
-        "so which side is which cannot be told"
+        "so it is unknown which side is which"
     )
 
 

@@ -128,7 +128,7 @@ def read_any(
             )
         return read_coverage_sets(path)
     if start != "{":
-        raise DataError(f"{path}: is none of the formats of documents that can be read: {FORMATS}")
+        raise DataError(f"{path}: is not one of the formats of documents that can be read: {FORMATS}")
     return read_document_sets(path, attribute)
 
 

@@ -46,7 +46,7 @@ def recipe_keys() -> str:
         "",
         "`extends: FILE` builds on another recipe, named by its path from the file that says so or by its shipped name, such as "
         "`quickstart`. Mappings are merged key by key. Lists, sampling plans, and a section of another `kind` are replaced as "
-        "wholes. `null` in place of a section takes it out.",
+        "wholes. `null` instead of a section takes it out.",
     ]
     for command, root in RECIPES.items():
         lines += ["", f"## Recipes of `evenhand {command}`", *_sections_of(root)]

@@ -55,8 +55,8 @@ def reading(tokenizer: Any, choices: Sequence[str]) -> Reading:
     if len(ids) < len(choices):
         alike = [repr(choice) for choice, token in zip(choices, places[n], strict=True) if token not in ids]
         raise ModelError(
-            f"answers {', '.join(alike)} cannot be told apart by one token of this model, because one begins as the other "
-            "does; use scoring: greedy with it"
+            f"answers {', '.join(alike)} cannot be distinguished by one token of this model, because one begins like "
+            f"the other; use scoring: greedy with it"
         )
     return Reading(tuple(answers[0][:n]), tuple(ids))
 

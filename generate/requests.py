@@ -157,7 +157,7 @@ def refuse_fixed_documents(task: TaskSection, method: str) -> None:
     if RELEASED in template.fields:
         raise RecipeError(
             f"key 'task.template': {template.name!r} takes each prompt as it was published, and generate.method {method!r} lays "
-            "the documents out anew; take the template 'perspective'"
+            "the documents itself; take the template 'perspective'"
         )
 
 

@@ -66,7 +66,7 @@ class KeptRounds:
             if found.call != call or found.asked != _digest(asks):
                 raise StorageError(
                     f"the journal of this stage has, for a batch that is under way, replies to other questions than those of "
-                    f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts anew"
+                    f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts over"
                 )
             self.usage.add(found.prompt_tokens, found.prefilled_tokens)
             return list(found.replies)

@@ -176,7 +176,7 @@ def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> N
     Raises:
         JudgeError: the file cannot be read or is not an AlignScore checkpoint, or its encoder has another size.
         ModelError: the encoder cannot be opened.
-        DataError: the folder is there already and not empty, or cannot be written.
+        DataError: the folder already exists and is not empty, or cannot be written.
     """
     transformers = need("transformers", FEATURE)
     refuse_filled(folder)

@@ -193,7 +193,7 @@ def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, pla
     if code != 0:
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise read_failure(failure) or JudgeError(
-            f"{place}the process of judges {', '.join(names)} {how}; what it said stands above. The same command "
+            f"{place}the process of judges {', '.join(names)} {how}; its output is above. The same command "
             "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
             "backend.engine.gpu_memory_utilization"
         )

@@ -163,7 +163,7 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
 
 
 def keep_verdicts(batch: Batch, work: Sequence[JudgeWork], cache: VerdictCache) -> None:
-    """Put what a batch says into the cache; what is there already stays.
+    """Put what a batch says into the cache; what already exists stays.
 
     Args:
         batch: judgements by some of the judges on some of their inputs.

@@ -43,7 +43,7 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
 
     Raises:
         JudgeError, UnfitModelError: it is no checkpoint of the port, or damaged; nothing is written.
-        DataError: the folder is there already and not empty, or cannot be written.
+        DataError: the folder already exists and is not empty, or cannot be written.
     """
     torch = need("torch", FEATURE)
     transformers = need("transformers", FEATURE)
@@ -98,7 +98,9 @@ def _settings(folder: Path) -> dict[str, Any]:
     try:
         found = read_json(folder / "config.json")
     except StorageError as error:
-        raise JudgeError(f"{folder}: a BLEURT checkpoint needs its config.json beside the weights ({error})") from error
+        raise JudgeError(
+            f"{folder}: a BLEURT checkpoint needs its config.json next to the weights ({error})"
+        ) from error
     if not isinstance(found, dict) or found.get("model_type") != "bleurt":
         kind = found.get("model_type") if isinstance(found, dict) else None
         raise JudgeError(

@@ -85,7 +85,7 @@ class VerdictCache:
         return found
 
     def keep(self, signature: str, verdicts: Mapping[Judged, Verdict]) -> None:
-        """Store verdicts; a score that is there already stays."""
+        """Store verdicts; a score that already exists stays."""
         rows = [
             (verdict_key(signature, judged), signature, v.score, v.unscored, v.raw, v.attempts)
             for judged, v in verdicts.items()
@@ -111,9 +111,7 @@ def _verdict(score: Any, raw: Any, attempts: Any) -> Verdict:
     if not (
         isinstance(score, float) and math.isfinite(score) and isinstance(raw, str | None) and isinstance(attempts, int)
     ):
-        raise sqlite3.DataError(
-            f"it holds {shortened((score, raw, attempts))} in place of a score, a text and a number"
-        )
+        raise sqlite3.DataError(f"it holds {shortened((score, raw, attempts))} instead of a score, a text and a number")
     return Verdict(score, None, raw, attempts)
 
 

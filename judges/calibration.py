@@ -249,7 +249,7 @@ def read_calibration(path: Path) -> Calibration:
     except StorageError as error:
         raise DataError(f"{error}; `{HOW}` writes one") from error
     except DataError as error:
-        raise DataError(f"{error}; `{HOW}` writes it anew") from error
+        raise DataError(f"{error}; `{HOW}` writes it again") from error
 
 
 def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:

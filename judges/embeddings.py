@@ -67,4 +67,4 @@ def _vector(kept: object, size: int) -> Vector:
         vector: Vector = np.frombuffer(kept, dtype="<f4").astype(np.float32)
         if np.isfinite(vector).all():
             return vector
-    raise sqlite3.DataError(f"it holds a row that is no embedding of {size} numbers")
+    raise sqlite3.DataError(f"it holds a row that is not an embedding of {size} numbers")

@@ -113,4 +113,4 @@ def refuse_filled(folder: Path) -> None:
         DataError: it is a file, or not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"--out {folder}: is there already and not empty; name a new folder")
+        raise DataError(f"--out {folder}: already exists and is not empty; name a new folder")

@@ -100,9 +100,7 @@ def read_weights(path: Path) -> ReadOut:
         raise JudgeError(f"judge 'summac': weights {str(path)!r} has tensors {shapes}; the read-out has {SHAPES}")
     values = {name: tensor.astype(float) for name, tensor in tensors.items()}
     if not all(np.isfinite(value).all() for value in values.values()):
-        raise JudgeError(
-            f"judge 'summac': weights {str(path)!r} hold numbers that are none (NaN or infinite); convert again"
-        )
+        raise JudgeError(f"judge 'summac': weights {str(path)!r} hold NaN or infinite numbers; convert again")
     return ReadOut(
         bins=values["mlp.weight"][0],
         bias=float(values["mlp.bias"][0]),

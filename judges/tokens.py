@@ -30,9 +30,7 @@ def open_tokenizer(folder: str, revision: str | None, feature: str) -> Any:
     """
     tokenizer = open_foreign(folder, feature, revision, split_special_tokens=True, truncation_side="right")
     if not tokenizer.is_fast:
-        raise JudgeError(
-            f"{feature}: the tokenizer of {folder!r} is none of the 'fast' kind; save it with tokenizer.json"
-        )
+        raise JudgeError(f"{feature}: the tokenizer of {folder!r} is not a fast tokenizer; save it with tokenizer.json")
     return tokenizer
 
 

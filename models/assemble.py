@@ -139,7 +139,7 @@ def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
     for file, expected in model.files.items():
         path = place / file if is_folder else place
         if not path.is_file():
-            return f"{path} is not there, or is no file"
+            return f"{path} is not there, or is not a file"
         if file == model.weights and not thoroughly:
             if (n_bytes := path.stat().st_size) != model.n_bytes:
                 return f"{path} has {n_bytes:,} bytes, not {model.n_bytes:,}"
@@ -153,8 +153,7 @@ def _strangers(model: EmbeddedModel, place: Path) -> str:
     if not (place.is_dir() and (foreign := _foreign(model, place))):
         return ""
     return (
-        f"{', '.join(map(str, foreign))} beside it: nobody registered that, and what lies beside weights may be loaded with "
-        "them"
+        f"{', '.join(map(str, foreign))} next to it: not registered, and files next to weights may be loaded with them"
     )
 
 

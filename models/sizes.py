@@ -131,7 +131,7 @@ def layers_name(model: Any) -> str:
         name: len(m) for name, m in model.named_modules() if type(m).__name__ == "ModuleList" and len(m)
     }
     if not lists:
-        raise ModelError(f"{type(model).__name__} has no list of layers, so its sizes cannot be told")
+        raise ModelError(f"{type(model).__name__} has no list of layers, so its sizes are unknown")
     return max(lists, key=lambda name: lists[name])
 
 

@@ -119,7 +119,7 @@ def refuse_strange_numbers(names: Collection[str], what: str) -> None:
     """
     if names:
         raise UnfitModelError(
-            f"{what} holds numbers that are none (NaN or infinite) in {cut_names(names)}; {GET_AGAIN}, or, where it was made "
+            f"{what} holds NaN or infinite numbers in {cut_names(names)}; {GET_AGAIN}, or, where it was made "
             "for bfloat16, write dtype: bfloat16"
         )
 

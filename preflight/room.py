@@ -246,8 +246,8 @@ def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str,
         room -= max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
     if room < 1:
         raise RecipeError(
-            f"key 'judges.{name}.backend.max_model_len': {length} tokens have no room for a source beside the judge's own prompt "
-            f"and its reply; write more than {length - room}"
+            f"key 'judges.{name}.backend.max_model_len': {length} tokens have no room for a source in addition to the "
+            f"judge's own prompt and its reply; write more than {length - room}"
         )
     # a source that is cut fits
     if needs.overflow == "truncate":

@@ -164,7 +164,7 @@ class Pairer:
         folder = self._phase.folder
         if self._without_differences:
             mistakes = [
-                f"{folder / JUDGEMENTS}: {each} lacks the differences by value; let a judge of kind equal-coverage judge anew"
+                f"{folder / JUDGEMENTS}: {each} lacks the differences by value; let a judge of kind equal-coverage judge again"
                 for each in self._without_differences
             ]
             raise DataError(listed(mistakes))

@@ -72,8 +72,8 @@ class Assignment(NamedTuple):
         """
         if stage.key != self.key:
             raise StorageError(
-                f"{stage.folder}: the recipe, what it reads, or a model changed while the stage was at work; the same command "
-                "begins anew"
+                f"{stage.folder}: the recipe, what it reads, or a model changed while the stage was running; the same "
+                f"command starts over"
             )
         return Journal(stage.journal_path(self.shard.part(self.part)), line)
 

@@ -207,7 +207,7 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None
                 n_idle = n_engines - n_batches
                 remedy = f": write requests_per_batch: {n // n_engines}" if n >= n_engines else ""
                 batches = f"{n_batches} batch{'es' * (n_batches > 1)} of {section.requests_per_batch}"
-                idle = f"{n_idle} of {n_engines} engines stand{'s' * (n_idle == 1)} idle{remedy}"
+                idle = f"{n_idle} of {n_engines} engines {'is' if n_idle == 1 else 'are'} idle{remedy}"
                 found[key] = n, f"{n:,} {phase.split} requests are {batches}, and {idle}"
     alike: dict[str, list[str]] = {}
     for key, (_, text) in found.items():

@@ -167,7 +167,7 @@ def _places(folder: Path) -> dict[str, int]:
     places: dict[str, int] = {}
     for place, request in enumerate(iter_jsonl(folder / REQUESTS, _Id)):
         if places.setdefault(request.id, place) != place:
-            raise DataError(f"{folder / REQUESTS}: request {request.id!r} stands there twice; keep one of the two")
+            raise DataError(f"{folder / REQUESTS}: request {request.id!r} occurs there twice; keep one of the two")
     return places
 
 
@@ -216,7 +216,7 @@ class _Lines(Generic[R]):
                 return place, tuple(lines)
             if place is not None:
                 self.mistakes.append(
-                    f"{self._path}: lines of request {request_id!r} stand apart or in another order than in {REQUESTS}"
+                    f"{self._path}: lines of request {request_id!r} are separated or in another order than in {REQUESTS}"
                 )
             elif not self._skips_strays:
                 self.mistakes += [

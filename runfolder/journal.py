@@ -36,7 +36,7 @@ BEGINNING = b'{"line":'
 KEY = re.compile(r"[^.]+\.([0-9a-f]{16})\.(.+\.)?partial\.jsonl")
 REMEDY = (
     "\nThis is the journal of an interrupted stage. Delete the line named and all lines after it, and their work is done "
-    "again; or delete the file, and the stage starts anew."
+    "again; or delete the file, and the stage starts over."
 )
 
 
@@ -78,7 +78,7 @@ class Journal(Generic[R]):
             if not self._starts and not line.startswith(BEGINNING):
                 raise StorageError(
                     f"{self.path}:1: is not a line of this version's journals, which hold a digest each; finish the stage with "
-                    "the version that began it, or move the file away, and the stage starts anew"
+                    "the version that began it, or move the file away, and the stage starts over"
                 )
             self._digest = self._checked(line)
             self._starts.append(self._end)
@@ -92,7 +92,7 @@ class Journal(Generic[R]):
         number = int(found[1])
         if number != len(self):
             problem = (
-                "lines before it are lost" if number > len(self) else "it stands there twice or in another's place"
+                "lines before it are lost" if number > len(self) else "it occurs there twice or in another's place"
             )
             raise self._refusal(len(self), f"has the number {number} where {len(self)} is expected: {problem}")
         digest = found[2].decode()

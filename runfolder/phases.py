@@ -163,7 +163,7 @@ def changed_keys(recipe: Recipe, path: Path | None = None) -> list[str]:
     try:
         earlier = load_recipe(path or recipe.output / RESOLVED)
     except RecipeError:
-        # of a version that knew other keys, or damaged; the next command writes it anew
+        # of a version that knew other keys, or damaged; the next command writes it again
         return []
     # the same folder may be written in several ways
     return [key for key in differing_keys(earlier, recipe) if key != "output"]

@@ -129,7 +129,7 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
             if holder["recipe"] != recipe:
                 raise StorageError(
                     f"{folder / 'recipe.yaml'}: is not what {_named(holder)} was started with: it was changed while the run is "
-                    "under way. The same command writes it anew and continues"
+                    "under way. The same command writes it again and continues"
                 )
             return False
         if (holder and _is_here(holder) and is_alive(holder["pid"])) or time.monotonic() > deadline:

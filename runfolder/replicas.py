@@ -178,7 +178,7 @@ class _Waiting:
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
                     f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died: "
-                    f"{given_up}. What it said stands above. The same command continues"
+                    f"{given_up}. Its output is above. The same command continues"
                 )
 
     def close(self) -> None:
@@ -287,8 +287,8 @@ class _Replica:
                 return worker
             how = self._death(worker)
         raise ModelError(
-            f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; what it said stands "
-            "above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "
+            f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; its output is "
+            f"above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "
             "on a GPU, engine.gpu_memory_utilization"
         )
 

@@ -63,7 +63,7 @@ class Receipt(BaseModel):
         Raises:
             StorageError: the counts are not of that stage.
         """
-        with explained(f"receipt of {self.stage}", "; delete it, and the stage runs anew", StorageError):
+        with explained(f"receipt of {self.stage}", "; delete it, and the stage runs again", StorageError):
             return model.model_validate(self.counts)
 
     @property
@@ -233,7 +233,7 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
     if changed:
         raise DataError(
             f"{', '.join(changed)}: changed since {stage!r} made it, whose receipt is {path}; run {stage!r} of this phase again, "
-            "which puts the file aside and makes it anew, or delete the receipt to go on with the file as it is"
+            "which puts the file aside and makes it again, or delete the receipt to go on with the file as it is"
         )
     return found
 
@@ -265,7 +265,7 @@ def read_receipt(path: Path) -> Receipt | None:
     try:
         return parse_line(read_text(path), Receipt)
     except (DataError, DamagedFileError) as error:
-        raise StorageError(f"{path}: is not a receipt: {error}; delete it, and the stage runs anew") from error
+        raise StorageError(f"{path}: is not a receipt: {error}; delete it, and the stage runs again") from error
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -166,7 +166,7 @@ def _mode(section: WandbSection) -> str:
     asked = os.environ.get("WANDB_MODE") or section.mode
     if asked not in MODES:
         raise RecipeError(
-            f"WANDB_MODE is {asked!r}, which is none of wandb's modes: {', '.join(dict.fromkeys(MODES.values()))}"
+            f"WANDB_MODE is {asked!r}, which is not one of wandb's modes: {', '.join(dict.fromkeys(MODES.values()))}"
         )
     return MODES[asked]
 

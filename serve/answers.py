@@ -130,8 +130,8 @@ def rewards_for_openrlhf(found: Rewarded, judges: Sequence[str], stand_in: float
     without = [place for place, (reward, _) in enumerate(found) if reward is None]
     if stand_in is None and without:
         raise NoSummaryError(
-            f"{len(without)} of {len(found)} summaries have no reward, the first at {without[0]}; write the number that is to "
-            "stand for it into the address: /v1/score?unscored=0"
+            f"{len(without)} of {len(found)} summaries have no reward, the first at {without[0]}; write the number "
+            f"that replaces it into the address: /v1/score?unscored=0"
         )
     filled = _filled([reward for reward, _ in found], stand_in)
     scores = [{each.judge: each.score for each in said} for _, said in found]
@@ -156,5 +156,5 @@ def stand_in_of(given: str | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"unscored={given[:20]!r} is no number")
+        raise DataError(f"unscored={given[:20]!r} is not a number")
     return number

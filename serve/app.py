@@ -217,9 +217,9 @@ class Service:
         try:
             body = json.loads(found)
         except (ValueError, RecursionError) as error:
-            raise Refusal(400, "invalid_json", "the body is no JSON") from error
+            raise Refusal(400, "invalid_json", "the body is not JSON") from error
         if not isinstance(body, dict):
-            raise Refusal(400, "invalid_json", "the body is no JSON object")
+            raise Refusal(400, "invalid_json", "the body is not a JSON object")
         return body
 
 

@@ -201,9 +201,9 @@ def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
     try:
         said = json.loads(label) if isinstance(label, str) else label
     except ValueError as error:
-        raise DataError(f'label {place} is no JSON; it needs the documents: {{"documents": [...]}}') from error
+        raise DataError(f'label {place} is not JSON; it needs the documents: {{"documents": [...]}}') from error
     if not isinstance(said, Mapping):
-        raise DataError(f'label {place} is no object; it needs the documents: {{"documents": [...]}}')
+        raise DataError(f'label {place} is not an object; it needs the documents: {{"documents": [...]}}')
     return read(Item, {**said, "summary": END.sub("", query[len(prompt) :]).strip()}, f"label {place}")
 
 

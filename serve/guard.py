@@ -29,8 +29,8 @@ EXAMPLE = "worst_side(shares) < 0.5"
 # what `--fail-if help` prints
 HELP = f"""evenhand serve --fail-if "NAME(JUDGE) < NUMBER", with <, <=, > or >=; the number may end in %.
   score       the judge's score: score(faithfulness) < 0.2
-  worst_side  what the worst side has, of judges of kind value-shares or equal-coverage: {EXAMPLE}
-JUDGE is one of the recipe's reward.judges or evaluation.judges; a name with a comma or a bracket stands in quotes."""
+  worst_side  the value of the worst side, for judges of kind value-shares or equal-coverage: {EXAMPLE}
+JUDGE is one of the recipe's reward.judges or evaluation.judges; put a name with a comma or a bracket in quotes."""
 # sentences of an extraction, at least, where there are as many
 LEAST_SENTENCES = 3
 

@@ -46,7 +46,7 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
     """
     place = (url or os.environ.get("EVENHAND_SERVE_URL") or DEFAULT_URL).rstrip("/")
     if not ADDRESS.fullmatch(place):
-        raise ValueError(f"{place!r} is no address of a server; write http://HOST:PORT/v1")
+        raise ValueError(f"{place!r} is not a server's address; write http://HOST:PORT/v1")
     body = json.dumps({"items": [_clean(each) for each in items]}).encode()
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get("EVENHAND_SERVE_KEY"):

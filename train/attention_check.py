@@ -120,7 +120,7 @@ def try_attention(
         except REFUSALS as refusal:
             return None, f"{type(refusal).__name__}: {str(refusal).strip().splitlines()[0] if str(refusal) else ''}"
         for name, error in errors.items():
-            # also where it is no number
+            # also where it is not a number
             if not error <= TOLERANCES[dtype]:
                 return None, f"{name} off by {error:.2g} with {_told(kind)}, at most {TOLERANCES[dtype]:g} is usual"
             largest = max(largest, error)

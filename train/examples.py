@@ -175,7 +175,7 @@ class _Tokens:
             yield (
                 f"request {pair.request_id!r}: training would see other tokens than generation did (digest {found}, the pair "
                 f"says {pair.prompt_digest!r}); train the model that generated, with the same tokenizer and chat template, or "
-                "generate anew"
+                "generate again"
             )
         for name, ids, text in (
             ("chosen_token_ids", pair.chosen_token_ids, pair.chosen_text),

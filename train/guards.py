@@ -62,7 +62,7 @@ def _length(mean_tokens: Mapping[str, float]) -> Iterator[str]:
         yield (
             f"chosen summaries have {chosen:.1f} tokens on average and rejected ones {rejected:.1f}, a ratio of "
             f"{chosen / rejected:.3f} (above {MOST_LENGTH_RATIO:.3f} or below {1 / MOST_LENGTH_RATIO:.3f} is far): the model may "
-            "learn length in place of what the reward means. Lower pairs.most_length_ratio, or look at what the judges say of "
+            "learn length instead of what the reward means. Lower pairs.most_length_ratio, or look at what the judges say of "
             "length"
         )
 
@@ -75,8 +75,9 @@ def _gap(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) 
         return
     if margin - before > GROWN and accuracy < LEAST_ACCURACY:
         yield (
-            f"the mean reward margin grew from {before:.2f} to {margin:.2f} (first and last quarter), but only {accuracy:.0%} of "
-            f"the pairs stand in their order (less than {LEAST_ACCURACY:.0%} is near chance): a few pairs carry the mean. Look "
+            f"the mean reward margin grew from {before:.2f} to {margin:.2f} (first and last quarter), but only "
+            f"{accuracy:.0%} of the pairs are in the right order (less than {LEAST_ACCURACY:.0%} is near chance): a "
+            f"few pairs carry the mean. Look "
             "at the pairs of largest margin, or raise pairs.least_margin"
         )
 

@@ -111,7 +111,7 @@ def n_processes(section: TrainSection, config: Path) -> int:
         # accelerate leaves it to mpirun to start the others
         raise RecipeError(
             f"key 'train.accelerate_config': of {config}, whose distributed_type is MULTI_CPU, accelerate starts one process "
-            f"in place of {processes}; write distributed_type: MULTI_GPU there beside use_cpu: true, which starts all of them "
+            f"instead of {processes}; write distributed_type: MULTI_GPU there with use_cpu: true, which starts all of them "
             "on the CPU"
         )
     if processes % machines:
@@ -296,7 +296,7 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
         raise RecipeError(f"key '{program} cannot be started: {error.strerror}") from error
     if code != 0:
         raise read_failure(failure) or ModelError(
-            f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
+            f"{phase.name}: training ended with exit code {code}; its output is above. The same command continues from "
             "the last checkpoint. When memory was short: write trainer.gradient_checkpointing: true, "
             "lower train.max_tokens_per_pass (pairwise: trainer.per_device_train_batch_size), or shorten the prompts"
         )

@@ -70,7 +70,7 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     """Micro-batches that a process adds up in a step.
 
     Raises:
-        RecipeError: train.global_batch_size is not a multiple of what all processes take at once, or what is counted is no number
+        RecipeError: train.global_batch_size is not a multiple of what all processes take at once, or a count is not a number
             of at least 1.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size

@@ -113,6 +113,6 @@ def _find(keys: Sequence[str]) -> dict[str, Logps]:
             if row is not None:
                 # SQLite keeps values of any type in any column, so a damaged or foreign file may hold some
                 if not all(isinstance(each, float) and math.isfinite(each) for each in row):
-                    raise sqlite3.DataError(f"it holds {shortened(row)} in place of two numbers")
+                    raise sqlite3.DataError(f"it holds {shortened(row)} instead of two numbers")
                 found[key] = (row[0], row[1])
     return found

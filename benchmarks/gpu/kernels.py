@@ -106,7 +106,7 @@ def against_alone(model: Any, family: str, dtype: torch.dtype, device: torch.dev
     found: dict[str, float | None] = {}
     for what, ours, theirs, wanted in zip(Scores._fields, packed, plain, exact, strict=True):
         mine, usual = (float((each - wanted).norm() / wanted.norm()) for each in (ours, theirs))
-        # also where it is no number
+        # also where it is not a number
         assert mine <= 2 * usual + ROOM, f"{what} off by {mine:.2g}, where the plain path is off by {usual:.2g}"
         found |= {f"{what}_error": mine, f"plain_{what}_error": usual}
     return found

@@ -73,7 +73,7 @@ def _tests(audit: Audit) -> str:
     """How differences are tested, and what so few sets can show."""
     tests = [each for each in audit.differences if each.p_value is not None]
     said = (
-        f"p is two-sided, of exchanging the systems within sets, corrected for these {len(tests)} tests and no others. There is "
+        f"p-values: two-sided, paired exchange test over sets, corrected for these {len(tests)} tests and no others. There is "
         "a clear difference where the adjusted p is small and the interval does not include zero."
     )
     if not tests:
@@ -87,7 +87,7 @@ def _tests(audit: Audit) -> str:
     what = (
         "so that no difference is clear"
         if n_needed > len(tests) or n_sets < LEAST_SETS
-        else f"so that a difference is clear only beside at least {counted(n_needed - 1, 'other')}"
+        else f"so that a difference is clear only together with at least {counted(n_needed - 1, 'other')}"
     )
     return f"{said} With {counted(n_sets, 'set')} no p below {said_p(least).removeprefix('p = ')} is possible, {what}."
 
@@ -96,10 +96,10 @@ def _lengths(audit: Audit) -> str:
     """How long the systems' summaries are, and what that has to do with differences."""
     said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     return (
-        f"Summaries have so many words on average: {said}. Beside a difference stands what is left of it beyond what would be "
-        "expected of summaries as long, in words as common, that take no side; a warning says of which clear differences of "
-        "whole measures half or more would clearly be expected. With one summary of a set no more is known of length: evenhand "
-        "compare holds systems at equal length, by several candidates of a request."
+        f"Average number of words of the summaries: {said}. Each difference is shown with what is left of it beyond what would "
+        "be expected of summaries of the same length, in equally common words, that take no side; a warning says of which clear "
+        "differences of whole measures half or more would clearly be expected. With one summary per set no more is known about "
+        "length: evenhand compare compares systems at equal length, with several candidates of a request."
     )
 
 

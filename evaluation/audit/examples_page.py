@@ -18,9 +18,9 @@ def examples(audit: Audit) -> Iterator[Block]:
     if found:
         yield Heading(
             "The most unfair summaries",
-            lead="Of each family of measures, those in which the value that it names first is farthest off what is expected; "
+            lead="Of each family of measures, those in which the value that it names first is farthest from what is expected; "
             "where it names nobody, those in which some value is farthest below; and without a chance level those that are most "
-            "unfair by its own measure. The farthest stand first. Beside each sentence stands whose documents it takes up.",
+            "unfair by its own measure. The farthest come first. Each sentence is shown with the documents that it takes up.",
         )
     for heading, examples in found.items():
         yield Heading(heading, 3)

@@ -201,7 +201,7 @@ def order_sentence(effects: Sequence[Effect], follows: str) -> str:
     mine = [each for each in effects if each.follows == follows]
     clear = [each for each in mine if each.verdict in ("higher", "lower") and each.gap is not None]
     if all(each.gap is None for each in mine):
-        return "Place and documents cannot be told apart: the orders do not move documents through all thirds of their sets."
+        return "Place and documents cannot be separated: the orders do not move documents through all thirds of their sets."
     is_place = follows == "place"
     where = "Whatever documents stand in it" if is_place else "Wherever they stand"
     if not clear:

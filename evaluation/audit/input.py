@@ -272,7 +272,8 @@ def _with_places(
     others = [label for label, _ in wanted.summaries[1:]]
     if set(files) != set(others) or len(files) < len(wanted.orders) or wanted.references:
         mistakes.append(
-            f"--order is given for {', '.join(files)}: the first of --summaries is of the documents as they stand, and each of "
+            f"--order is given for {', '.join(files)}: the first of --summaries is of the documents in their own "
+            f"order, and each of "
             "the others, made by the same summarizer, needs one, --order LABEL=FILE; there are no --references then"
         )
         return list(systems)
@@ -282,7 +283,7 @@ def _with_places(
         places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
         if places and all(list(its) == sorted(its) for its in places.values()):
             raise DataError(
-                f"--order {system.label}={path}: has the documents as they stand in {wanted.documents}; name the file that "
+                f"--order {system.label}={path}: has the documents in the same order as {wanted.documents}; name the file that "
                 f"{system.label} was made from, or leave both out"
             )
         return replace(system, places=places)
@@ -291,7 +292,7 @@ def _with_places(
 
 
 def _each(systems: Sequence[System], made: Callable[[System], System], mistakes: list[str]) -> list[System]:
-    """The systems as they are made anew; those that cannot be are absent, and among the mistakes."""
+    """The systems as they are made again; those that cannot be are absent, and among the mistakes."""
     found = []
     for system in systems:
         try:

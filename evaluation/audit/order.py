@@ -36,7 +36,7 @@ from .figures import Bools, Figures, Floats, Measured, TakenApart, in_order, mos
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
 NO_MATCH = "no matched word"
-BLOCKS = "values that stand in a third of their own"
+BLOCKS = "values that are alone in a third"
 # what a gap may follow, as `place_and_documents` has it
 FOLLOWS: tuple[Literal["order of the file", "place", "documents"], ...] = ("order of the file", "place", "documents")
 WITHIN = f"{EQUAL_COMMONNESS} within each value"

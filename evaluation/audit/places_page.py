@@ -16,7 +16,7 @@ def places(audit: Audit) -> Iterator[Block]:
             lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
             "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
             f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
-            "documents in other orders, and --order holds their summaries against each other.",
+            "documents in other orders, and --order compares their summaries.",
         )
         yield table("by place", ("place", "in documents", "in summaries", _gaps(audit, "order")), groups)
 
@@ -30,8 +30,8 @@ def orders(audit: Audit) -> Iterator[Block]:
         "Place or documents",
         lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
         "gaps in points of room to what is expected of summaries that take no side, where those by place ask within each "
-        f"{audit.attribute}. First the gap of each third in the order of the file; then what any documents have that stand "
-        "there; then what its documents have wherever they stand. The first is about the sum of the others.",
+        f"{audit.attribute}. First the gap of each third in the order of the file; then the gap of any documents at "
+        "that place; then the gap of its documents at any place. The first is about the sum of the others.",
     )
     rows = (
         row(
@@ -58,7 +58,7 @@ def tones(audit: Audit) -> Iterator[Block]:
             "Tone",
             lead=f"How much of the tone is positive beside the words that documents of one {audit.attribute} alone have, in "
             "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
-            "words. What tells tone is often wrong of a single sentence: read some before you conclude.",
+            "words. Scorers of tone are often wrong about a single sentence: read some before you conclude.",
         )
         yield table("tone", (audit.attribute, "in documents", "in summaries", _gaps(audit, "tone")), groups)
 

@@ -255,6 +255,6 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     except ValidationError as error:
         said = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
         raise DataError(
-            f"{option}{f' --model {model_name}' if model_name else ''}: {said}; options besides the model stand in a "
-            f"file: --{part} FILE.yaml"
+            f"{option}{f' --model {model_name}' if model_name else ''}: {said}; write options other than the model in "
+            f"a file: --{part} FILE.yaml"
         ) from error

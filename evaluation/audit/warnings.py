@@ -95,8 +95,8 @@ def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
     if not family.entailer.reads_pairs:
         yield (
-            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of what its summaries say is in any "
-            f"document by {family.by}. With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
+            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of the summaries' content is found in "
+            f"any document ({family.by}). With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
             f"whether a {family.attribute} is covered less or more, nor which system is fairer (another --entailer may help)."
         )
 
@@ -338,8 +338,8 @@ def fairest(audit: Audit) -> str:
         )
     if any(n.measure.kind == OPINION_GRAPH for n in audit.aggregates):
         said.append(
-            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever "
-            "they say."
+            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher "
+            "regardless of their content."
         )
     return " ".join(said)
 
@@ -355,7 +355,7 @@ def of_wholes(audit: Audit) -> str:
     )
     return (
         "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
-        f"less or more is said by value. A gap below 0 is no finding that the summaries are fair{by_halves}."
+        f"less or more is said by value. A gap below 0 does not show that the summaries are fair{by_halves}."
     )
 
 
@@ -384,14 +384,14 @@ def unusual_intervals(audit: Audit) -> str:
 
 
 def too_narrow(numbers: Sequence[Number]) -> str:
-    """Of which measures intervals hold less than they say, by the simulation; "" where none does."""
+    """Of which measures intervals cover the true value less often than stated, by the simulation; "" where none does."""
     marked = dict.fromkeys(number.measure.kind for number in numbers if is_too_narrow(number))
     said = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
     if not said:
         return ""
     return (
-        f'"{TOO_NARROW.capitalize()}": the interval of {said} holds less often than it says: 95 % intervals had the true number '
-        "in them in 81 to 89 % of simulated audits of 12 to 30 sets."
+        f'"{TOO_NARROW.capitalize()}": the interval of {said} covers the true value less often than stated: 95 % intervals '
+        "covered it in 81 to 89 % of simulated audits of 12 to 30 sets."
     )
 
 

@@ -240,7 +240,7 @@ def cautions(
     counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
     if any(missed > MANY * written for _, missed, written in counts):
         yield (
-            "The recogniser missed persons whose name stands in the summary ("
+            "The recogniser missed persons whose name is in the summary ("
             f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
             "Compare with measures.persons: known, or take a better pipeline."
         )

@@ -102,8 +102,8 @@ def page(report: BiasReport) -> Page:
             *_not_measured(report),
             *_left_out(report),
         ),
-        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how "
-        "a name reads says nothing of what a person is.",
+        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
+        "reads says nothing about a person.",
     )
 
 
@@ -231,7 +231,7 @@ def _examples(report: BiasReport) -> Iterator[Block]:
     yield Heading(
         "Examples",
         lead="Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
-        "in which most persons are named by one summary only. They were chosen for that and do not stand for an average.",
+        "in which most persons are named by one summary only. They were chosen for that and are not typical.",
     )
     for example in report.examples:
         persons = (

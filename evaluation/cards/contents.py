@@ -69,7 +69,7 @@ FIELDS = {
     "request_id, set_id, side": "which request and document set, and the side that the summary was to represent",
     "chosen_id, rejected_id": "the two candidates in candidates.jsonl",
     "chosen_reward, rejected_reward, margin": "the combined score of the reward's judges, and by how much it differs",
-    "weight": "how much the pair counts in the loss beside the others",
+    "weight": "weight of the pair in the loss, relative to the others",
     "prompt_digest, chosen_token_ids, rejected_token_ids": "the tokens as they were generated, where the engine gave them",
 }
 
@@ -219,7 +219,7 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
     worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
     if calibrated := {name: each for name, each in worth.known.items() if name in names}:
         yield Prose(
-            "What they are worth beside length, and what led them astray, by evenhand audit-judge (docs/judges.md of evenhand)."
+            "Their quality compared with length, and their faults, by evenhand audit-judge (docs/judges.md of evenhand)."
         )
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
     if rest := [name for name in names if name not in measured and name not in calibrated]:

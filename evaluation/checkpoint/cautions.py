@@ -34,8 +34,8 @@ def cautions(
             yield f"{none} of {n} requests have no candidate of the {output.policy} model and are left out."
         if fewer := int((n_candidates < wanted).sum()) - none:
             yield (
-                f"{fewer} of {n} requests have fewer than {wanted} candidates of the {output.policy} model; the best of those "
-                "they have stands in."
+                f"{fewer} of {n} requests have fewer than {wanted} candidates of the {output.policy} model; the best "
+                f"of those they have is used instead."
             )
     total = sum(int(output.ranked.n_candidates.sum()) for output in outputs)
     for judge in outputs[0].phase.judges:

@@ -159,7 +159,7 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))} in place of {signed(d.mean)}"
+        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))} instead of {signed(d.mean)}"
         for d, judge in _overall(evidence)
         if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
     ]
@@ -213,7 +213,7 @@ def _for_whom(evidence: Evidence) -> str:
 
 def _how_sure(evidence: Evidence) -> str:
     if not evidence.is_compared:
-        return "There is one system, and nothing to compare it with: evenhand compare sets runs of other recipes beside it."
+        return "There is one system, and nothing to compare it with. Use evenhand compare for runs of other recipes."
     overall = [d for d in evidence.differences if d.side is None and d.n]
     if not overall:
         return "No request has scores under two systems, so nothing can be compared."
@@ -229,7 +229,7 @@ def _how_sure(evidence: Evidence) -> str:
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over whole sets and p of exchanging the systems within sets, "
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals and p-values from a paired exchange test over sets, "
         f"from {most.resamples:,} draws{unless}. Of the {counted(len(deciding), 'difference')} by the judges "
         f"that decide, {clear} {'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
         f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."

@@ -195,7 +195,7 @@ def round_warnings(found: Rounds) -> Iterator[str]:
     if found.left_out:
         yield (
             f"{counted(found.left_out, 'request')} without a candidate, a reward or a report judge's score in one of the rounds: "
-            "where reward and report judges part is told by the others."
+            "whether reward and report judges diverge is judged by the others."
         )
 
 
@@ -203,13 +203,13 @@ def parting_sentence(found: Rounds) -> str:
     """Whether the reward and the report's judges part, and where."""
     last, step = round_label(found.rounds[-1]), found.parting
     if not found.judges:
-        return "No judge of the report is independent of the reward and has a direction, so nothing shows whether they part."
+        return "No judge of the report is independent of the reward and has a direction, so nothing shows whether they diverge."
     if not found.steps:
-        return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges part."
+        return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges diverge."
     if step is None:
         return (
-            "No clear sign of reward hacking: reward and report judges do not clearly part. That the reward clearly rises where "
-            "the judges do not is no parting by itself: in small runs it is usual."
+            "No clear sign of reward hacking: reward and report judges do not clearly diverge. If the reward clearly rises and "
+            "the judges do not, this does not count as diverging by itself: it is usual in small runs."
         )
     rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"
     if step.has_fallen:

@@ -26,7 +26,7 @@ def rounds_section(report: Report) -> Iterator[Block]:
     yield Heading(
         "Rounds",
         lead="One draw from the untrained model, and from the adapter of each evaluated round, for the same test requests. "
-        f"Rounds count from 0; the untrained model stands at {number(FIRST, 0)}.",
+        f"Rounds count from 0; the untrained model is at {number(FIRST, 0)}.",
     )
     yield Prose(parting_sentence(found))
     if lines := _gains(found):
@@ -85,7 +85,7 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         3,
         lead="The mean of the report's judges by side, in standard deviations; 0 is the untrained model's mean over all "
         "requests. A round is as good as its worst side. The share is of the bootstrap draws of document sets in which its worst "
-        "side is the best of all, found anew in each. A choice is made where its worst side is clearly better than every other "
+        "side is the best of all, found again in each. A choice is made where its worst side is clearly better than every other "
         f"round's, by Student's t with the jackknife over sets.{note and f' {capital(note)}.'}",
     )
     yield Prose(choice_sentence(choice))

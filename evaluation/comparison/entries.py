@@ -26,8 +26,8 @@ BUDGETS = (1, 3, 9, 18)
 CHARACTERISTICS = {
     "novel words": "share of words that the side's documents do not have",
     "novel 4-grams": "share of 4-grams that the side's documents do not have",
-    "fragment coverage": "share of words that stand in a fragment copied from the side's documents",
-    "fragment density": "mean length in words of the copied fragment that a word stands in",
+    "fragment coverage": "share of words in a fragment copied from the side's documents",
+    "fragment density": "mean length in words of the copied fragment that a word is in",
     "compression": "words of the side's documents for each word of the summary",
     "characters": "characters of a summary",
     "several sentences": "share of summaries of more than one sentence",

@@ -249,7 +249,7 @@ def length_warnings(found: Sequence[ByLength], tests: Sequence[PairedTest]) -> l
     clear = {(_of_pair(test), test.measure) for test in tests if test.side is None and test.verdict != UNSURE}
     return [
         f"Of {len(clear)} clear differences over all sides {len(found)} go with the length of summaries by half or more. What "
-        f'is left of each at equal length is told under "{GONE_WITH_LENGTH}".'
+        f'is left of each at equal length is shown under "{GONE_WITH_LENGTH}".'
     ]
 
 

@@ -277,7 +277,7 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             "Worst side",
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
-            f"side found anew in each. A choice is made where its worst side is clearly better than every other entry's: by "
+            f"side found again in each. A choice is made where its worst side is clearly better than every other entry's: by "
             f"Student's t with the jackknife over sets, corrected for the number of choices. Sides of fewer than "
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",

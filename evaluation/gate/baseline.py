@@ -57,7 +57,7 @@ class Baseline:
         if before.signature != number.signature:
             raise DataError(
                 f"--baseline {self.path}: {number.words} is {number.signature} now and was {before.signature}; make the "
-                "baseline anew with the same options"
+                "baseline again with the same options"
             )
         return replace(minus(number, before), is_change=True)
 
@@ -84,11 +84,11 @@ def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
         page = parse_line(text, kind)
     except DataError as error:
         raise DataError(
-            f"--baseline {file}: is no {file_name} of this version; make it anew by this version (of a run: run `evenhand loop` "
-            f"with its recipe again): {error}"
+            f"--baseline {file}: was not written as {file_name} by this version; make it again with this version (of a run: run "
+            f"`evenhand loop` with its recipe again): {error}"
         ) from error
     if not page.sets:
-        raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it anew by this version")
+        raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it again with this version")
     return Baseline(file, page)
 
 
@@ -117,7 +117,7 @@ def _required(kind: type[Page]) -> set[str]:
 
 def _unlike(then: Page, now: Page) -> Iterator[str]:
     if then.documents_digest != now.documents_digest:
-        yield "is about other documents; make it anew with those of now"
+        yield "is about other documents; make it again with the current ones"
     elif then.sets != now.sets:
         yield f"is about {len(then.sets):,} document sets, and this is about {len(now.sets):,}; take the same"
     for name in ("attribute", "sides"):

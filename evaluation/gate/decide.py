@@ -25,7 +25,7 @@ P = TypeVar("P", Audit, Report, Comparison)
 
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000
-INSIDE = "inside what is expected, which is no single number"
+INSIDE = "inside the expected range"
 SMALL = "fewer sets have this value than --least-group asks for"
 SKEWED = ", of which skewed numbers break too often by chance what they keep; least_sets of a --profile asks for fewer"
 ALIKE = "all of its sets say the same, and are too few for so many limits"

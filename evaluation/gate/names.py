@@ -76,10 +76,11 @@ def told(verb: Verb) -> str:
             f'evenhand {verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
             *(f"  {name.replace(' ', '_'):12}{what}" for name, what in NAMES[verb].items() if what != AS_SHOWN),
             *([f"As the page has them: {', '.join(shown)}."] if shown else []),
-            "In brackets may stand a measure, a value or side, and a system, in any order; what has a comma in quotes. Without a "
+            "The brackets may contain a measure, a value or side, and a system, in any order; put a name with a comma "
+            "in quotes. Without a "
             f"system it is {LAST[verb]}.",
-            "worst_NAME is that value or side which is farthest beyond the limit. A name without value or side is of all "
-            "together, or of the worst where there is no such number.",
+            "worst_NAME is that value or side which is farthest beyond the limit. A name without value or side is "
+            "about all together, or about the worst if there is no such number.",
             "With --baseline a limit is about the change since; now NAME(WHAT) is about the number itself.",
         ]
     )

@@ -22,11 +22,12 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     if gate is None:
         return
     since = f" Numbers are changes since {gate.baseline}, set by set, but for those of now." if gate.baseline else ""
-    strict = "and so does one that cannot be told (--strict)" if gate.is_strict else "one that cannot be told warns"
+    strict = "and so does one where it cannot tell (--strict)" if gate.is_strict else "one where it cannot tell warns"
     yield Heading(
         "Gate",
         lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval "
-        f"does, and else cannot be told, as are numbers of fewer than {gate.least_sets} sets and exact rates of fewer than "
+        f"does, and otherwise the gate cannot tell, as with numbers from fewer than {gate.least_sets} sets and exact "
+        f"rates of fewer than "
         f"{LEAST_SETS}. A breach or a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, for all "
         f"limits and values.{since}",
     )
@@ -58,7 +59,7 @@ def _number(row: GateRow) -> Number:
 def gate_warnings(gate: Gate | None) -> tuple[str, ...]:
     """A sentence on the limits of which it cannot be told whether they are kept."""
     unsure = [row.limit for row in gate.rows if row.outcome == "cannot tell"] if gate else []
-    return (f"It cannot be told whether these limits are kept: {'; '.join(unsure)}.",) if unsure else ()
+    return (f"It is not known whether these limits are kept: {'; '.join(unsure)}.",) if unsure else ()
 
 
 def verdict(gate: Gate) -> str:
@@ -78,7 +79,7 @@ def sentence(row: GateRow) -> str:
     if not row.number:
         return f"{name}{row.limit}: {row.note}"
     if row.estimate is None:
-        return f"{name}{row.limit}: {row.number} is not told: {row.note}"
+        return f"{name}{row.limit}: {row.number} is not given: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""
     return f"{name}{row.limit}: {row.number} is {with_interval(found)}{note}"

@@ -225,7 +225,7 @@ def place_span(span: Span, shown: str, stored: str) -> Span:
         stored: the document as it is in the file; only its line breaks may differ from those of `shown`.
 
     Raises:
-        DataError: the label does not stand in the document.
+        DataError: the label is not in the document.
     """
     bases = (base for base in (shown, stored) if base[span.start : span.end] == span.label)
     base = next(bases, None)
@@ -238,7 +238,7 @@ def place_span(span: Span, shown: str, stored: str) -> Span:
         found = (match.start() for match in re.finditer(f"(?={re.escape(label)})", text))
         start = min(found, key=lambda place: abs(place - expected), default=-1)
     if start < 0:
-        raise DataError(f"the marked text {span.label[:60]!r} does not stand in the document")
+        raise DataError(f"the marked text {span.label[:60]!r} is not in the document")
     places = [place for place, character in enumerate(shown) if character != "\n"]
     first, last = places[start], places[start + len(label) - 1]
     return Span(start=first, end=last + 1, label=shown[first : last + 1])

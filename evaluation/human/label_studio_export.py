@@ -177,7 +177,7 @@ def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mist
     for each, span in zip(marked, spans, strict=True):
         if span is None:
             where = f"{each.value.start} to {each.value.end}"
-            mistakes.append(f"region {each.id!r}: {str(each.value.text)[:60]!r} does not stand at {where}")
+            mistakes.append(f"region {each.id!r}: {str(each.value.text)[:60]!r} is not at {where}")
         else:
             found += [_Region(each.from_name, label, span) for label in each.value.labels]
     return found

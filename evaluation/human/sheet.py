@@ -158,7 +158,7 @@ def trimmed(text: str, start: int, end: int) -> Span | None:
 def _displaced(spans: Sequence[Span], text: str, name: str) -> Iterator[str]:
     for span in spans:
         if not span.label.strip() or text[span.start : span.end] != span.label:
-            yield f"{span.label[:60]!r} does not stand at {span.start} to {span.end} of {name}"
+            yield f"{span.label[:60]!r} is not at {span.start} to {span.end} of {name}"
 
 
 class SystemSource(Record):

@@ -259,7 +259,7 @@ class _One:
             "ordered", "neutral", "a sentence in the summary that asks for the best grade raises its scores",
         )  # fmt: skip
         swapped = self._change(
-            "side", f"Does the score change when the same is told by the {first} in place of the {second}?",
+            "side", f"Does the score change when the same text is attributed to the {first}, not the {second}?",
             "first", "second", "", is_one_sided=False,
         )  # fmt: skip
         liked = first if (swapped.probe.effect.value or 0) > 0 else second
@@ -288,8 +288,8 @@ class _One:
         found = slopes(2 * gap / self.spread, [earlier], self.answers.topics, self.level)[0] if self.spread else NOTHING
         where = "first" if (found.figure.value or 0) > 0 else "last"
         return self._probed(
-            "position", "Do points count more where they stand first in the source?", found,
-            f"points that stand {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
+            "position", "Do points count more if they come first in the source?", found,
+            f"points that come {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
             why="" if found.figure.value is not None else "summaries do not differ in where their words stand",
         )  # fmt: skip
 

@@ -39,11 +39,11 @@ MEANING = (
 PROBES = (
     "Each summary is asked about once more, changed in one thing that must not change its grade. An effect is in standard "
     "deviations of the judge's scores within an article, and accuses where it is at least 0.2 and clear after Benjamini and "
-    "Hochberg over the judge's probes; what is only told is observed and not caused."
+    "Hochberg over the judge's probes; what is only reported is observed, not caused."
 )
 AGAIN = (
     "Every summary was asked about a second time, past the cache. Flips are shares of an article's pairs of summaries whose "
-    "order changes; beside them those when passages and sentences are turned round. Seconds and tokens are of 1,000 "
+    "order changes; next to them those when the order of passages and sentences is reversed. Seconds and tokens are of 1,000 "
     "judgements, by the median batch, on the machine that asked."
 )
 
@@ -79,7 +79,7 @@ def _title(found: Calibration) -> str:
     n = len(found.judges)
     said = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
     if not any(each.has_interval for each in found.judges):
-        said = f"What {counted(n, 'judge is', 'judges are')} worth cannot be told from so little"
+        said = f"What {counted(n, 'judge is', 'judges are')} worth is not clear from so little"
     if accused:
         return f"{said}; {joined(accused, 4)} can be led astray"
     n_tried = sum(each.is_tried for each in found.judges)

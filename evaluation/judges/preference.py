@@ -54,7 +54,7 @@ def peoples_scores(units: Sequence[HumanUnit], own: str, left_out: int = 0) -> P
     if own not in systems or len(systems) < 2:
         raise DataError(
             f"--own {own!r}: people scored summaries of {', '.join(systems) or 'nobody'}{did_you_mean(own, systems)} Name the "
-            "one that the judges' model wrote; another one is needed beside it"
+            "one that the judges' model wrote; at least one other is needed"
         )
     scores: dict[Purpose, NDArray[np.float64]] = {
         "coverage": np.full((len(units), len(systems)), np.nan),

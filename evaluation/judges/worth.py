@@ -67,8 +67,8 @@ def worth_blocks(worth: Worth | None) -> Iterator[Block]:
         return
     yield Heading(
         HEADING,
-        lead="Agreement with summaries whose coverage and faithfulness are known, within articles, beside that of length "
-        "alone; and what led a judge astray. A difference by a judge that is not above length may be one of length."
+        lead="Agreement with summaries whose coverage and faithfulness are known, within articles, compared with that "
+        "of length alone; and the faults of a judge. A difference by a judge that is not above length may be one of length."
         if worth.known
         else "",
     )

@@ -88,7 +88,7 @@ def train_judge(
     table = features(sets, members, wanted.purpose)
     if strangers := sorted(set(wanted.signs) - set(table.names)):
         raise RecipeError(
-            f"--monotone {strangers[0]!r} is no feature{did_you_mean(strangers[0], table.names)} Features are "
+            f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
             f"{', '.join(table.names)}"
         )
     fitted = train(table, wanted.signs)

@@ -265,7 +265,7 @@ def few_together(differences: Sequence[D], family: Callable[[D], Hashable] = lam
         if smallest <= alpha and at_once > 1:
             found[len(mine)] = (
                 f"{max(each.n_sets for each in mine)} document sets and {mine[0].resamples:,} exchanges give no p below "
-                f"{smallest:.2g}. Corrected for the {len(mine)} tests that are told together, none is at most {alpha:.2g} unless "
+                f"{smallest:.2g}. Corrected for the {len(mine)} tests in the same correction, none is at most {alpha:.2g} unless "
                 f"{at_once} of them are: a difference by itself cannot be clear, however large."
             )
     return found[max(found)] if found else ""

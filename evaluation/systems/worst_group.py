@@ -55,7 +55,7 @@ class RatedSystem(Record):
     # None when no group has enough sets
     group: str | None
     mean: float | None
-    # bounds of the mean of the worst group, which group that is found anew in each draw
+    # bounds of the mean of the worst group, which group that is found again in each draw
     low: float | None
     high: float | None
     # share of the draws in which its worst group is the best of all systems', ties shared; None without draws

@@ -222,7 +222,7 @@ def _gold(source: Floats, kept: Bools, aim: Target) -> Floats:
     if hopeless.any():
         raise DataError(
             f"the fairness target {aim} has no weight on the values that take part ({int(hopeless.sum())} samples, the first at "
-            f"place {int(np.argmax(hopeless))}); give each value that can stand alone a weight above 0"
+            f"place {int(np.argmax(hopeless))}); give each value that can occur alone a weight above 0"
         )
     return _normalised(restricted)
 

@@ -1,6 +1,6 @@
 """OpenAI's batch interface: requests go as a file, answers come as one, within a day.
 
-A batch whose answers were taken in is not looked at again. What got none is submitted anew, and given up with the server's words
+A batch whose answers were taken in is not looked at again. What got none is submitted again, and given up with the server's words
 after so many batches in a row; that, and what is not kept in the file of answers (a refusal), stays noted until all that is
 asked together has its reply, so that it is not asked again while the rest is waited for.
 """
@@ -242,7 +242,7 @@ class Batched:
                     refused
                     or f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
                 )
-                raise ModelError(f"{place}: batch {batch}: {why}; the same command submits anew what has no answer")
+                raise ModelError(f"{place}: batch {batch}: {why}; the same command submits again what has no answer")
             if said := [each.reply.error for n, each in without.values() if n == 1]:
                 log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
         return under_way

@@ -103,7 +103,7 @@ async def _refuse_broken(response: Any) -> None:
     try:
         content = json.loads(await response.aread())
     except ValueError as error:
-        raise EndOfStream("the answer is no JSON") from error
+        raise EndOfStream("the answer is not JSON") from error
     if not are_choices(content):
         raise EndOfStream("the answer holds no choices")
 

@@ -1,7 +1,7 @@
 """Answers of servers, kept from run to run in one SQLite file, found again by what was asked.
 
 An answer is written the moment it arrives, so whatever is killed, nothing is asked twice. It also keeps the promise of every
-backend that equal asks get equal replies, which most servers do not give: the first answer to a prompt under a seed stays.
+backend that equal requests get equal replies, which most servers do not give: the first answer to a prompt under a seed stays.
 The key is the SHA-256 of the model's signature, the chat, the sampling, the seed and the choices; texts of prompts are not kept.
 """
 
@@ -91,7 +91,7 @@ class KeptAnswers:
             return all(self._database.execute(query, (key,)).fetchone() is not None for key in keys)
 
     def keep(self, answers: Mapping[str, Answer]) -> None:
-        """Store answers, all or none; one that is there already stays."""
+        """Store answers, all or none; one that already exists stays."""
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
         with ANSWERS.usable(), self._database:
             self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
@@ -177,7 +177,7 @@ class OnlyKept:
         keys = [ask_key(self.signature, ask) for ask in asks]
         found = self._kept.find(keys)
         if n := len(keys) - sum(key in found for key in keys):
-            raise NotKeptError(f"{n} of {len(keys)} asks have no answer yet")
+            raise NotKeptError(f"{n} of {len(keys)} requests have no answer yet")
         return [found[key].reply for key in keys]
 
     def close(self) -> None:
@@ -207,4 +207,4 @@ def _answer(kept: object) -> Answer:
     try:
         return Answer.model_validate_json(kept if isinstance(kept, str) else b"")
     except ValidationError as error:
-        raise sqlite3.DataError("it holds a row that is no answer of a server") from error
+        raise sqlite3.DataError("it holds a row that is not an answer of a server") from error

@@ -205,7 +205,7 @@ def _text(content: Any) -> str:
     texts = [str(each["text"]) for each in said if each.get("type") == "text" and isinstance(each.get("text"), str)]
     if len(texts) < len(said):
         kinds = ", ".join(sorted({str(each.get("type")) for each in said}))
-        raise UnreadableError(f"the answer's content is no text: its parts are of type {kinds}")
+        raise UnreadableError(f"the answer's content is not text: its parts are of type {kinds}")
     return "".join(texts)
 
 

@@ -214,7 +214,7 @@ class NeuralMatcher(OneModel[Scorer]):
             )
         if long and not self._said_cut:
             log.warning(
-                "matcher %r: %d of %d texts were cut to %d tokens; later ones are cut without a word",
+                "matcher %r: %d of %d texts were cut to %d tokens; later ones are truncated without a further warning",
                 self.name, len(long), len(lengths), most_tokens,
             )  # fmt: skip
             self._said_cut = True

@@ -132,7 +132,7 @@ def test_no_pickle_is_run(tmp_path, verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_folder_with_something_in_it_is_left_alone(tmp_path, verb):
     torch.save(read_out().state_dict(), tmp_path / "model.bin")
-    with pytest.raises(DataError, match="is there already and not empty; name a new folder"):
+    with pytest.raises(DataError, match="already exists and is not empty; name a new folder"):
         run(verb, tmp_path / "model.bin", "--out", tmp_path)
 
 

@@ -207,7 +207,7 @@ def test_labels_of_opinions_are_scored_from_a_table(tmp_path):
     notes = tmp_path / "notes.json"
     notes.write_text("{}")
     refused = evenhand("opinions", file, "--out", notes)
-    assert refused.returncode == 2 and "has no page of ours beside it" in " ".join(refused.stderr.split())
+    assert refused.returncode == 2 and "was not written by evenhand" in " ".join(refused.stderr.split())
     assert notes.read_text() == "{}"
 
 

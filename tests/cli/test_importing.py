@@ -77,7 +77,7 @@ def test_annotation(tmp_path):
     assert read_document_sets(out)[0].split == "test"
     done = run("annotation", source, "--out", out, "--articles", "--force")
     assert done.stdout.startswith(f"{out}: 2 articles; 2 items")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         run("annotation", source, "--out", out, "--articles")
     with pytest.raises(DataError, match="--articles writes none"):
         run("annotation", source, "--out", out, "--articles", "--split", "test")
@@ -193,7 +193,7 @@ def test_what_is_there_is_replaced_by_force_only(tmp_path, verb):
     source.write_text(ENTITY)
     out.write_text("somebody's work\n")
     options = ("--labels", "semeval") if verb == "coverage" else ()
-    with pytest.raises(DataError, match=r"sets\.jsonl: is there already; .* add --force") as caught:
+    with pytest.raises(DataError, match=r"sets\.jsonl: already exists; .* add --force") as caught:
         run(verb, source, *options, "--out", out)
     assert ("What a person reviewed" in str(caught.value)) == (verb == "news")
     assert out.read_text() == "somebody's work\n"

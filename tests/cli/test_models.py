@@ -76,7 +76,7 @@ def test_a_model_that_is_named_twice_is_made_ready_once(evenhand):
 def test_names_beside_all_are_refused(evenhand):
     done = evenhand("fetch", "all-minilm-l6-v2", "--all")
     assert done.returncode == 2
-    assert "all-minilm-l6-v2 are named beside it" in done.stderr
+    assert "all-minilm-l6-v2 are named too" in done.stderr
 
 
 def test_json_says_what_the_table_cuts(evenhand):

@@ -177,7 +177,7 @@ def test_batches_end_each_command_with_5_until_they_are_done():
         ({"generate.server.api_key_env": "sk-secret-value"}, "is the name of a variable of the environment"),
         ({"generate.server.apikey": "sk-secret-value"}, "secrets do not belong in a recipe"),
         ({"generate.server.headers": "{Authorization: sk-secret-value}"}, "secrets do not belong in a recipe"),
-        ({"generate.engine.extra_headers": "{Authorization: sk-secret-value}"}, "it is no field of a request"),
+        ({"generate.engine.extra_headers": "{Authorization: sk-secret-value}"}, "it is not a field of a request"),
         ({"generate.engine.api_key": "sk-secret-value"}, "'api_key' is the name of a secret"),
         ({"generate.server.base_url": "http://u:sk-secret-value@127.0.0.1/v1"}, "must hold no user, password"),
         ({"generate.server.base_url": "http://127.0.0.1/v1?key=sk-secret-value"}, "must hold no user, password"),

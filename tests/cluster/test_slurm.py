@@ -164,7 +164,7 @@ def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes,
 )
 def test_gpus_that_no_engine_would_use_are_told(tmp_path, engine, replicas, gpus, idle):
     generate = {"plans": {"nucleus": {}}, "engine": engine, "replicas": replicas}
-    said = ["GPUs of each node stand idle with generate: write replicas: auto there"]
+    said = ["GPUs of each node are idle with generate: write replicas: auto there"]
     assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus), 2, {}) == (said if idle else [])
 
 
@@ -173,7 +173,7 @@ def test_engines_and_shards_without_a_batch_are_told(tmp_path):
     generate = {"plans": {"nucleus": {}}, "replicas": "auto", "requests_per_batch": 2000}
     asked = small(tmp_path, generate=generate)
     said = (
-        "generate: 500 test requests are 1 batch of 2000, and 15 of 16 engines stand idle: write requests_per_batch: 31"
+        "generate: 500 test requests are 1 batch of 2000, and 15 of 16 engines are idle: write requests_per_batch: 31"
     )
     assert idle_gpus(asked, Nodes(2, 8), 2, {"test": 500}) == [said]
     # engines that judge, one on each of the nodes; what is scripted has none
@@ -184,7 +184,7 @@ def test_engines_and_shards_without_a_batch_are_told(tmp_path):
     judges["grade"]["model"] = {"name": "judge"}
     asked = small(tmp_path, judges=judges)
     assert idle_gpus(asked, Nodes(3), 3, {"test": 6}) == []
-    said = "judges.grade.backend: 6 test requests are 3 batches of 2, and 1 of 4 engines stands idle: write requests_per_batch: 1"
+    said = "judges.grade.backend: 6 test requests are 3 batches of 2, and 1 of 4 engines is idle: write requests_per_batch: 1"
     assert idle_gpus(asked, Nodes(4), 4, {"test": 6}) == [said]
     assert idle_gpus(small(tmp_path), Nodes(4), 4, {"test": 6}) == []
 
@@ -450,5 +450,5 @@ def test_the_benchmark_has_an_array_make_the_candidates_of_one_process(cluster, 
 
 def test_engines_that_two_splits_leave_idle_are_told_once_with_the_smaller_batches(tmp_path):
     asked = small(tmp_path, rounds=1, generate={"plans": {"nucleus": {}}, "replicas": "auto", "requests_per_batch": 40})
-    said = "generate: 24 test requests are 1 batch of 40, and 15 of 16 engines stand idle: write requests_per_batch: 1"
+    said = "generate: 24 test requests are 1 batch of 40, and 15 of 16 engines are idle: write requests_per_batch: 1"
     assert idle_gpus(asked, Nodes(2, 8), 2, {"train": 40, "test": 24}) == [said]

@@ -74,7 +74,7 @@ def test_all_mistakes_are_told_with_their_lines(tmp_path):
     with pytest.raises(DataError) as error:
         read_films(written(tmp_path / "films.csv", rows))
     text = str(error.value)
-    assert "films.csv:10: category 'mixed' is none of fresh, rotten, plot" in text
+    assert "films.csv:10: category 'mixed' is not one of fresh, rotten, plot" in text
     assert "films.csv:11: column 'text' is empty" in text
     assert "films.csv:12: column 'movie_name' is empty" in text
 

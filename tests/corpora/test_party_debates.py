@@ -80,7 +80,7 @@ def test_mistakes_are_told_together(tmp_path):
     ]
     with pytest.raises(DataError) as error:
         read_party_debates(written(tmp_path / "debates.csv", rows))
-    assert "debates.csv:8: party 'Green' is none of Democratic, Republican, Moderator" in str(error.value)
+    assert "debates.csv:8: party 'Green' is not one of Democratic, Republican, Moderator" in str(error.value)
     assert "debates.csv:9: a cell is empty" in str(error.value)
     with pytest.raises(DataError, match="has no column 'debate', 'party'"):
         read_party_debates(written(tmp_path / "other.csv", [("A", "b")], ("speaker", "statement")))

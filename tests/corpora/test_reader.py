@@ -233,7 +233,9 @@ def test_polisums_list_is_named_with_the_verb_that_imports_it(tmp_path):
 def test_anything_else_is_answered_with_the_formats(tmp_path, content):
     path = tmp_path / "docs.txt"
     path.write_text(content)
-    with pytest.raises(DataError, match="is none of the formats of documents that can be read: evenhand's JSON lines"):
+    with pytest.raises(
+        DataError, match="is not one of the formats of documents that can be read: evenhand's JSON lines"
+    ):
         read_any(path)
 
 

@@ -70,7 +70,7 @@ def test_grades_of_byte_level_bpe_are_read_at_once():
 def test_grades_that_begin_alike_are_refused_by_name():
     # SmolLM2 writes every digit by itself
     tokenizer = transformers.AutoTokenizer.from_pretrained(locate("embedded:smollm2-135m-instruct"))
-    with pytest.raises(ModelError, match=r"answers '1', '10' cannot be told apart .* scoring: greedy"):
+    with pytest.raises(ModelError, match=r"answers '1', '10' cannot be distinguished .* scoring: greedy"):
         reading(tokenizer, TEN)
 
 

@@ -186,7 +186,7 @@ def test_long_summary_is_cut_after_its_last_whole_sentence(most, kept):
     found = shortened(candidate, Contract(), most)
     assert (found.text, found.raw_text, found.finish_reason) == (kept, candidate.text, "cut")
     assert found.contract_ok
-    # its end was not drawn, so its tokens are made anew when it is trained on
+    # its end was not drawn, so its tokens are made again when it is trained on
     assert generated_ids(ScoredCandidate(candidate=found, scores={}, reward=None)) == ()
 
 

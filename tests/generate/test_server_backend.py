@@ -72,7 +72,7 @@ def test_kept_answers_are_given_without_the_server_and_others_are_not_asked_for(
         found = texts(backend, asks)
         with closing(OnlyKept(backend.signature)) as kept:
             assert texts(kept, asks[::-1]) == found[::-1]
-            with pytest.raises(NotKeptError, match="1 of 2 asks have no answer yet"):
+            with pytest.raises(NotKeptError, match="1 of 2 requests have no answer yet"):
                 kept.complete([asks[0], ask("a ferry", 3, DRAWN)])
         assert len(server.asked) == 1
 
@@ -337,7 +337,7 @@ def test_text_parts_of_an_answer_are_joined_and_other_parts_are_no_text():
         assert ANSWERS.count() == 1
     assert [reply.text for reply in replies] == ["The ferry is cheap.", "", "", "", ""]
     assert [reply.reason for reply in replies] == ["", UNREADABLE, UNREADABLE, "", UNREADABLE]
-    assert replies[1].error == "the answer's content is no text: its parts are of type image_url, text"
+    assert replies[1].error == "the answer's content is not text: its parts are of type image_url, text"
 
 
 def test_what_is_under_way_is_given_up_when_nobody_waits_any_longer():

@@ -196,7 +196,7 @@ def test_batch_that_failed_as_a_whole_is_told_and_submitted_anew():
         with pytest.raises(WaitingError):
             complete(server, asks(1), batches=True)
         server.work_off(status="failed")
-        with pytest.raises(ModelError, match=r"batch batch-0: it ended as failed.*the same command submits anew"):
+        with pytest.raises(ModelError, match=r"batch batch-0: it ended as failed.*the same command submits again"):
             complete(server, asks(1), batches=True)
         with pytest.raises(WaitingError, match="batch-1"):
             complete(server, asks(1), batches=True)
@@ -223,7 +223,7 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other
         with pytest.raises(WaitingError):
             complete(server, asks(3), batches=True)
         server.work_off(fault=lambda number, body: (200, 400, 200)[number])
-        with pytest.raises(ModelError, match=r"batch-0: requests were refused.*temperature.*submits anew"):
+        with pytest.raises(ModelError, match=r"batch-0: requests were refused.*temperature.*submits again"):
             complete(server, asks(3), batches=True)
         assert ANSWERS.count() == 4
         with pytest.raises(WaitingError, match="of 1 requests"):
@@ -235,7 +235,7 @@ def test_a_batch_that_the_server_no_longer_has_is_submitted_anew():
         with pytest.raises(WaitingError):
             complete(server, asks(), batches=True)
         server.batches.clear()
-        with pytest.raises(ModelError, match=r"batch batch-0: it ended as gone without answers.*submits anew"):
+        with pytest.raises(ModelError, match=r"batch batch-0: it ended as gone without answers.*submits again"):
             complete(server, asks(), batches=True)
         with pytest.raises(WaitingError, match="requests was submitted"):
             complete(server, asks(), batches=True)

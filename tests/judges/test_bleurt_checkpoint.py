@@ -216,7 +216,7 @@ def break_it(folder, how):
         ("tensorflow", r"holds TensorFlow's files, which are not read here; take .* from the PyTorch port"),
         ("no tokenizer", r"has no spm\.model, sent_piece\.model or vocab\.txt"),
         ("tokenizer", r"spm\.model: (is not a SentencePiece model|has no piece)"),
-        ("config", r"needs its config\.json beside the weights"),
+        ("config", r"needs its config\.json next to the weights"),
     ],
 )
 def test_damaged_and_foreign_checkpoints_are_refused_and_nothing_is_written(port, tmp_path, how, message):
@@ -286,7 +286,7 @@ def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
     folder, _ = port()
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "notes.txt").touch()
-    with pytest.raises(DataError, match=r"--out .*made: is there already and not empty; name a new folder"):
+    with pytest.raises(DataError, match=r"--out .*made: already exists and is not empty; name a new folder"):
         convert_bleurt(folder, tmp_path / "made")
 
 

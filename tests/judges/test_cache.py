@@ -153,7 +153,7 @@ def test_a_row_of_other_types_is_one_message(tmp_path, change):
         cache.keep("judge", {judged: Verdict(0.5, None, None, 1)})
         with closing(sqlite3.connect(path)) as database, database:
             database.execute(f"UPDATE verdicts SET {change}")  # noqa: S608
-        with pytest.raises(StorageError, match=r"cache\.sqlite: .*it holds \(.*in place of a score.*delete the file"):
+        with pytest.raises(StorageError, match=r"cache\.sqlite: .*it holds \(.*instead of a score.*delete the file"):
             cache.find("judge", [judged])
 
 

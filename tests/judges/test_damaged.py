@@ -31,7 +31,7 @@ DAMAGED = {
         "has no weights for encoder.layer.1.",
     ),
     "shapes": (config(intermediate_size=48), "has weights of other shapes"),
-    "nan": (tensors(filled(NORM, float("nan"))), "(NaN or infinite) in "),
+    "nan": (tensors(filled(NORM, float("nan"))), "NaN or infinite numbers in "),
     "config-list": (write("config.json", "[]"), "holds []"),
     "config-size-text": (config(hidden_size="wide"), "cannot open"),
     "tokenizer-torn": (cut("tokenizer.json", 0.5), "cannot open"),

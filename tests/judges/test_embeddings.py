@@ -49,7 +49,7 @@ def test_what_is_forgotten_gives_its_room_back():
 @pytest.mark.parametrize("vector", [np.array([1.0]), np.array([1.0, np.nan]), np.array([1.0, 2.0, 3.0])])
 def test_a_row_that_is_no_embedding_of_the_encoder_is_refused(vector):
     keep_embeddings("m", {"a": vector})
-    with pytest.raises(StorageError, match=r"embeddings\.sqlite.*no embedding of 2 numbers.*delete the file"):
+    with pytest.raises(StorageError, match=r"embeddings\.sqlite.*not an embedding of 2 numbers.*delete the file"):
         known_embeddings("m", ["a"], 2)
 
 
@@ -57,7 +57,7 @@ def test_a_text_in_place_of_numbers_is_refused():
     keep_embeddings("m", {"a": ONE})
     with sqlite3.connect(EMBEDDINGS.path) as database:
         database.execute("UPDATE embeddings SET vector = 'eight chars'")
-    with pytest.raises(StorageError, match="no embedding"):
+    with pytest.raises(StorageError, match="not an embedding"):
         known_embeddings("m", ["a"], 2)
 
 

@@ -207,7 +207,7 @@ def test_readout_that_holds_no_numbers_is_refused(tmp_path):
     save_file(
         {name: tensor.clone().fill_(float("nan")) for name, tensor in layers().items()}, tmp_path / "w.safetensors"
     )
-    with pytest.raises(JudgeError, match=r"w\.safetensors' hold numbers that are none"):
+    with pytest.raises(JudgeError, match=r"w\.safetensors' hold NaN or infinite numbers"):
         read_weights(tmp_path / "w.safetensors")
 
 

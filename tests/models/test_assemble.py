@@ -386,7 +386,7 @@ def test_what_lies_beside_the_weights_of_a_package_is_refused(site, name):
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(b"{}")
     for refusing in (assemble.assembled, assemble.refuse_unavailable):
-        with pytest.raises(UnfitModelError, match=f"{name} beside it: nobody registered that.*delete it"):
+        with pytest.raises(UnfitModelError, match=f"{name} next to it: not registered.*delete it"):
             refusing(model)
 
 

@@ -80,8 +80,8 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "shape-of-one": (tensors(lambda found: found.update({NORM: torch.ones(7)})), f"{NORM} (7 in the files, 128 by"),
     "shape-of-all": (config(hidden_size=64), "has weights of other shapes: model.embed_tokens.weight"),
     "vocabulary-of-config": (config(vocab_size=2000), "has weights of other shapes"),
-    "nan": (tensors(filled(NORM, float("nan"))), f"holds numbers that are none (NaN or infinite) in {NORM}"),
-    "infinity": (tensors(filled(NORM, float("-inf"))), f"holds numbers that are none (NaN or infinite) in {NORM}"),
+    "nan": (tensors(filled(NORM, float("nan"))), f"holds NaN or infinite numbers in {NORM}"),
+    "infinity": (tensors(filled(NORM, float("-inf"))), f"holds NaN or infinite numbers in {NORM}"),
     "config-empty": (write("config.json", ""), "is not JSON"),
     "config-torn": (cut("config.json", 0.5), "is not JSON"),
     "config-list": (write("config.json", "[]"), "holds []"),
@@ -210,7 +210,10 @@ DAMAGED_ADAPTERS: dict[str, tuple[Damage, str]] = {
     "weights-half": (cut(LORA, 0.5), "not a whole file of weights"),
     "weights-no-tensors": (lambda folder: safetensors.save_file({}, folder / LORA), "holds no weights"),
     "weights-absent": (remove(LORA), f"holds no {LORA}"),
-    "weights-nan": (lora(filled(f"{PREFIX}.lora_A.weight", float("nan"))), f"(NaN or infinite) in {PREFIX}.lora_A"),
+    "weights-nan": (
+        lora(filled(f"{PREFIX}.lora_A.weight", float("nan"))),
+        f"NaN or infinite numbers in {PREFIX}.lora_A",
+    ),
     "rank-of-config": (adapter(r=8), "does not fit its model"),
     "rank-of-one-weight": (
         lora(lambda found: found.update({f"{PREFIX}.lora_A.weight": torch.ones(5, 128)})),

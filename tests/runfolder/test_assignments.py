@@ -30,7 +30,7 @@ def test_the_process_reads_what_it_was_told(tmp_path):
     assert mine == (phase.recipe.output / "recipe.yaml", phase.name, "generate", stage.key, Shard(0, 1), "replica-2")
     assert mine.failure == failure == phase.folder / "receipts" / "generate.replica-2.failure.json"
     assert mine.journal(stage, Record).path == stage.journal_path("replica-2")
-    with pytest.raises(StorageError, match="a model changed while the stage was at work"):
+    with pytest.raises(StorageError, match="a model changed while the stage was running"):
         mine.journal(started(tmp_path, key="b")[1], Record)
 
 

@@ -82,7 +82,7 @@ def test_requests_come_with_their_candidates_and_judgements(folder, requests, ca
 
 def test_a_request_that_stands_there_twice_is_refused(folder, requests):
     write_jsonl(folder / REQUESTS, [*requests, requests[0]])
-    with pytest.raises(DataError, match=r"requests\.jsonl: request 'ferry/left' stands there twice"):
+    with pytest.raises(DataError, match=r"requests\.jsonl: request 'ferry/left' occurs there twice"):
         list(with_candidates(folder))
 
 
@@ -98,7 +98,7 @@ def test_lines_apart_or_in_another_order_are_refused(folder, candidates):
     for order in ([last, first, second], [first, last, second]):
         write_jsonl(folder / CANDIDATES, order)
         with pytest.raises(
-            DataError, match=r"candidates\.jsonl: lines of request 'ferry/left' stand apart or in another order"
+            DataError, match=r"candidates\.jsonl: lines of request 'ferry/left' are separated or in another order"
         ):
             list(with_candidates(folder))
 

@@ -107,7 +107,7 @@ def of_another_journal(lines):
     ("damage", "problem"),
     [
         (lost, "has the number 2 where 1 is expected: lines before it are lost"),
-        (doubled, "has the number 1 where 2 is expected: it stands there twice"),
+        (doubled, "has the number 1 where 2 is expected: it occurs there twice"),
         (exchanged, "has the number 2 where 1 is expected"),
         (altered, "was altered"),
         (altered_with_its_digest, "was altered"),

@@ -54,9 +54,9 @@ def test_openrlhf_gets_the_answer_behind_the_prompt_judged(client):
     [
         ({"labels": []}, "1 queries, 1 prompts and 0 labels"),
         ({"prompts": ["other"]}, "query 0 does not begin with its prompt"),
-        ({"labels": ["no json"]}, "label 0 is no JSON"),
+        ({"labels": ["no json"]}, "label 0 is not JSON"),
         ({"labels": ["{}"]}, "label 0: 'documents': is missing"),
-        ({"labels": [DOCUMENTS]}, "label 0 is no object"),
+        ({"labels": [DOCUMENTS]}, "label 0 is not an object"),
     ],
 )
 def test_queries_that_cannot_be_read_are_refused_with_the_place(client, change, said):
@@ -122,7 +122,7 @@ def test_functions_of_verl_and_trl_give_the_servers_rewards(address, monkeypatch
 def test_what_is_no_address_is_not_asked_again(address, monkeypatch):
     monkeypatch.setenv("EVENHAND_SERVE_URL", address)
     monkeypatch.setattr(rewards.time, "sleep", lambda _: pytest.fail("it is asked again"))
-    with pytest.raises(ValueError, match="no address of a server"):
+    with pytest.raises(ValueError, match="not a server's address"):
         rewards.compute_score("any", THREE, ASKED)
 
 

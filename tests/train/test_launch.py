@@ -125,7 +125,7 @@ def test_processes_that_accelerate_leaves_to_mpirun_are_refused(tmp_path: Path) 
     config.write_text(json.dumps({"distributed_type": "MULTI_CPU", "num_processes": 2, "use_cpu": True}))
     with pytest.raises(
         RecipeError,
-        match=r"'train.accelerate_config': of .*two.yaml,.* one process in place of 2; write .*MULTI_GPU.* use_cpu",
+        match=r"'train.accelerate_config': of .*two.yaml,.* one process instead of 2; write .*MULTI_GPU.* use_cpu",
     ):
         n_processes(TrainSection(), config)
     assert n_processes(TrainSection(num_processes=1), config) == 1

@@ -107,7 +107,7 @@ def _refuse_other(out: Path) -> None:
     """Refuse a folder that cannot be written, or holds what training did not write: what lies there would give way."""
     if (out.exists() or out.is_symlink()) and not (read_trained(str(out)) or (out.is_dir() and not any(out.iterdir()))):
         raise StorageError(
-            f"{out}: is there already, and no encoder that was trained here, so it stays as it is; name another: --out FOLDER"
+            f"{out}: already exists, and no encoder that was trained here, so it stays as it is; name another: --out FOLDER"
         )
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

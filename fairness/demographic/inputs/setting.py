@@ -115,13 +115,13 @@ def read_inventory(lists: Mapping[str, Mapping[str, list[str]]]) -> NameInventor
     """Names in their JSON form: {"black": {"female": [...], "male": [...], "last": [...]}, ...}.
 
     Raises:
-        DataError: a key is none of female, male and last, or a list is empty.
+        DataError: a key is not one of female, male and last, or a list is empty.
     """
     mistakes = []
     for source, by_kind in lists.items():
         unknown = sorted(set(by_kind) - {*GENDERS, "last"})
         empty = sorted(kind for kind, names in by_kind.items() if not names)
-        mistakes += [f"{source}.{kind}: is none of female, male, last" for kind in unknown]
+        mistakes += [f"{source}.{kind}: is not one of female, male, last" for kind in unknown]
         mistakes += [f"{source}.{kind}: has no names" for kind in empty]
     if mistakes:
         raise DataError(f"names: {'; '.join(mistakes)}")

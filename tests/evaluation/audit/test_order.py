@@ -114,7 +114,7 @@ def test_a_summarizer_is_not_called_fairer_than_itself_nor_is_one_thing_said_twi
     assert found.orders
     assert (found.votes, found.differences) == ((), ())
     said = [each.text for each in page(found).body if isinstance(each, Prose)]
-    assert sum(text.count("cannot be told apart") for text in said) == 1
+    assert sum(text.count("cannot be separated") for text in said) == 1
 
 
 def test_the_gap_in_the_order_of_the_file_is_of_place_and_documents_together_and_says_what_it_is_to():

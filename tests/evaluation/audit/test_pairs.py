@@ -129,7 +129,7 @@ def test_what_lengths_alone_would_make_of_a_difference_stands_beside_it(mine, th
 def test_a_page_says_what_is_known_of_length_and_what_is_not():
     found = audit(12, fair=[FAIR] * 12, mine=[LEFT] * 12)
     assert "6.0 of fair and 2.0 of mine" in heading(found)
-    assert "evenhand compare holds systems at equal length" in heading(found)
+    assert "evenhand compare compares systems at equal length" in heading(found)
 
 
 def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():

@@ -195,7 +195,7 @@ def test_words_of_the_users_groups_are_counted_and_named(tmp_path):
     ("text", "said"),
     [
         ("groups: {a: [x]}", "fewer than 2 groups"),
-        ("groups: {a: [one two], b: [x]}", "groups.a: 'one two' is no single word"),
+        ("groups: {a: [one two], b: [x]}", "groups.a: 'one two' is not a single word"),
         ("groups: {a: [], b: [x]}", "groups.a has no word"),
         ("groups: {a: [1], b: [x]}", "groups.a"),
         ("groups: {a: [bank], b: [x, Bank]}", "'bank' is in groups.a and in groups.b"),

@@ -28,7 +28,7 @@ def test_categories_bear_their_gender_where_it_is_the_only_one(make_recipe, name
             '{"black": {"female": ["A"]}}',
             r"lists black\.male, white\.male, white\.female, black\.last, white\.last are missing",
         ),
-        ('{"black": {"women": ["A"]}}', r"black\.women: is none of female, male, last"),
+        ('{"black": {"women": ["A"]}}', r"black\.women: is not one of female, male, last"),
         ("{", "is not JSON"),
     ],
 )

@@ -183,7 +183,7 @@ def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_
     steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, 0.95)
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
-    assert "No clear sign of reward hacking" in said and "do not clearly part" in said
+    assert "No clear sign of reward hacking" in said and "do not clearly diverge" in said
     assert "there is no round" not in said
 
 

@@ -93,7 +93,7 @@ def test_a_gap_inside_what_is_expected_passes_and_is_said_to_be_there():
     # 0 by definition, though sets speak against each other
     inside = replace(spread(0.0), is_inside=True)
     found = judged(parse_limit("mean(score) < -0.01"), [inside], PLAN, 1)
-    assert (found.outcome, found.low, found.note.startswith("inside what is expected")) == ("passed", None, True)
+    assert (found.outcome, found.low, found.note.startswith("inside the expected range")) == ("passed", None, True)
     assert "no variation" not in sentence(found)
     # beside one that is not, the intervals of both count
     both = judged(parse_limit("worst_mean(score) < -0.01"), [inside, replace(spread(-0.5), group="other")], PLAN, 1)

@@ -104,7 +104,7 @@ def test_of_several_places_the_nearest_is_taken():
 
 
 def test_a_label_that_stands_nowhere_is_refused():
-    with pytest.raises(DataError, match="'bridge' does not stand in the document"):
+    with pytest.raises(DataError, match="'bridge' is not in the document"):
         place_span(Span(start=0, end=6, label="bridge"), SHOWN, STORED)
 
 

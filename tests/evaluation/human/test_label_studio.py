@@ -154,7 +154,7 @@ def test_all_mistakes_are_listed_by_task():
     with pytest.raises(DataError) as caught:
         parse_export(EXPORT, [moved, both, unknown, nobody, foreign])
     lines = str(caught.value).splitlines()
-    assert "task 1: item 'ferry/left': region 'document_points-1-0': 'Keep' does not stand at 3 to 7" in lines[0]
+    assert "task 1: item 'ferry/left': region 'document_points-1-0': 'Keep' is not at 3 to 7" in lines[0]
     assert "task 2: item 'ferry/left': key points 2 are ticked both in included_A and in omitted_A" in lines[1]
     assert (
         "task 3: item 'ferry/left': key points 9 are ticked in included_A or omitted_A, but have no region" in lines[2]

@@ -48,7 +48,7 @@ def test_all_mistakes_of_all_items_are_listed(tmp_path):
     with pytest.raises(DataError) as caught:
         read_sheet(write(tmp_path, value))
     text = str(caught.value)
-    assert "item 'a/left': 'Nurses need it' does not stand at 13 to 27 of the document" in text
+    assert "item 'a/left': 'Nurses need it' is not at 13 to 27 of the document" in text
     assert "'omitted' of summary A has 1 decisions for 2 key points" in text
     assert "item 'b/left': summary B is said to have no key point, but has 1" in text
     assert "'hallucinated' of summary B has 0 decisions for 1 key points" in text

@@ -151,7 +151,7 @@ def test_a_judge_of_something_else_is_named_before_it_is_replaced(trained, sampl
 
 def test_a_sign_of_no_feature_is_refused_with_the_nearest(tmp_path, sample):
     wanted = Wanted("coverage", {}, {"rouge1-recal": "up"})
-    with pytest.raises(RecipeError, match="'rouge1-recal' is no feature; did you mean 'rouge1-recall'"):
+    with pytest.raises(RecipeError, match="'rouge1-recal' is not a feature; did you mean 'rouge1-recall'"):
         train_judge(Path("sample"), wanted, tmp_path)
 
 

@@ -181,7 +181,7 @@ def test_overlong_texts_are_cut_with_one_warning_or_refused(kind, bart, roberta,
         (found,) = matcher.masses([item("The ferry.", long)])
         matcher.masses([item("Nurses.", long)])
     assert [r.getMessage() for r in caplog.records if "were cut" in r.getMessage()] == [
-        f"matcher '{kind}score': 1 of 3 texts were cut to 24 tokens; later ones are cut without a word"
+        f"matcher '{kind}score': 1 of 3 texts were cut to 24 tokens; later ones are truncated without a further warning"
     ]
     assert found.target == pytest.approx(masses(make(), item("The ferry.", cut))[0].target, abs=1e-5)
     # of the two comparisons the left value's; a summary that is cut is cut in both

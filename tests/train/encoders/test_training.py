@@ -191,7 +191,7 @@ def test_a_folder_that_does_not_say_what_it_was_trained_on_is_refused(trained, t
     record = json.loads((trained[0] / "encoder" / "training.json").read_text())
     file = tmp_path / "training.json"
     file.write_text(json.dumps(record | {"seen": "all of it"}))
-    with pytest.raises(DataError, match=r"training.json: does not say what the model was trained on.*'seen'.*anew"):
+    with pytest.raises(DataError, match=r"training.json: does not say what the model was trained on.*'seen'.*again"):
         read_trained(str(tmp_path))
     # of some other trainer
     file.write_text('{"loss": 0.1}')
@@ -237,7 +237,7 @@ def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine.txt").write_text("dear to me")
     for out in (tmp_path / "runs", tmp_path / "runs" / "mine.txt", Path()):
-        with pytest.raises(StorageError, match="is there already, and no encoder that was trained here"):
+        with pytest.raises(StorageError, match="already exists, and no encoder that was trained here"):
             train_encoder([], replace(PLAN, model=str(tiny)), out)
     assert (tmp_path / "runs" / "mine.txt").read_text() == "dear to me"
     with pytest.raises(StorageError, match=r"cannot be written: .* --out FOLDER"):

@@ -95,7 +95,7 @@ def test_table_without_its_columns_is_refused():
 def test_json_form_is_read_and_wrong_keys_are_listed():
     found = read_inventory({"black": {"female": ["Ayla", "Ayla"], "last": ["Lark"]}})
     assert (found.first["black"], found.last) == ({"female": ("Ayla",)}, {"black": ("Lark",)})
-    with pytest.raises(DataError, match=r"x\.surname: is none of.*; x\.male: has no names"):
+    with pytest.raises(DataError, match=r"x\.surname: is not one of.*; x\.male: has no names"):
         read_inventory({"x": {"surname": ["a"], "male": []}})
 
 
