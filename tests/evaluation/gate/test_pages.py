@@ -155,7 +155,7 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
         read_baseline(path, Audit, "audit.json")
     for text in ("", "{}", "[1"):
         path.write_text(text)
-        with pytest.raises(DataError, match=r"of this version; .*evenhand loop"):
+        with pytest.raises(DataError, match=r"by this version; .*evenhand loop"):
             read_baseline(path, Audit, "audit.json")
     with pytest.raises(DataError, match="cannot be read"):
         read_baseline(tmp_path / "absent.json", Audit, "audit.json")
