@@ -104,12 +104,13 @@ def clear_by_interval(found: Evidence) -> bool:
     return any(each.low is not None and each.high is not None and not each.low <= 0 <= each.high for each in told)
 
 
-def comparison(n_sets: int, seed: int) -> Comparison:
+def comparison(n_sets: int, seed: int, gain: float = 0.0) -> Comparison:
     """What a comparison says of equal entries, whose judges' scores are of the set, the request and the candidate.
 
     Args:
         n_sets: document sets.
         seed: of the scores.
+        gain: of the last entry, in standard deviations of what is a candidate's own.
     """
     generator = np.random.default_rng([n_sets, seed])
     recipe, requests = Recipe.model_validate(RECIPE), tuple(asked_of(n_sets))
@@ -120,6 +121,7 @@ def comparison(n_sets: int, seed: int) -> Comparison:
     for label in ENTRIES:
         own = generator.exponential(size=(len(names), n_sets, len(SIDES), N_CANDIDATES))
         scores = of_request + generator.normal(size=(len(names), n_sets, len(SIDES), 1)) + own
+        scores += gain * (label == ENTRIES[-1])
         columns = dict(zip(names, scores.reshape(len(names), len(requests), N_CANDIDATES), strict=True))
         columns[length] = 20 + np.round(columns[length])
         index = np.tile(np.arange(N_CANDIDATES, dtype=float), (len(requests), 1))

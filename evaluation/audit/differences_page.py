@@ -109,7 +109,10 @@ def vote_table(audit: Audit) -> Table:
     columns: Columns[Vote] = {
         "measure": lambda each: str(each.measure),
         "at": lambda each: each.value or "",
-        Column("gap", note="of the system"): lambda each: _points(each, each.gap),
+        # the reference may be called anything
+        Column("gap", note="of the system" if reference != "the system" else "of the other system"): lambda each: (
+            _points(each, each.gap)
+        ),
         Column("gap", note=f"of {reference}"): lambda each: _points(each, each.reference_gap),
         "difference": lambda each: _points(each, each.difference, bounds(each)),
         "adjusted p": lambda each: Number(each.adjusted, unit="p"),

@@ -324,7 +324,7 @@ def _made(audit: Audit) -> Iterator[Block]:
     tests = "".join(f"tests of {each.resamples:,} exchanges; " for each in audit.differences[:1])
     drawn = (
         f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
-        f"Student's t with the jackknife; {tests}seed {bootstrap['seed']}"
+        f"Student's t with the jackknife; p of gaps by patterns of the sets' signs; {tests}seed {bootstrap['seed']}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):

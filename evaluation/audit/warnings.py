@@ -11,7 +11,7 @@ from ...judges.measures.words import WordMatcher
 from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, said_p
-from ..pages.words import counted, joined
+from ..pages.words import capital, counted, joined
 from ..systems.lengths import MOST_OF_IT
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
@@ -30,6 +30,7 @@ from .contents import (
 from .correction import P, Part, corrected
 from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
+from .findings import FAMILIES
 from .input import AuditInput
 from .plan import AuditPlan
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
@@ -128,19 +129,23 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
 
 
 def _of_few_sets(numbers: Sequence[Number], plan: AuditPlan) -> Iterator[str]:
-    """That nothing can be clear, though all sets agree."""
+    """Families of which nothing can be clear, though all sets agree."""
     tests: dict[Part, list[P]] = {}
+    n_sets = Counter[str]()
     for each in numbers:
         if each.chance and each.chance.p_value is not None:
             tests.setdefault((each.family, each.system), []).append(least_p_value(each.n))
-    n_sets = max((n.n for n in numbers if (n.family, n.system) in tests), default=0)
-    least = min((p for its in corrected(tests).values() for p in its if p is not None), default=0.0)
-    if n_sets >= LEAST_SETS and least > 1 - plan.bootstrap.level:
-        yield (
-            f"The audit rests on {counted(n_sets, 'document set')}, of which nothing can be clear: where all of them agree, "
-            f"{said_p(least)} when corrected for what the page concludes. Nobody is named and no system is called fairer; audit "
-            "more sets."
-        )
+            n_sets[each.family] = max(n_sets[each.family], each.n)
+    least: dict[str, float] = {}
+    for (family, *_), its in corrected(tests).items():
+        least[family] = min(p for p in (*its, least.get(family)) if p is not None)
+    for family, p in least.items():
+        if n_sets[family] >= LEAST_SETS and p > 1 - plan.bootstrap.level:
+            name = capital(FAMILIES.get(family, family.replace("-", " ")))
+            yield (
+                f"{name}: with {counted(n_sets[family], 'document set')} nothing can be clear. Where all of them agree, {said_p(p)} "
+                "when corrected for everything on the page. Audit more sets."
+            )
 
 
 def _found_values(given: AuditInput) -> dict[str, None]:

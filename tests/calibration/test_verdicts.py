@@ -36,11 +36,13 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
     assert sum(leans_in_bias_study(8, seed) for seed in range(12)) <= 2
 
 
-def test_comparisons_of_equal_entries_seldom_see_anything():
-    found = [comparison(8, seed) for seed in range(12)]
-    # 5 % of 12 and two standard errors are 2.1
-    assert sum(map(clear_between_entries, found)) <= 2
-    assert sum(map(clear_in_comparison, found)) <= 3
+def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one():
+    found = [comparison(12, seed) for seed in range(10)]
+    # 9 of 100 between entries, of all questions 21: docs/run-folder.md#verdicts
+    assert sum(map(clear_between_entries, found)) <= 3
+    assert sum(map(clear_in_comparison, found)) <= 5
     # each has its judges, entries and tests of one draw and of the best of three
-    assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 8)}
+    assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 12)}
     assert {(test.k, test.reference_k) for test in found[0].tests} == {(1, 1), (3, 1), (3, 3)}
+    better = [comparison(12, seed, gain=2.0) for seed in range(4)]
+    assert all("third better" in each.title and clear_between_entries(each) for each in better)

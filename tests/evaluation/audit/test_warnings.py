@@ -50,9 +50,17 @@ def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, l
     # all of them lean alike, shares and coverage share the level
     found = audit(make_input(two_sided(n), mine=["Apple. Berry. Cherry."] * n))
     said = [each for each in found.warnings if "nothing can be clear" in each]
-    assert len(said) == bool(least)
-    assert all(f"rests on {n} document sets" in each and f"{least} when corrected" in each for each in said)
+    assert len(said) == 2 * bool(least)
+    assert all(f"with {n} document sets" in each and f"{least} when corrected" in each for each in said)
     assert bool(found.represented[0].under) == (n > 6)
+
+
+def test_what_rests_on_few_of_many_sets_is_said_to_be_unclear_alone():
+    # coverage has no answer for a single sentence
+    found = audit(make_input(two_sided(20), mine=["Apple. Berry. Cherry."] * 5 + ["Apple berry."] * 15))
+    (said,) = [each for each in found.warnings if "nothing can be clear" in each]
+    assert said.startswith("Coverage: with 5 document sets nothing can be clear.")
+    assert found.represented[0].under
 
 
 def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():
