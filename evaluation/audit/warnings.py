@@ -143,8 +143,8 @@ def _of_few_sets(numbers: Sequence[Number], plan: AuditPlan) -> Iterator[str]:
         if n_sets[family] >= LEAST_SETS and p > 1 - plan.bootstrap.level:
             name = capital(FAMILIES.get(family, family.replace("-", " ")))
             yield (
-                f"{name}: with {counted(n_sets[family], 'document set')} nothing can be clear. Where all of them agree, {said_p(p)} "
-                "when corrected for everything on the page. Audit more sets."
+                f"{name}: with {counted(n_sets[family], 'document set')} nothing can be clear. Where all of them agree, "
+                f"{said_p(p)} when corrected for everything on the page. Audit more sets."
             )
 
 
