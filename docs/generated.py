@@ -204,7 +204,7 @@ def _plain(text: str) -> str:
 def benchmarks() -> str:
     """The figures that were kept, copied from the benchmarks' folder."""
     text = (ROOT / "benchmarks/RESULTS.md").read_text("utf-8")
-    return text.replace("# Results", "# Benchmarks", 1)
+    return text.replace("# Results", "# Benchmarks", 1).replace("](../docs/", "](")
 
 
 # page -> what makes it
