@@ -239,7 +239,7 @@ def test_a_job_in_a_job_is_not_taken_for_that_one():
         ("partition=gpu", "is not one option of sbatch; write --name=value"),
         ("--partition gpu", "is not one option of sbatch"),
         ("--partition=gpu --nodes=3", "each behind its own --sbatch"),
-        ("--comment=a\n#SBATCH --array=0-9", "holds a line break"),
+        ("--comment=a\n#SBATCH --array=0-9", "contains a line break"),
     ],
 )
 def test_options_that_the_scripts_rest_on_are_refused_all_together(option, said):

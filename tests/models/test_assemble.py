@@ -393,7 +393,7 @@ def test_what_lies_beside_the_weights_of_a_package_is_refused(site, name):
 def test_a_link_to_a_folder_beside_the_weights_is_refused(site, tmp_path):
     model = whole_folder_of(site)
     (site / "made_up_part1" / "model" / "2_Dense").symlink_to(tmp_path)
-    with pytest.raises(UnfitModelError, match="2_Dense beside it"):
+    with pytest.raises(UnfitModelError, match="2_Dense next to it"):
         assemble.assembled(model)
 
 

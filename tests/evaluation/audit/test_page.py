@@ -193,7 +193,7 @@ def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_
 def test_nothing_is_concluded_from_whole_measures_and_the_page_says_so():
     said = notes(audit(mine=[ALL] * 4))
     assert "Nothing is concluded from these measures of a whole" in said
-    assert "A gap below 0 is no finding that the summaries are fair: SOF and UER also lie below" in said
+    assert "A gap below 0 does not show that the summaries are fair: SOF and UER also lie below" in said
     # without a chance level there is no gap to speak of
     assert "Nothing is concluded" not in notes(audit(target="equal", mine=["Apple."] * 4))
 
@@ -209,7 +209,7 @@ def test_intervals_that_hold_less_than_they_say_are_marked():
     few, said = marks(12)
     assert few == {"shortfall (words)": "n 12, too narrow", "Equal Coverage (words)": "n 12, too narrow"}
     assert (
-        '"Too narrow": the interval of Equal Coverage of fewer than 60 sets and shortfall of fewer than 30 sets holds'
+        '"Too narrow": the interval of Equal Coverage of fewer than 60 sets and shortfall of fewer than 30 sets covers'
         in said
     )
     assert set(marks(30)[0]) == {"Equal Coverage (words)"}

@@ -71,8 +71,14 @@ def heading(found):
         (4, "With 4 sets no p below 0.125 is possible, so that no difference is clear."),
         (5, "With 5 sets no p below 0.062 is possible, so that no difference is clear."),
         # 7 * 1/32 / 5 = 0.044, and of four 0.055; 7 * 1/128 / 2 = 0.027
-        (6, "With 6 sets no p below 0.031 is possible, so that a difference is clear only beside at least 4 others."),
-        (8, "With 8 sets no p below 0.008 is possible, so that a difference is clear only beside at least 1 other."),
+        (
+            6,
+            "With 6 sets no p below 0.031 is possible, so that a difference is clear only together with at least 4 others.",
+        ),
+        (
+            8,
+            "With 8 sets no p below 0.008 is possible, so that a difference is clear only together with at least 1 other.",
+        ),
     ],
 )
 def test_the_page_says_what_so_few_sets_can_show(n, said):

@@ -134,7 +134,7 @@ def test_an_id_that_a_changed_article_gets_is_refused(sample, tmp_path):
 def test_with_few_topics_nothing_is_told_and_nobody_acquitted(sample, tmp_path):
     wanted = Wanted(sample, {"recall": RECALL}, limit=4)
     said = shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
-    assert "What 1 judge is worth cannot be told from so little" in said
+    assert "What 1 judge is worth is not clear from so little" in said
     assert "too few topics to say" in said and "none was caught" not in said and "nothing" not in said
 
 

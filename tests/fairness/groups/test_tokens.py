@@ -71,7 +71,7 @@ def test_unpacked_data_elsewhere_that_hides_the_archive_of_the_named_folder_is_r
     monkeypatch.setattr(nltk.data, "path", [])
     assert open_nltk("the labels", ("wordnet",), named) is nltk
     monkeypatch.setattr(nltk.data, "path", [str(elsewhere)])
-    with pytest.raises(DataError, match=r"wordnet, which is not in \S*named"):
+    with pytest.raises(DataError, match=r"wordnet\), which is not in \S*named"):
         open_nltk("the labels", ("wordnet",), named)
 
 
