@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -297,7 +297,8 @@ def take_apart(measured: Measured, given: AuditInput, n: int, named: Representat
         apart = measured.family.example(item, measured.found[each.place], each.left_out)
         if each.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
-            apart = replace(apart, measure=f"gap of {each.of} to what is expected of this summary{by}", is_share=True)
+            measure = f"gap of {each.of} to what is expected of this summary{by}"
+            apart = apart.model_copy(update={"measure": measure, "is_share": True})
         lines = [
             line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})
             if len(line.text) > MOST_CHARACTERS
@@ -313,5 +314,5 @@ def take_apart(measured: Measured, given: AuditInput, n: int, named: Representat
             topic=given.sets[each.place].topic,
             unfairness=each.unfairness,
             is_gap=each.of is not None,
-            **vars(replace(apart, lines=tuple(lines))),
+            **{**dict(apart), "lines": tuple(lines)},
         )

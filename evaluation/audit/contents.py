@@ -346,18 +346,10 @@ class Side(Record):
     summary: float | None
 
 
-class Example(Record):
-    """One of the most unfair summaries of a system by a family of measures."""
+class TakenApart(Record):
+    """What a family shows of one summary."""
 
-    family: str
-    system: str
-    set_id: str
-    topic: str
-    # the set's own measure, and what that is; where it is chosen by a value's gap to what is expected, that gap
-    unfairness: float
     measure: str
-    is_share: bool
-    is_gap: bool = Field(default=False, exclude_if=not_)
     # what `source` and `summary` of the sides, and `takes` of the lines, are
     columns: tuple[str, str]
     takes_what: str
@@ -366,6 +358,19 @@ class Example(Record):
     # who is left out most, several where they tie, and their documents
     left_out: tuple[str, ...]
     documents: tuple[str, ...]
+    is_share: bool = True
+
+
+class Example(TakenApart):
+    """One of the most unfair summaries of a system by a family of measures."""
+
+    family: str
+    system: str
+    set_id: str
+    topic: str
+    # the set's own measure, which `measure` says; where it is chosen by a value's gap to what is expected, that gap
+    unfairness: float
+    is_gap: bool = Field(default=False, exclude_if=not_)
 
 
 class SystemNote(Record):

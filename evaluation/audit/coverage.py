@@ -28,8 +28,9 @@ from .contents import (
     Kind,
     Line,
     Side,
+    TakenApart,
 )
-from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
+from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)

@@ -15,7 +15,7 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, exact_bounds, interval_by_sets, pseudo_values
-from .contents import Kind, Line, Measure, Quantity, Side
+from .contents import Kind, Measure, Quantity, TakenApart
 
 K = TypeVar("K", bound=Hashable)
 Floats = NDArray[np.float64]
@@ -95,8 +95,8 @@ class Figures:
 
     def weights_at(self, places: Sequence[int]) -> Floats:
         """How much each set weighs in quantities of these places, which are of `naming`, (sets, places); 0 for nothing."""
-        rests_on = self.rests_on[:, places]
-        of_naming = [self.naming.index(place) for place in places]
+        rests_on, naming = self.rests_on[:, places], self.naming
+        of_naming = [naming.index(place) for place in places]
         return rests_on.astype(float) if self.weights is None else np.where(rests_on, self.weights[:, of_naming], 0.0)
 
     def all_sets(self) -> Floats:
@@ -111,20 +111,6 @@ class Figures:
     def said(self) -> Floats:
         """What each set says of each quantity, (sets, quantities); nan of those on which it does not rest."""
         return pseudo_values(self.reduce, self.columns, self.rests_on)
-
-
-@dataclass(frozen=True)
-class TakenApart:
-    """What a family shows of one summary; its fields are those of `contents.Example`, as far as the family knows them."""
-
-    measure: str
-    columns: tuple[str, str]
-    takes_what: str
-    sides: tuple[Side, ...]
-    lines: tuple[Line, ...]
-    left_out: tuple[str, ...]
-    documents: tuple[str, ...]
-    is_share: bool = True
 
 
 class Family(Protocol):

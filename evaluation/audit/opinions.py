@@ -19,8 +19,8 @@ from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
-from .contents import OPINION_GRAPH, Kind, Line, Measure, Quantity, Side
-from .figures import Figures, TakenApart, most, reasons
+from .contents import OPINION_GRAPH, Kind, Line, Measure, Quantity, Side, TakenApart
+from .figures import Figures, most, reasons
 
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4

@@ -29,9 +29,9 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...resampling import t_interval, verdict
 from ...text import sentences as split_sentences
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Kind, Line, Side
+from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Kind, Line, Side, TakenApart
 from .correction import CAUSES, P, Part
-from .figures import Bools, Figures, Floats, Measured, TakenApart, in_order, most, quantities_of, reasons
+from .figures import Bools, Figures, Floats, Measured, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"

@@ -48,8 +48,9 @@ from .contents import (
     Kind,
     Line,
     Side,
+    TakenApart,
 )
-from .figures import Bools, Figures, Floats, TakenApart, in_order, mean_deviation, most, quantities_of, reasons
+from .figures import Bools, Figures, Floats, in_order, mean_deviation, most, quantities_of, reasons
 
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair

@@ -14,8 +14,8 @@ from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_betwe
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Kind, Line, Side
-from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
+from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Kind, Line, Side, TakenApart
+from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
 SAME_WORDS = "sentences of the documents with the same words"

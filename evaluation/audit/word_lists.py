@@ -28,8 +28,9 @@ from .contents import (
     Kind,
     Line,
     Side,
+    TakenApart,
 )
-from .figures import Figures, Floats, TakenApart, in_order, most, quantities_of, reasons
+from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 # the same with the scatter of document sets
 SIGNS_OF_SETS = "random signs of sets"
