@@ -31,6 +31,7 @@ EXTRAS: dict[str, str] = {
     "uvicorn": "serve",
     "prometheus_client": "serve",
     "ray": "ray",
+    "grpc": "ray",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",

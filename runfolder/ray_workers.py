@@ -43,28 +43,8 @@ AUTHORISED = "RAY_AUTH_MODE=token, and the same ~/.ray/auth_token on every machi
 # how Ray ends where it was not let in, or another part of Ray answers
 FAILED = re.compile(r"Failed to connect to Ray cluster at \[?(?P<host>[^\s\]]+)\]?:(?P<port>\d{1,5})")
 
-
-def _frame(kind: int, flags: int, stream: int, content: bytes) -> bytes:
-    """A frame of HTTP/2."""
-    return len(content).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + content
-
-
-def _text(text: bytes) -> bytes:
-    """Part of a header as HPACK has it, not compressed."""
-    return bytes([len(text)]) + text
-
-
-# what a client of HTTP/2 begins with, and Ray speaks it; the kind of the frame that comes back
-SETTINGS = 4
-GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(SETTINGS, 0, 0, b"")
-# a question without a token; headers are numbers of HPACK's table (POST, http, path, authority, content-type), or written
-HEADERS = (
-    b"\x83\x86\x04" + _text(b"/ray.rpc.NodeInfoGcsService/GetClusterId") + b"\x01" + _text(b"ray")
-    + b"\x0f\x10" + _text(b"application/grpc") + b"\x00" + _text(b"te") + _text(b"trailers")
-)  # fmt: skip
-QUESTION = _frame(1, 4, 1, HEADERS) + _frame(0, 1, 1, bytes(5))
-# in the answer: that it is whole, and what it then says where a token is asked for
-STATUS, REFUSED = b"grpc-status", b"InvalidAuthToken"
+# what Ray's clients ask the head of a cluster first; here without a token
+QUESTION = "/ray.rpc.NodeInfoGcsService/GetClusterId"
 # seconds between looks whether a place is still wanted, until it is said that there is none, and until it is said again
 POLL_SECONDS = 1.0
 SILENT_SECONDS, REPEAT_SECONDS = 30.0, 600.0
@@ -119,17 +99,22 @@ def _asks_for_a_token(host: str, port: int) -> bool:
     Raises:
         OSError: nobody answers at this port, or another program.
     """
-    with socket.create_connection((host, port), PATIENCE_SECONDS) as connection:
-        if os.environ.get("RAY_USE_TLS", "0") != "0":
-            return False
-        connection.sendall(GREETING + QUESTION)
-        found = connection.recv(4096)
-        if len(found) < 4 or found[3] != SETTINGS:
-            raise OSError(f"another program answers there, as Ray's dashboard does at 8265; the port is {HEADS_PORT}")
-        with suppress(OSError):
-            while STATUS not in found and (more := connection.recv(4096)):
-                found += more
-    return REFUSED in found
+    socket.create_connection((host, port), PATIENCE_SECONDS).close()
+    if os.environ.get("RAY_USE_TLS", "0") != "0":
+        return False
+    grpc = need("grpc", "executor: ray")
+    with grpc.insecure_channel(f"[{host}]:{port}" if ":" in host else f"{host}:{port}") as channel:
+        try:
+            channel.unary_unary(QUESTION)(b"", timeout=PATIENCE_SECONDS)
+        except grpc.RpcError as error:
+            if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise TimeoutError from error
+            if error.code() == grpc.StatusCode.UNAVAILABLE:
+                raise OSError(
+                    f"another program answers there, as Ray's dashboard does at 8265; the port is {HEADS_PORT}"
+                ) from error
+            return bool(error.code() == grpc.StatusCode.UNAUTHENTICATED)
+    return False
 
 
 @contextmanager
