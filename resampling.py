@@ -8,7 +8,6 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import DataError
 
 Floats = NDArray[np.float64]
-Verdict = Literal["higher", "lower", "no clear difference"]
 # lowest and highest value that there can be
 Scale = tuple[float, float]
 # lower and upper bound of an interval; None where there is none
@@ -486,42 +484,6 @@ def exchange_p_values(
     # few drawn patterns need not have the one that exchanges all, which is as far
     found = np.maximum((itself + as_far) / (itself + n), least_p_value(n_sets))
     return np.where(np.isnan(observed), np.nan, found)
-
-
-def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values after Benjamini and Hochberg (1995) over those that are there: shares of false findings, in [0, 1]."""
-    from scipy.stats import false_discovery_control
-
-    known = [p for p in p_values if p is not None]
-    found = iter(false_discovery_control(known).tolist() if known else [])
-    return [None if p is None else float(next(found)) for p in p_values]
-
-
-# what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
-CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - level"
-
-
-def verdict(
-    bounds: Bounds,
-    adjusted_p: float | None,
-    *,
-    level: float,
-    n_sets: int,
-    least_sets: int = LEAST_SETS,
-) -> Verdict:
-    """Whether a number is above or below zero.
-
-    Args:
-        bounds: of its interval.
-        adjusted_p: of the test, corrected for the number of tests.
-        level: one less the level of the test.
-        n_sets: what the number rests on.
-        least_sets: with fewer there is no verdict.
-    """
-    least, most = bounds
-    if least is None or most is None or n_sets < least_sets or adjusted_p is None or adjusted_p > 1 - level:
-        return "no clear difference"
-    return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"
 
 
 def defined(value: float | Floats | None) -> float | None:

@@ -26,10 +26,11 @@ from ..evaluation.audit.input import AuditInput, System
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
 from ..evaluation.pages.words import UNSURE
+from ..evaluation.verdicts import adjusted, verdict
 from ..fairness.demographic.word_lists import WordLists
 from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
-from ..resampling import Bootstrap, Bounds, adjusted, verdict
+from ..resampling import Bootstrap, Bounds
 from .calibration import LEVEL, OWN, Corpus, Counts, Manner, coverage, generators, kind, shares, summary
 from .calibration_order import ORDER
 from .calibration_tone import family as tone

@@ -14,8 +14,9 @@ from typing import cast
 
 import numpy as np
 
-from ..evaluation.systems.compare import Comparer, corrected
+from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import Difference, JudgeNote
+from ..evaluation.systems.correction import HEADLINE, corrected
 from ..evaluation.systems.lengths import Lengths, share_by_length
 from ..evaluation.systems.ranked import Floats, Ranked
 from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
@@ -74,7 +75,7 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
     compare = Comparer(requests, Bootstrap(resamples=1000))
     systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
     *_, whole = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
-    (whole,) = corrected([whole])
+    (whole,) = corrected([whole], [(True, HEADLINE)]).differences
     found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
     return whole.model_copy(update={"at_equal_length": found})
 

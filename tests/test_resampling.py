@@ -18,7 +18,6 @@ from evenhand.resampling import (
     ClusterMean,
     _mean_and_error,
     added_by_sets,
-    adjusted,
     cluster_interval,
     cluster_sums,
     defined,
@@ -30,7 +29,6 @@ from evenhand.resampling import (
     sign_flip_p_value,
     sign_flip_p_values,
     t_interval,
-    verdict,
 )
 
 MANY = Bootstrap(resamples=9999, seed=1)
@@ -314,34 +312,6 @@ def test_drawn_patterns_count_the_observed_one_and_undefined_quantities_have_no_
         np.array([20.0, np.nan]), 20, Bootstrap(resamples=99),
     )  # fmt: skip
     assert found.tolist() == [pytest.approx(1 / 100), pytest.approx(np.nan, nan_ok=True)]
-
-
-def test_correction_by_hand():
-    # Benjamini and Hochberg over 3: .01*3/1 = .03, .02*3/2 = .03, .9; what has no p-value is not counted
-    assert adjusted([0.9, None, 0.01, 0.02]) == [pytest.approx(0.9), None, pytest.approx(0.03), pytest.approx(0.03)]
-    assert adjusted([None]) == [None]
-    assert adjusted([]) == []
-
-
-ABOVE, ACROSS, BELOW, NO_BOUNDS = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1), (None, None)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "p", "n_sets", "expected"),
-    [
-        (ABOVE, 0.05, 5, "higher"),
-        (BELOW, 0.05, 5, "lower"),
-        ((0.1, math.inf), 0.05, 5, "higher"),
-        (ABOVE, 0.05, 4, "no clear difference"),
-        (ABOVE, 0.06, 50, "no clear difference"),
-        (ABOVE, None, 50, "no clear difference"),
-        (ACROSS, 0.001, 50, "no clear difference"),
-        ((1e-12, 0.3), 0.001, 50, "no clear difference"),
-        (NO_BOUNDS, 0.001, 50, "no clear difference"),
-    ],
-)
-def test_a_verdict_needs_interval_test_and_sets(bounds, p, n_sets, expected):
-    assert verdict(bounds, p, level=0.95, n_sets=n_sets) == expected
 
 
 def test_t_interval_of_a_mean_is_the_usual_one():

@@ -1,8 +1,9 @@
 """What follows from a page's numbers: who is named, which system is fairer, what gaps follow, how published measures differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from .. import verdicts
 from . import order
 from .contents import Chance, Effect, PairedDifference, Vote
 from .correction import corrected
@@ -11,10 +12,6 @@ from .order import Order
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import Key, gaps_to_chance, pairs_held
-
-# patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for a hundred
-# tests of eight systems
-LEAST_EXCHANGES = 20_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def conclude(
             fairer than itself, and what its gaps follow is asked instead.
     """
     level, compared = plan.bootstrap.level, systems[:1] if are_orders else systems
-    exchanges = replace(plan.bootstrap, resamples=max(plan.bootstrap.resamples, LEAST_EXCHANGES))
+    exchanges = verdicts.exchanges(plan.bootstrap)
     gaps, pairs = gaps_to_chance(measured, exchanges), pairs_held(measured, compared, exchanges)
     by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
     effects = order.effects_of(by_order, level) if by_order else ()

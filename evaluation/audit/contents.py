@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from ...records import Record, is_none
-from ...resampling import NOISE, Verdict
+from ...resampling import NOISE
 from ..gate.contents import BySet, Gate
+from ..verdicts import Verdict
 
 # what audit.json calls itself
 SCHEMA = "evenhand-audit/6"

@@ -15,12 +15,11 @@ Published measures have no part in it: nothing is concluded from how they differ
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...resampling import adjusted
+from ..verdicts import P, adjusted_in_parts
 from .contents import SHARES
 
 # a family and a system, or a cause: is somebody named; with a reference: do both differ; with `NEARER` besides: is one fairer
 Part = tuple[str, ...]
-P = float | None
 NEARER, CAUSES = "nearer", "place or documents"
 # what a page is made for and its headline is about; everything else shares as much as one of these has
 MAIN = (SHARES, CAUSES)
@@ -29,16 +28,17 @@ MAIN = (SHARES, CAUSES)
 def corrected(tests: Mapping[Part, Sequence[P]]) -> dict[Part, list[P]]:
     """The p-values of a page, by part, in [0, 1].
 
-    Within a part after Benjamini and Hochberg, `resampling.adjusted`; the smallest of these is the p-value of the part (Simes
-    1986), and none counts unless the part does (Meinshausen 2008). Over the parts p is corrected after Holm (1979), with weights
-    and, of systems that are compared, in steps: a weighted graph as by Bretz et al. (2009), see `_Family`. Each of `MAIN` has the
-    same share of the level, and all other families have one together.
+    Over the parts p is corrected after Holm (1979), with weights and, of systems that are compared, in steps: a weighted graph as
+    by Bretz et al. (2009), see `_Family`. Each of `MAIN` has the same share of the level, and all other families have one
+    together.
 
     Args:
         tests: by part, p-values; None where there is none. A part without any takes no share.
     """
-    within = {part: adjusted(p_values) for part, p_values in tests.items()}
-    smallest = {part: min(known) for part, its in within.items() if (known := [p for p in its if p is not None])}
+    return adjusted_in_parts(tests, _over_parts)
+
+
+def _over_parts(smallest: Mapping[Part, float]) -> dict[Part, float]:
     families = _families(smallest)
     said: dict[Part, float] = {}
     so_far = 0.0
@@ -47,7 +47,7 @@ def corrected(tests: Mapping[Part, Sequence[P]]) -> dict[Part, list[P]]:
         p_values = {part: smallest[part] * left / families[part[0]].weight(said) for part in asked}
         first = min(p_values, key=lambda part: p_values[part])
         said[first] = so_far = max(so_far, min(1.0, p_values[first]))
-    return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
+    return said
 
 
 def _is_asked(part: Part, said: Collection[Part]) -> bool:

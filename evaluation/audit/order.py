@@ -27,10 +27,11 @@ from ...fairness.groups.order import (
 )
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
-from ...resampling import t_interval, verdict
+from ...resampling import t_interval
 from ...text import sentences as split_sentences
+from ..verdicts import P, verdict
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Kind, Line, Side, TakenApart
-from .correction import CAUSES, P, Part
+from .correction import CAUSES, Part
 from .figures import Bools, Figures, Floats, Measured, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)

@@ -9,7 +9,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
+from ...resampling import Bootstrap, TInterval, defined, exchange_p_values, t_interval
+from ..verdicts import adjusted, verdict
 from .contents import BeyondExpected, PairedDifference
 from .figures import Figures, Floats, Measured
 

@@ -25,11 +25,11 @@ from ...resampling import (
     pseudo_values,
     sign_flip_p_values,
     t_interval,
-    verdict,
 )
 from ..gate.contents import what_sets_say
+from ..verdicts import P, verdict
 from .contents import Chance, Quantity, Vote
-from .correction import NEARER, P, Part
+from .correction import NEARER, Part
 from .figures import Figures, Floats, Measured
 
 # family, system, quantity

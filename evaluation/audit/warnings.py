@@ -13,6 +13,7 @@ from ...text import did_you_mean
 from ..pages.numbers import FLAT, said_p
 from ..pages.words import capital, counted, joined
 from ..systems.lengths import MOST_OF_IT
+from ..verdicts import P
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
     AUC,
@@ -27,7 +28,7 @@ from .contents import (
     PairedDifference,
     SystemNote,
 )
-from .correction import P, Part, corrected
+from .correction import Part, corrected
 from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
 from .findings import FAMILIES

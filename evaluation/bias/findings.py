@@ -7,9 +7,10 @@ from typing import Any
 from ...config import BiasRecipe
 from ...fairness.demographic.counts import LEAST_DEFINED
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...resampling import LEAST_SETS, adjusted, verdict
+from ...resampling import LEAST_SETS
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
+from ..verdicts import adjusted, verdict
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
 from .inputs import Inputs
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored

@@ -3,26 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from ...config import Recipe
 from ...runfolder.phases import phases
 from ..judges.worth import read_worth
-from ..systems.compare import (
-    COMPARISONS,
-    Comparer,
-    Trait,
-    Values,
-    bootstrap_of,
-    comparison_name,
-    corrected,
-    few_together,
-)
+from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
+from ..systems.correction import HEADLINE, corrected
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
-from ..systems.roles import judge_notes
+from ..systems.roles import deciding, judge_notes
 from ..systems.systems import (
     PLAN,
     SYSTEMS,
@@ -39,7 +31,7 @@ from ..systems.systems import (
 )
 from .cautions import cautions
 from .examples import choose_examples
-from .findings import Evidence, findings, title
+from .findings import RERANKING, TRAINING, Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance
 from .rounds import read_rounds, round_findings, round_warnings
@@ -47,6 +39,8 @@ from .training_log import read_training
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
 BETWEEN = (3, 9)
+# what a difference tells, by its name
+CLAIMED = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
 
 
 def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
@@ -89,7 +83,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         traits=tuple(numbers.traits()),
         curve=tuple(numbers.curve()),
-        planes=tuple(numbers.planes()),
+        planes=tuple(evidence.planes),
         rounds=rounds,
         training=training.curves,
         training_notes=training.notes,
@@ -137,7 +131,8 @@ class Numbers:
     @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        found = evidence_of(self.compare, self.judges, self._values, self.candidates, is_trained=len(self.outputs) > 1)
+        is_trained, planes = len(self.outputs) > 1, list(self._planes())
+        found = evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
         words = {
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
             for name, values in self._by_system(TRAIT + WORDS).items()
@@ -167,7 +162,7 @@ class Numbers:
                     estimate = self.compare.estimate(judge, output.policy, values)
                     yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
 
-    def planes(self) -> Iterator[Plane]:
+    def _planes(self) -> Iterator[Plane]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
         most = self.candidates
         shown: dict[str, System] = {}
@@ -205,6 +200,7 @@ def evidence_of(
     judges: Sequence[JudgeNote],
     values: Mapping[str, Mapping[str, Values]],
     candidates: int,
+    planes: Sequence[Plane] = (),
     *,
     is_trained: bool,
 ) -> Evidence:
@@ -215,6 +211,7 @@ def evidence_of(
         judges: of the report.
         values: a value a request, by judge and system.
         candidates: of each request.
+        planes: with what is off the front by the correction of one plane.
         is_trained: whether there is a trained policy.
     """
     differences: list[Difference] = []
@@ -223,31 +220,35 @@ def evidence_of(
     for judge in judges:
         mine = values[judge.name]
         differences += compare.differences(judge, mine)
-        gaps = (compare.gap(judge, *each) for each in mine.items())
-        gains = (compare.gap(judge, *each) for each in compare.paired(mine).items())
-        score_gaps += filter(None, gaps)
-        gain_gaps += filter(None, gains)
-    # rewards differ by design, too, and make no report judge's difference clear
+        score_gaps += filter(None, (compare.gap(judge, *each) for each in mine.items()))
+        gain_gaps += filter(None, (compare.gap(judge, *each) for each in compare.paired(mine).items()))
+    gaps = [each.gap for each in (*gain_gaps, *score_gaps)]
     is_report = {judge.name: judge.role == "report" for judge in judges}
-    claims = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
-
-    def family(each: Difference) -> tuple[bool, str]:
-        return is_report[each.measure], claims[each.subject]
-
-    tested = [*differences, *(each.gap for each in gain_gaps)]
-    told = corrected(tested, family)
-    behind = corrected([each.gap for each in score_gaps], lambda each: is_report[each.measure])
+    asked = [*_questions(judges, differences, is_trained), *map(_question_of_gap, gaps)]
+    parts = [(is_report[each.measure], what) for each, what in zip((*differences, *gaps), asked, strict=True)]
+    found = corrected([*differences, *gaps], parts, planes)
+    told = iter(found.differences)
     return Evidence(
         judges=judges,
-        differences=told[: len(differences)],
-        score_gaps=_with(score_gaps, behind),
-        gain_gaps=_with(gain_gaps, told[len(differences) :]),
+        differences=list(islice(told, len(differences))),
+        gain_gaps=[each.model_copy(update={"gap": next(told)}) for each in gain_gaps],
+        score_gaps=[each.model_copy(update={"gap": next(told)}) for each in score_gaps],
+        planes=found.planes,
         sides=compare.sides,
         candidates=candidates,
         is_trained=is_trained,
-        few_together=few_together(told, family),
+        few_together=found.few_together,
     )
 
 
-def _with(found: Sequence[SideGap], gaps: Sequence[Difference]) -> list[SideGap]:
-    return [each.model_copy(update={"gap": gap}) for each, gap in zip(found, gaps, strict=True)]
+def _questions(judges: Sequence[JudgeNote], differences: Sequence[Difference], is_trained: bool) -> Iterator[str]:
+    """What the page asks by each difference: of the headline's own, over all sides, or of training, reranking or both."""
+    decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
+    for each in differences:
+        is_first = each.measure in decide and (each.subject, each.side) == (headline, None)
+        yield HEADLINE if is_first else CLAIMED[each.subject]
+
+
+def _question_of_gap(gap: Difference) -> str:
+    """Of the gain of a comparison, or of a system's scores."""
+    return CLAIMED.get(gap.subject, "how far sides are apart")

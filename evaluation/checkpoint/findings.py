@@ -12,7 +12,7 @@ from ..pages.blocks import Number, bounds
 from ..pages.numbers import number, signed
 from ..pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
 from ..systems.compare import comparison_name, too_few
-from ..systems.contents import Difference, Finding, JudgeNote, SideGap
+from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
 from ..systems.lengths import is_by_length
 from ..systems.roles import deciding
 from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
@@ -40,6 +40,7 @@ class Evidence:
     sides: Sequence[str]
     candidates: int
     is_trained: bool
+    planes: Sequence[Plane] = ()
     # words of a summary, by system
     words: Mapping[str, float | None] = field(default_factory=dict)
     # what to know where no difference is clear by itself

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...records import LeftOut
-from ...resampling import CLEAR
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
@@ -67,6 +66,7 @@ from ..pages.words import (
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
+from ..verdicts import CLEAR
 from .findings import CLAIMS
 from .probe import probe_sentence
 from .rounds_page import rounds_section

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ...resampling import LEAST_SETS, NOISE, adjusted, cluster_sums, t_interval
+from ...resampling import LEAST_SETS, NOISE, cluster_sums, t_interval
 from ..pages.numbers import percent, signed
 from ..pages.words import capital, counted
 from ..systems.compare import Comparer, Trait
@@ -21,6 +21,7 @@ from ..systems.contents import Finding, JudgeNote, Rounds, RoundStep
 from ..systems.ranked import Floats
 from ..systems.systems import UNTRAINED, PolicyOutput, System
 from ..systems.worst_group import RatedSystem, WorstGroups, worst_groups
+from ..verdicts import adjusted
 
 # what one draw gained over the untrained model
 REWARD = Trait("reward", "in standard deviations of all candidates' rewards")

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ...extras import installed_versions
-from ...resampling import adjusted
 from ...runfolder.stages import RECORDED
 from ..checkpoint.provenance import read_receipts, versions
 from ..judges.worth import read_worth
 from ..pages.folder import KNOWN, Content, Result
-from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected, few_together
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
 from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -22,6 +21,7 @@ from ..systems.systems import CONTRACT, CUT_OFF, TRAITS, WORDS, System, budget_n
 from ..systems.worst_group import worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
+from .correction import Concluded, conclude
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
@@ -34,7 +34,7 @@ from .findings import (
     worst_side_findings,
 )
 from .page import page
-from .paired_tests import Pair, names_of, paired_tests, pairs, question
+from .paired_tests import Pair, names_of, paired_tests, pairs
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
@@ -106,12 +106,12 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             # what one draw gives is asked next; more budgets tell the same at other prices
             *others.pop(1, ()),
             *baseline_findings(numbers.judges, numbers.baselines),
-            *worst_side_findings(numbers.judges, numbers.worst_sides),
+            *worst_side_findings(numbers.judges, numbers.concluded.worst_sides),
             *chain.from_iterable(others.values()),
             *leader_findings(numbers.judges, numbers.tests, numbers.rankings),
         ),
         warnings=(
-            *warnings(entries, numbers.budgets, numbers.few_together()),
+            *warnings(entries, numbers.budgets, numbers.concluded.few_together),
             *length_warnings(numbers.by_length, (*numbers.tests, *numbers.baselines)),
         ),
         entries=tuple(
@@ -138,8 +138,8 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         by_length=tuple(numbers.by_length),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         rankings=tuple(numbers.rankings),
-        worst_sides=tuple(numbers.worst_sides),
-        planes=tuple(numbers.planes),
+        worst_sides=tuple(numbers.concluded.worst_sides),
+        planes=tuple(numbers.concluded.planes),
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
         costs=tuple(entry.cost for entry in entries if entry.cost),
@@ -195,26 +195,22 @@ class _Numbers:
         ]
 
     @cached_property
-    def tests(self) -> list[PairedTest]:
-        return self._tested(self._pairs, question)
+    def concluded(self) -> Concluded:
+        """Everything that has a verdict."""
+        tests, against = self._tested(self._pairs), self._tested(self._against)
+        return conclude(self.judges, tests, against, self._worst_sides(), self._planes())
 
-    @cached_property
+    @property
+    def tests(self) -> list[PairedTest]:
+        return self.concluded.tests
+
+    @property
     def baselines(self) -> list[PairedTest]:
         """What each reward chooses against what is chosen without a judge."""
-        return self._tested(self._against, lambda test: test.reference)
+        return self.concluded.baselines
 
-    def _tested(self, tested: Sequence[Pair], family: Callable[[PairedTest], str]) -> list[PairedTest]:
-        """Tests by all judges, those of a family corrected together; judges that are rewards, too, apart."""
-        tests = [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
-        return corrected(tests, self._by_judges(family))
-
-    def few_together(self) -> str:
-        """What to know where no difference of the entries is clear by itself."""
-        return few_together(self.tests, self._by_judges(question))
-
-    def _by_judges(self, family: Callable[[PairedTest], str]) -> Callable[[PairedTest], tuple[bool, str]]:
-        is_report = {judge.name: judge.role == "report" for judge in self.judges}
-        return lambda test: (is_report[test.measure], family(test))
+    def _tested(self, tested: Sequence[Pair]) -> list[PairedTest]:
+        return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
 
     @cached_property
     def by_length(self) -> list[ByLength]:
@@ -240,9 +236,8 @@ class _Numbers:
                     found.append(rank(judge, k, side, kept, sets, self.compare.bootstrap))
         return leading([ranking for ranking in found if ranking])
 
-    @cached_property
-    def worst_sides(self) -> list[WorstSides]:
-        """By judge and budget; none where no side has enough sets to take part. Choices are corrected for their number."""
+    def _worst_sides(self) -> list[WorstSides]:
+        """By judge and budget; none where no side has enough sets to take part."""
         compare, found = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
             for k in self.budgets if judge.better else ():
@@ -254,11 +249,9 @@ class _Numbers:
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
                 if any(each.group for each in rated.systems):
                     found.append(WorstSides(measure=judge.name, k=k, found=rated))
-        p_values = adjusted([each.found.p_value for each in found])
-        return [_chosen(each, p) for each, p in zip(found, p_values, strict=True)]
+        return found
 
-    @cached_property
-    def planes(self) -> list[Plane]:
+    def _planes(self) -> list[Plane]:
         """Every system, under a judge of quality and one of fairness."""
         reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
         pairs = axes([*self.judges, *self._reward_judges], fairness_judges(self.entries[0].recipe), reward)
@@ -269,7 +262,7 @@ class _Numbers:
     @property
     def axis_judges(self) -> list[JudgeNote]:
         """The judges that planes have besides those of the report."""
-        used = {name for plane in self.planes for name in (plane.quality, plane.fairness)}
+        used = {name for plane in self.concluded.planes for name in (plane.quality, plane.fairness)}
         return [judge for judge in self._reward_judges if judge.name in used]
 
     @property
@@ -284,10 +277,3 @@ class _Numbers:
 
 def _values(system: System, measured: Measured) -> list[float | None]:
     return system.trait(measured.name) if isinstance(measured, Trait) else system.values(measured.name)
-
-
-def _chosen(found: WorstSides, adjusted_p: float | None) -> WorstSides:
-    """Without a choice where the corrected p-value is too large."""
-    is_clear = adjusted_p is not None and adjusted_p <= 1 - found.found.level
-    rated = found.found.model_copy(update={"choice": found.found.choice if is_clear else None})
-    return found.model_copy(update={"found": rated})

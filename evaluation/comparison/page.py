@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from ...resampling import CLEAR
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
@@ -61,6 +60,7 @@ from ..systems.compare import comparison_name, how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
+from ..verdicts import CLEAR
 from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .entries import ELSEWHERE

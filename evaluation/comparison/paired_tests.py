@@ -42,11 +42,9 @@ def names_of(pair: Pair) -> Names:
     return one.label, one.k, other.label, other.k
 
 
-def question(test: PairedTest) -> str:
-    """Which of the questions a test asks. Reranking differs by design: it is not corrected together with the others."""
-    if test.subject == test.reference:
-        return "reranking"
-    return "entries" if test.k == test.reference_k else "entries and reranking"
+def names_of_test(test: PairedTest) -> Names:
+    """The same of a test."""
+    return test.subject, test.k, test.reference, test.reference_k
 
 
 def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:

@@ -11,9 +11,10 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, adjusted, cluster_sums, defined, jackknife_t, largest_p_value
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, cluster_sums, defined, jackknife_t, largest_p_value
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Weighted
+from ..verdicts import adjusted
 from .bradley_terry import order, strengths
 from .contents import Ranking, Strength
 

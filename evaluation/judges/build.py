@@ -30,9 +30,10 @@ from ...judges.calibration import (
     standing_of,
 )
 from ...records import Judgement
-from ...resampling import LEAST_SETS, NOISE, adjusted
+from ...resampling import LEAST_SETS, NOISE
 from ...text import words
 from ..meta.scoring import Scores, scores_by_judge, table_of
+from ..verdicts import adjusted
 from .figures import (
     NOTHING,
     Floats,

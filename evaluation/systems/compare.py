@@ -4,10 +4,10 @@ Whole document sets are resampled, because the requests of a set share their sou
 request, where both systems have a score; what has none is left out and counted beside the number.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import ceil, comb
-from typing import Protocol, TypeVar
+from math import comb
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,23 +16,20 @@ from ...config import Recipe
 from ...fairness.groups.coverage import over
 from ...resampling import (
     LEAST_SETS,
-    NOISE,
     Bootstrap,
     Scale,
-    adjusted,
     cluster_interval,
     least_p_value,
     pseudo_values,
     sign_flip_p_value,
-    verdict,
 )
 from ...storage import digest
 from ..gate.contents import BySet, what_sets_say
+from ..verdicts import exchanges
 from .contents import Difference, Estimate, JudgeNote, SideGap, differences_scale, is_share
 from .systems import Asked
 
 Values = Sequence[float | None]
-D = TypeVar("D", bound=Difference)
 
 # which systems are compared, the first minus the second, and of what that is a test: reranking differs by design, so that its
 # small p-values would make training clear, were both corrected together
@@ -40,7 +37,7 @@ COMPARISONS = {
     ("DPO", "zero-shot"): "training",
     ("DPO+RR", "rerank"): "training",
     ("rerank", "zero-shot"): "reranking",
-    ("DPO+RR", "zero-shot"): "training and reranking",
+    ("DPO+RR", "zero-shot"): "reranking",
 }
 
 
@@ -165,7 +162,7 @@ class Comparer:
         n_tests: int = 1,
     ) -> Difference:
         found = self._summarise(measured, subject, side, values, sets, is_difference=True)
-        p = sign_flip_p_value(values, sets, self.bootstrap)
+        p = sign_flip_p_value(values, sets, exchanges(self.bootstrap))
         return Difference(
             **found.model_dump(),
             p_value=None if p is None else min(1.0, n_tests * p),
@@ -225,57 +222,6 @@ def minus(first: Values, second: Values) -> list[float | None]:
 def comparison_name(first: str, second: str) -> str:
     """ "DPO - zero-shot": the first minus the second."""
     return f"{first} - {second}"
-
-
-def corrected(differences: Sequence[D], family: Callable[[D], Hashable] = lambda _: None) -> list[D]:
-    """The same with adjusted p-values and verdicts.
-
-    Args:
-        differences: what is told, whose p-values are not adjusted.
-        family: of each; what is of one family is corrected together.
-    """
-    families = [family(each) for each in differences]
-    found: dict[Hashable, list[float | None]] = {}
-    for name in dict.fromkeys(families):
-        found[name] = adjusted([d.p_value for d, its in zip(differences, families, strict=True) if its == name])[::-1]
-    done = []
-    for each, name in zip(differences, families, strict=True):
-        p = found[name].pop()
-        said = verdict((each.low, each.high), p, level=each.level, n_sets=each.n_sets)
-        done.append(each.model_copy(update={"adjusted": p, "verdict": said}))
-    return done
-
-
-def few_together(differences: Sequence[D], family: Callable[[D], Hashable] = lambda _: None) -> str:
-    """What to know of the largest family in which no difference is clear alone; "" where one can be, and where `too_few` is told.
-
-    After Benjamini and Hochberg `r` of `m` adjusted p-values are at most alpha only if the largest of these `r` was at most
-    r alpha / m, and none is smaller than that of equal signs.
-
-    Args:
-        differences: what is told.
-        family: as in `corrected`.
-    """
-    tested = [each for each in differences if each.p_value is not None]
-    found = {}
-    for name in dict.fromkeys(map(family, tested)):
-        mine = [each for each in tested if family(each) == name]
-        smallest, alpha = min(map(_least_p_value, mine)), 1 - mine[0].level
-        at_once = ceil(len(mine) * smallest / alpha - NOISE)
-        if smallest <= alpha and at_once > 1:
-            found[len(mine)] = (
-                f"{max(each.n_sets for each in mine)} document sets and {mine[0].resamples:,} exchanges give no p below "
-                f"{smallest:.2g}. Corrected for the {len(mine)} tests in the same correction, none is at most {alpha:.2g} unless "
-                f"{at_once} of them are: a difference by itself cannot be clear, however large."
-            )
-    return found[max(found)] if found else ""
-
-
-def _least_p_value(difference: Difference) -> float:
-    """Of its test: where not all exchanges are tried, the observed one counts among those drawn."""
-    if 2**difference.n_sets <= difference.resamples:
-        return least_p_value(difference.n_sets)
-    return max(least_p_value(difference.n_sets), 1 / (difference.resamples + 1))
 
 
 def how_intervals(estimate: Estimate) -> str:

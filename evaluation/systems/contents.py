@@ -10,8 +10,9 @@ from pydantic import Field
 
 from ...judges.calibration import JudgeCalibration
 from ...records import LeftOut, Record, is_none
-from ...resampling import Scale, Verdict
+from ...resampling import Scale
 from ..gate.contents import BySet, Gate
+from ..verdicts import Verdict
 from .worst_group import WorstGroups
 
 
@@ -131,6 +132,8 @@ class Plane(Record):
     quality: str
     fairness: str
     points: tuple[PlanePoint, ...]
+    # of "nobody is off the front", corrected for pairs of systems and judges; None where nobody looks beaten
+    p_value: float | None = Field(default=None, exclude_if=is_none)
 
 
 class RoundStep(Record):

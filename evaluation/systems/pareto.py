@@ -7,13 +7,15 @@ the means do, there is no clear difference.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...config import Recipe
 from ...fairness.groups.coverage import over
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, adjusted, cluster_sums, defined, t_interval
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, cluster_sums, defined, t_interval
+from ..verdicts import adjusted
 from .compare import Comparer
 from .contents import JudgeNote, Plane, PlanePoint
 from .systems import System
@@ -70,10 +72,12 @@ def plane(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System]
         (-1.0 if judge.better == "lower" else 1.0) * np.array(values[judge.name], dtype=float).reshape(len(names), -1)
         for judge in judges
     )
-    looks, surely = beaten_by(first, second, compare.sets, compare.bootstrap)
+    beaten = beaten_by(first, second, compare.sets, compare.bootstrap)
     points = []
     for place, (name, system) in enumerate(systems.items()):
-        better, sure = ([names[other] for other, beaten in pairs if beaten == place] for pairs in (looks, surely))
+        better, sure = (
+            [names[one] for one, other in pairs if other == place] for pairs in (beaten.looks, beaten.surely)
+        )
         # over all requests
         means = [compare.estimate(judge, system.label, values[judge.name][place]) for judge in judges]
         if all(each.mean is not None for each in means):
@@ -88,13 +92,32 @@ def plane(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System]
                     behind=tuple(dict.fromkeys(sure or better)),
                 )
             )
-    return Plane(quality=quality.name, fairness=fairness.name, points=tuple(points))
+    return Plane(quality=quality.name, fairness=fairness.name, points=tuple(points), p_value=beaten.p_value)
+
+
+def all_unsure(found: Plane) -> Plane:
+    """The same where the page's correction leaves nobody off the front."""
+    points = (
+        point.model_copy(update={"standing": "no clear difference"}) if point.standing == "off the front" else point
+        for point in found.points
+    )
+    return found.model_copy(update={"points": tuple(points)})
+
+
+@dataclass(frozen=True)
+class Beaten:
+    """Pairs (better, beaten) of systems by their means, and those of them where the intervals say so."""
+
+    looks: list[Pair]
+    surely: list[Pair]
+    # of "none is", corrected for pairs and judges; None where none looks so
+    p_value: float | None
 
 
 def beaten_by(
     first: NDArray[np.float64], second: NDArray[np.float64], sets: Sequence[str], bootstrap: Bootstrap
-) -> tuple[list[Pair], list[Pair]]:
-    """Pairs (better, beaten) of systems by their means, and those of them where the intervals say so.
+) -> Beaten:
+    """Which systems beat which.
 
     One beats another when it is better by one judge and no worse by the other. Differences are paired request by request; a
     request where one of the two has no value is left out. Sure is what its t interval over sets says, and for the better one
@@ -113,14 +136,15 @@ def beaten_by(
             if min(gaps) >= -NOISE and max(gaps) > NOISE:
                 looks.append((one, other))
     if not looks:
-        return [], []
+        return Beaten([], [], None)
     by_judge = [_compared(table, looks, sets, bootstrap.level) for table in (first, second)]
     corrected = adjusted([defined(float(p)) for found, _ in by_judge for p in found.p_value])
     p_values = np.array(corrected, dtype=float).reshape(2, -1)
     lows = np.stack([np.where(n >= LEAST_SETS, found.low, -np.inf) for found, n in by_judge])  # (judges, pairs)
     clear = (lows > NOISE) & (p_values <= 1 - bootstrap.level)
     sure = (lows.min(axis=0) >= -NOISE) & clear.any(axis=0)
-    return looks, [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
+    surely = [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
+    return Beaten(looks, surely, min((p for p in corrected if p is not None), default=None))
 
 
 def _compared(

@@ -14,8 +14,8 @@ from evenhand.evaluation.checkpoint.report import read_report
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.systems.contents import AtEqualLength, StageRow, TrainingCurve
+from evenhand.evaluation.verdicts import CLEAR
 from evenhand.records import LeftOut
-from evenhand.resampling import CLEAR
 from evenhand.storage import write_text
 
 ATTACK = "<script>alert('x')</script> & \"quoted\" <b>bold</b>"
@@ -196,7 +196,7 @@ def test_verdicts_follow_what_the_judge_calls_better(make_run: Any):
     }
     run = make_run(rounds=0, judges=judges, evaluation={"judges": ["length", "opposing"], "resamples": 200})
     # the best by fit is longer and agrees more with the other side, in all sets
-    run.write("evaluation/base", {f"{s}/left": [(0.1, 10, 0.1), (0.2, 30, 0.5)] for s in "abcdef"})
+    run.write("evaluation/base", {f"{s}/left": [(0.1, 10, 0.1), (0.2, 30, 0.5)] for s in "abcdefgh"})
     found = {each.name: each for each in tables(page(build_report(run.recipe, None)).body)}
     verdicts = {name: verdict_of(found[f"differences by {name}"]) for name in ("fit", "length", "opposing")}
     assert verdicts == {"fit": ("better", "better"), "length": ("higher", "neutral"), "opposing": ("worse", "worse")}
@@ -262,7 +262,7 @@ def test_markdown_says_what_the_page_says(small_run: Any):
     text = markdown.render(made)
     assert text.startswith(f"# {made.title}\n")
     assert "| **DPO \u2212 zero-shot**" in text
-    assert "| all | +0.100 (no interval) | 0.125 | 0.167 | \u25cb no clear difference | 8 | 4 |" in text
+    assert "| all | +0.100 (no interval) | 0.125 | 0.250 | \u25cb no clear difference | 8 | 4 |" in text
     for heading in made.sections:
         assert f"## {heading.text}\n" in text
     for block in text.split("\n\n"):

@@ -15,7 +15,7 @@ from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, 
 from evenhand.evaluation.pages.words import judges_mean
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.systems.contents import AtEqualLength
-from evenhand.resampling import CLEAR
+from evenhand.evaluation.verdicts import CLEAR
 
 EVIL = "<script>alert(1)</script>|`x`"
 

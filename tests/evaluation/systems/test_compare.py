@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.checkpoint.rounds import REWARD
-from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, few_together, too_few
-from evenhand.evaluation.systems.contents import Difference, JudgeNote, differences_scale
+from evenhand.evaluation.systems.compare import Comparer, Trait, too_few
+from evenhand.evaluation.systems.contents import JudgeNote, differences_scale
+from evenhand.evaluation.systems.correction import HEADLINE, corrected
 from evenhand.evaluation.systems.systems import asked
 from evenhand.resampling import Bootstrap, sign_flip_p_value
 
@@ -19,6 +20,11 @@ def comparer(make_run: Any, ids: list[str]) -> Comparer:
 
 FOUR_SETS = [f"{s}/{side}" for s in "abcd" for side in ("left", "right")]
 SIX_SETS = [f"{name}/{side}" for name in "abcdef" for side in ("left", "right")]
+
+
+def judged(differences):
+    """Verdicts where there is one question."""
+    return corrected(differences, [(True, HEADLINE)] * len(differences)).differences
 
 
 def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
@@ -70,7 +76,7 @@ def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
     zero = [0.3, 0.8, 0.1, 0.5, 0.9, 0.2, 0.4, 0.6, 0.2, 0.5, 0.7, 0.8]
     gained, lost = [v + 0.1 for v in zero], [v - 0.1 for v in zero]
     for values, said in ((gained, "higher"), (lost, "lower")):
-        assert {d.verdict for d in corrected(compare.differences(OVERLAP, {"zero-shot": zero, "rerank": values}))} == {
+        assert {d.verdict for d in judged(compare.differences(OVERLAP, {"zero-shot": zero, "rerank": values}))} == {
             said
         }
 
@@ -78,7 +84,7 @@ def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
 def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
     compare = comparer(make_run, FOUR_SETS)
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1] * 8, "rerank": [0.9] * 8})[-1]
-    (overall,) = corrected([overall])
+    (overall,) = judged([overall])
     assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
     assert overall.verdict == "no clear difference"
 
@@ -86,7 +92,7 @@ def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
 def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right"])
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
-    (overall,) = corrected([overall])
+    (overall,) = judged([overall])
     assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
     assert overall.verdict == "no clear difference"
 
@@ -95,27 +101,9 @@ def test_rounding_noise_is_no_difference(make_run: Any):
     compare = comparer(make_run, SIX_SETS)
     noisy = [0.1 + 0.2] * 12  # 0.30000000000000004
     overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 12, "rerank": noisy})[-1]
-    (overall,) = corrected([overall])
+    (overall,) = judged([overall])
     assert overall.low > 0
     assert overall.verdict == "no clear difference"
-
-
-def test_differences_are_corrected_within_their_family(make_run: Any):
-    compare = comparer(make_run, SIX_SETS)
-    gains = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3]
-    clear, unsure = (
-        compare.tested(OVERLAP, name, values)[-1] for name, values in (("a", gains), ("b", [0.1, -0.1] * 6))
-    )
-    # of six sets that all gain p is 2 / 2**6, and twice that beside a test that finds nothing
-    assert (clear.p_value, unsure.p_value) == (2 / 64, 1.0)
-    assert [each.verdict for each in corrected([clear, unsure], lambda each: each.subject)] == [
-        "higher",
-        "no clear difference",
-    ]
-    assert [(each.adjusted, each.verdict) for each in corrected([clear, unsure])] == [
-        (4 / 64, "no clear difference"),
-        (1.0, "no clear difference"),
-    ]
 
 
 def test_shares_and_judges_of_0_and_1_have_exact_intervals_and_differences_have_not(make_run: Any):
@@ -139,39 +127,6 @@ def test_shares_and_judges_of_0_and_1_have_exact_intervals_and_differences_have_
 def test_sets_of_which_no_test_can_be_clear_are_too_few(n_sets, is_few):
     # 2 / 2**5 is above 5 %
     assert bool(too_few(n_sets, 0.95)) == is_few
-
-
-def told(p_values, n_sets, resamples=1000):
-    """Tests whose differences are as large as can be wherever p is that small."""
-    return [
-        Difference(
-            measure="overlap", signature="", subject=f"{place} - zero-shot", side=None, mean=1.0, low=0.9, high=1.1, n=n_sets,
-            n_sets=n_sets, left_out=0, level=0.95, resamples=resamples, seed=0, p_value=p, adjusted=None,
-            verdict="no clear difference",
-        )
-        for place, p in enumerate(p_values)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("n_sets", "n_tests", "resamples", "at_once"),
-    # 2 / 2**6 times 8 is 5 times 5 %; 1 / 1001 times 51 is above 5 % however many sets there are
-    [(6, 8, 1000, 5), (6, 1, 1000, 1), (9, 8, 1000, 1), (50, 50, 1000, 1), (50, 51, 1000, 2), (50, 51, 9999, 1)],
-)
-def test_where_a_difference_is_clear_only_with_others_the_sentence_says_with_how_many(
-    n_sets, n_tests, resamples, at_once
-):
-    smallest = max(2.0 ** (1 - n_sets), 1 / (resamples + 1) if 2**n_sets > resamples else 0)
-
-    def clear(n_small):
-        tests = told([smallest] * n_small + [1.0] * (n_tests - n_small), n_sets, resamples)
-        return sum(each.verdict == "higher" for each in corrected(tests))
-
-    assert not any(map(clear, range(at_once)))
-    assert clear(at_once) == at_once
-    said = few_together(told([1.0] * n_tests, n_sets, resamples))
-    assert bool(said) == (at_once > 1)
-    assert at_once == 1 or f"unless {at_once} of them are" in said
 
 
 def test_no_test_has_a_smaller_p_than_the_sentence_says(make_run: Any):

@@ -1,0 +1,84 @@
+"""When a difference is clear: p-values corrected for how many there are, and the verdict that rests on them."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, TypeVar
+
+from ..resampling import LEAST_SETS, NOISE, Bootstrap, Bounds
+
+P = float | None
+Part = TypeVar("Part", bound=Hashable)
+Verdict = Literal["higher", "lower", "no clear difference"]
+# patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for many tests
+LEAST_EXCHANGES = 20_000
+# what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
+CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - level"
+
+
+def exchanges(plan: Bootstrap) -> Bootstrap:
+    """How the exchanges of tests are drawn, where intervals are by that plan."""
+    return replace(plan, resamples=max(plan.resamples, LEAST_EXCHANGES))
+
+
+def adjusted(p_values: Sequence[P]) -> list[P]:
+    """The p-values after Benjamini and Hochberg (1995) over those that are there: shares of false findings, in [0, 1]."""
+    from scipy.stats import false_discovery_control
+
+    known = [p for p in p_values if p is not None]
+    found = iter(false_discovery_control(known).tolist() if known else [])
+    return [None if p is None else float(next(found)) for p in p_values]
+
+
+def adjusted_in_parts(
+    tests: Mapping[Part, Sequence[P]], over: Callable[[dict[Part, float]], Mapping[Part, float]]
+) -> dict[Part, list[P]]:
+    """The p-values of a page, in [0, 1]: in each part after Benjamini and Hochberg, and none counts unless its part does.
+
+    The smallest of a part is the p-value of "nothing of it differs" (Simes 1986), which is corrected for the other parts
+    (Meinshausen 2008).
+
+    Args:
+        tests: by part, p-values; None where there is none.
+        over: corrects the p-values of parts for how many there are. A part without tests has no p-value.
+    """
+    within = {part: adjusted(p_values) for part, p_values in tests.items()}
+    smallest = {part: min(known) for part, its in within.items() if (known := [p for p in its if p is not None])}
+    said = over(smallest)
+    return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
+
+
+def holm(p_values: Mapping[Part, float], weight: Callable[[Part], float]) -> dict[Part, float]:
+    """The p-values after Holm (1979), in [0, 1]: each part has a share of the level by its weight, and leaves it to the others.
+
+    If nothing differs in any part, one is at most 5 % in at most 5 % of the pages; if something does in some parts, so is one of
+    the others.
+    """
+    left, found, so_far = dict(p_values), dict[Part, float](), 0.0
+    while left:
+        total = sum(map(weight, left))
+        first = min(left, key=lambda part: left[part] / weight(part))
+        found[first] = so_far = max(so_far, min(1.0, left.pop(first) * total / weight(first)))
+    return found
+
+
+def verdict(
+    bounds: Bounds,
+    adjusted_p: P,
+    *,
+    level: float,
+    n_sets: int,
+    least_sets: int = LEAST_SETS,
+) -> Verdict:
+    """Whether a number is above or below zero.
+
+    Args:
+        bounds: of its interval.
+        adjusted_p: of the test, corrected for the number of tests.
+        level: one less the level of the test.
+        n_sets: what the number rests on.
+        least_sets: with fewer there is no verdict.
+    """
+    least, most = bounds
+    if least is None or most is None or n_sets < least_sets or adjusted_p is None or adjusted_p > 1 - level:
+        return "no clear difference"
+    return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"
