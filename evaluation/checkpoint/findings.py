@@ -230,8 +230,8 @@ def _how_sure(evidence: Evidence) -> str:
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals and p-values from a paired exchange test over sets, "
-        f"from {most.resamples:,} draws{unless}. Of the {counted(len(deciding), 'difference')} by the judges "
-        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
-        f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over sets from {most.resamples:,} draws{unless}, and p-values "
+        f"from a paired exchange test. Of the {counted(len(deciding), 'difference')} by the judges "
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They are corrected for everything that the page tests: of "
+        f"equal systems at most {100 * (1 - most.level):g} % of such pages say anything."
     )

@@ -1,6 +1,7 @@
 """The report of a run as a page: what training and reranking changed, for whom, and how sure that is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from ...records import LeftOut
@@ -64,7 +65,7 @@ from ..pages.words import (
     slope_words,
 )
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
-from ..systems.contents import Examples, Report, SideGap, StageRow, TrainingCurve
+from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
 from ..verdicts import CLEAR
 from .findings import CLAIMS
@@ -100,12 +101,7 @@ def page(report: Report) -> Page:
             *_differences(report),
             Heading("Form and length"),
             trait_table(report.traits, report.systems),
-            *chart_section(
-                "Best of n",
-                f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over "
-                "all subsets, no new draws. The band is the interval.",
-                curve_panels(report),
-            ),
+            *_best_of_n(report),
             *plane_blocks(report.planes, report.judges),
             *rounds_section(report),
             *_training(report),
@@ -193,20 +189,7 @@ def _sides(report: Report) -> Iterator[Block]:
         "document set. Sets without a value for both are left out.",
     )
     yield from sides_legend(report.sides)
-    for judge in judges:
-        scores = of_judge(report.scores, judge)
-        gaps = {gap.subject: gap for gap in of_judge(report.score_gaps, judge)}
-        rows = (
-            row(
-                Text(system, style="strong"),
-                sides_strip(mine),
-                *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
-            )
-            for system, mine, _ in by_system(scores, {})
-        )
-        heads = ("system", "plot", "worst mean", "behind the best by", "sets", "left out")
-        yield Heading(judge.name, 3, f"{judge.better} is better")
-        yield table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
+    yield from _rewards_folded(report, judges, lambda judge: _sides_by(report, judge))
     groups = []
     for comparison in _comparisons(report):
         gains = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
@@ -219,6 +202,36 @@ def _sides(report: Report) -> Iterator[Block]:
             lead="The side whose mean gain from each step is larger, and how much larger within a document set.",
         )
         yield table("who gains more", ("judge", "larger gain", "by", "sets", "left out"), groups)
+
+
+def _sides_by(report: Report, judge: JudgeNote) -> Iterator[Block]:
+    scores = of_judge(report.scores, judge)
+    gaps = {gap.subject: gap for gap in of_judge(report.score_gaps, judge)}
+    rows = (
+        row(
+            Text(system, style="strong"),
+            sides_strip(mine),
+            *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
+        )
+        for system, mine, _ in by_system(scores, {})
+    )
+    heads = ("system", "plot", "worst mean", "behind the best by", "sets", "left out")
+    yield Heading(judge.name, 3, f"{judge.better} is better")
+    yield table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
+
+
+def _rewards_folded(
+    report: Report, judges: Sequence[JudgeNote], blocks: Callable[[JudgeNote], Iterable[Block]]
+) -> Iterator[Block]:
+    """The blocks of each judge, those of judges that are the reward alone folded."""
+    yield from chain.from_iterable(blocks(judge) for judge in judges if judge.role != "reward")
+    yield from _folded(report, tuple(chain.from_iterable(blocks(judge) for judge in judges if judge.role == "reward")))
+
+
+def _folded(report: Report, of_rewards: tuple[Block, ...]) -> Iterator[Block]:
+    if of_rewards:
+        did = "were trained on" if SYSTEMS[TRAINED][0] in report.systems else "chose the candidates"
+        yield Details(f"By the judges of the reward, which {did} and prove nothing", of_rewards)
 
 
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Number, ...]:
@@ -248,10 +261,16 @@ def _scores(report: Report) -> Iterator[Block]:
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
-    for judge in report.judges:
-        mine = of_judge(report.scores, judge)
-        yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
-        yield score_table(judge, [("", by_system(mine, n_words))], places_of(report.scores, judge))
+    yield from _rewards_folded(
+        report,
+        report.judges,
+        lambda judge: (
+            *judge_blocks(judge, slope_words(report.slopes, judge.name)),
+            score_table(
+                judge, [("", by_system(of_judge(report.scores, judge), n_words))], places_of(report.scores, judge)
+            ),
+        ),
+    )
     if report.plan_scores:
         yield Heading(
             "Scores by plan",
@@ -269,33 +288,40 @@ def _differences(report: Report) -> Iterator[Block]:
         return
     yield Heading(
         "Paired differences",
-        lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted after "
-        "Benjamini and Hochberg over all judges and sides that ask the same: what training does, what reranking does, or both at "
-        f"once; those of the reward apart. Better or worse means that {CLEAR}.",
+        lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted for "
+        "everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, what training does "
+        "otherwise, what reranking does, how far sides are apart; those of the reward apart), and after Holm over the questions, "
+        f"of which the headline's has half of the level. Better or worse means that {CLEAR}.",
     )
     k = report.candidates
     questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}
     questions[BOTH_TOGETHER] = f"both together: the best of {k} of the trained model, against one untrained draw"
-    rewards: list[Block] = []
-    for judge in report.judges:
+
+    def tested(judge: JudgeNote) -> Iterator[Block]:
         mine = of_judge(report.differences, judge)
         by_name = {name: [d for d in mine if d.subject == name] for name in _comparisons(report)}
-        places = places_of(report.scores, judge)
-        blocks = (*judge_blocks(judge), difference_table(judge, by_name, places, questions=questions))
-        if judge.role == "reward":
-            rewards += blocks
-        else:
-            yield from blocks
-    if rewards:
-        did = "were trained on" if SYSTEMS[TRAINED][0] in report.systems else "chose the candidates"
-        yield Details(f"By the judges of the reward, which {did} and prove nothing", tuple(rewards))
+        yield from judge_blocks(judge)
+        yield difference_table(judge, by_name, places_of(report.scores, judge), questions=questions)
+
+    yield from _rewards_folded(report, report.judges, tested)
 
 
-def curve_panels(report: Report) -> list[Panel]:
-    """A best-of-n plot for each judge, policies as lines; none when there is a single candidate."""
+def _best_of_n(report: Report) -> Iterator[Block]:
+    yield from chart_section(
+        "Best of n",
+        f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over all "
+        "subsets, no new draws. The band is the interval.",
+        curve_panels(report, [judge for judge in report.judges if judge.role != "reward"]),
+    )
+    panels = curve_panels(report, [judge for judge in report.judges if judge.role == "reward"])
+    yield from _folded(report, (Charts(tuple(panels)),) if panels else ())
+
+
+def curve_panels(report: Report, judges: Sequence[JudgeNote]) -> list[Panel]:
+    """A best-of-n plot for each of the judges, policies as lines; none when there is a single candidate."""
     policies = grouped(report.curve, lambda p: p.subject)
     return judge_panels(
-        report.judges,
+        judges,
         "candidates drawn",
         lambda judge: [
             (name, points_of((p.draws, p) for p in of_judge(mine, judge))) for name, mine in policies.items()
@@ -406,8 +432,10 @@ def _made(report: Report) -> Iterator[Block]:
         row(each.phase, each.stage, duration(each.seconds), " \u00b7 ".join(map(" ".join, flat_counts(each.counts))))
         for each in made.stages
     ]
-    rows.append(row("all stages", "", duration(sum(each.seconds for each in made.stages)), "", is_total=True))
-    yield table("stages", ("phase", "stage", Column("wall time", kind="number"), Column("counts", "long")), rows)
+    total = duration(sum(each.seconds for each in made.stages))
+    rows.append(row("all stages", "", total, "", is_total=True))
+    heads: Heads = ("phase", "stage", Column("wall time", kind="number"), Column("counts", "long"))
+    yield Details("Every stage, with its wall time and counts", (table("stages", heads, rows),), total)
 
 
 def _by_servers(stages: Sequence[StageRow]) -> list[str]:

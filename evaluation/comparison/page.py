@@ -278,7 +278,7 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
             f"side found again in each. A choice is made where its worst side is clearly better than every other entry's: by "
-            f"Student's t with the jackknife over sets, corrected for the number of choices. Sides of fewer than "
+            f"Student's t with the jackknife over sets, corrected with the tests of this page. Sides of fewer than "
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",
         )
@@ -356,14 +356,13 @@ def _baselines(found: Comparison) -> Iterator[Block]:
 def _tests(found: Comparison) -> Iterator[Block]:
     if not found.tests:
         return
-    asked = (
-        " that ask the same: whether entries differ at equal budgets; what reranking adds, which is better by design; or both at "
-        "once, as where budgets differ. Judges of the report and judges that are rewards, too, are adjusted apart"
-    )
+    asked = "" if is_given(found) else ", at other budgets, what reranking adds, what a reward must beat"
     yield Heading(
         "Tests",
-        lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
-        f"after Benjamini and Hochberg over all{' of them' if is_given(found) else asked}. Better or worse means that {CLEAR}.",
+        lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted for "
+        f"everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, by side{asked}, "
+        f"worst sides), and after Holm over the questions, of which the headline's has half of the level. Better or worse "
+        f"means that {CLEAR}.",
     )
     for judge in found.judges:
         if mine := of_judge(found.tests, judge):

@@ -80,7 +80,7 @@ class Difference(Estimate):
 
     # two-sided sign-flip permutation test over document sets; None with fewer than two of them
     p_value: float | None
-    # after Benjamini and Hochberg over all that are corrected together
+    # corrected for everything that its page concludes
     adjusted: float | None
     verdict: Verdict
     # None for traits, and where no request has candidates of several lengths

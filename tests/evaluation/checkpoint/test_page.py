@@ -244,7 +244,8 @@ def test_page_says_what_servers_answered_and_cannot_be_repeated(small_run: Any):
 def test_single_candidate_has_no_curve(make_run: Any):
     run = make_run(rounds=0, generate={"backend": "scripted", "plans": {"p": {"candidates": 1}}})
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, 0.2)]})
-    assert curve_panels(build_report(run.recipe, None)) == []
+    report = build_report(run.recipe, None)
+    assert curve_panels(report, report.judges) == []
 
 
 def test_later_rounds_are_drawn_stronger(small_run: Any):
