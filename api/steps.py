@@ -7,6 +7,8 @@ make it again. Models are loaded in this process and closed when the step ends, 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from ..generate.stage import make_batch
 from ..judges import open_judges
 from ..judges.batch import judge_inputs, judge_together
 from ..judges.combine import reward_ranges
+from ..judges.judge import Against, JudgeInput
 from ..records import Candidate, Judgement, Sampling, SummaryRequest
 from ..rerank.pairs import choose_pairs, preference_pair
 from ..rerank.stage import best_summary, score_group
@@ -39,6 +42,8 @@ PLANS: dict[str, dict[str, float]] = {
     "top_k": {"top_k": 100, "temperature": 0.8},
     "hybrid": {"top_p": 0.9, "temperature": 1.2, "repetition_penalty": 1.1},
 }
+# a request and its candidates
+Answered = tuple[SummaryRequest, list[Candidate]]
 # what a recipe must have, until a step says something else
 STAND_IN: dict[str, Any] = {
     "name": "notebook",
@@ -136,6 +141,13 @@ def judge(
         MissingExtra: a judge's library is not installed.
     """
     keys_of(task, "task")
+    candidates = summaries if isinstance(summaries, Candidates) else given_candidates(summaries, documents, task)
+    (found,) = judge_each([candidates], judges)
+    return found
+
+
+def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe | str | Path) -> list[Judgements]:
+    """`judge` of several systems' candidates of the same requests, each as if alone; models are loaded once."""
     if isinstance(judges, str | Path):
         judges = load_judges(Path(judges))
     elif isinstance(judges, Recipe):
@@ -148,21 +160,33 @@ def judge(
     options = {
         name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
     }
-    candidates = summaries if isinstance(summaries, Candidates) else given_candidates(summaries, documents, task)
-    recipe = changed(
-        candidates.recipe.model_dump(mode="json"),
-        judges={**STAND_IN["judges"], **options},
-        reward=STAND_IN["reward"],
-        evaluation={"judges": list(options)},
-    )
-    opened = open_judges({name: recipe.judges[name] for name in options})
-    with spending(None, recipe.limits.cost):
-        found = judge_together(
-            opened,
-            candidates.groups,
-            lambda against, groups: judge_inputs(against, [(request, c) for request, mine in groups for c in mine]),
+    recipes = [
+        changed(
+            each.recipe.model_dump(mode="json"),
+            judges={**STAND_IN["judges"], **options},
+            reward=STAND_IN["reward"],
+            evaluation={"judges": list(options)},
         )
-    return Judgements(found, candidates, recipe)
+        for each in given
+    ]
+    opened = open_judges({name: recipes[0].judges[name] for name in options})
+
+    def inputs_of(against: Against | None, some: Sequence[tuple[int, Answered]]) -> list[JudgeInput]:
+        # the candidates of another system are no others of a request
+        by_system = (list(mine) for _, mine in groupby(some, key=itemgetter(0)))
+        asked = ([(request, c) for _, (request, candidates) in mine for c in candidates] for mine in by_system)
+        return [each for mine in asked for each in judge_inputs(against, mine)]
+
+    with spending(None, recipes[0].limits.cost):
+        found = judge_together(
+            opened, [(place, group) for place, each in enumerate(given) for group in each.groups], inputs_of
+        )
+    # judge by judge, and of each the systems in their order
+    left = {judge.name: iter([each for each in found if each.judge == judge.name]) for judge in opened}
+    return [
+        Judgements((each for its in left.values() for each in islice(its, len(mine))), mine, recipe)
+        for mine, recipe in zip(given, recipes, strict=True)
+    ]
 
 
 def given_candidates(summaries: Any, documents: Any, task: Mapping[str, Any] | None = None) -> Candidates:

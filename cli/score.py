@@ -54,8 +54,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     audit --summaries LABEL=FOLDER audits it.
     """
     from ..api.documents import load_documents
-    from ..api.steps import given_candidates
-    from ..api.steps import judge as judge_all
+    from ..api.steps import given_candidates, judge_each
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
     from ..evaluation.comparison.build import build_comparison
@@ -86,12 +85,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     if is_several:
         SCORED.announce(out, labels, say)
     entries = []
-    for label, folder, candidates in zip(labels, folders, given, strict=True):
-        found = judge_all(candidates, asked)
+    for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
         _write(folder, found)
         section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
         recipe = found.recipe.model_copy(update={"corpus": section})
-        entries.append(given_entry(label, folder, recipe, candidates.groups, found))
+        entries.append(given_entry(label, folder, recipe, found.candidates.groups, found))
     compared = build_comparison(entries, [1])
     if is_several:
         made = page(compared)

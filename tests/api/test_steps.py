@@ -5,6 +5,7 @@ import json
 import pytest
 
 import evenhand
+from evenhand.api import steps
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.stage import generate as generate_stage
 from evenhand.judges import open_judges
@@ -100,6 +101,19 @@ def test_summaries_of_each_side_made_elsewhere(rows, tmp_path):
     task = {"scope": "side"}
     again = evenhand.judge(tmp_path / "best.jsonl", {"contract": {"kind": "contract"}}, documents, task=task)
     assert again.rows() == judged.rows()
+
+
+def test_several_systems_are_judged_as_each_alone_and_models_opened_once(documents, monkeypatch):
+    given = [evenhand.generate(documents, "none", n=n, seed=n, backend="scripted") for n in (3, 2)]
+    # nearness to a request's other candidates: those of the other system are none of them
+    judges = {"near": {"kind": "consensus"}, "recall": {"kind": "rouge"}}
+    alone = [evenhand.judge(each, judges) for each in given]
+    opened = []
+    monkeypatch.setattr(steps, "open_judges", lambda options: opened.append(options) or open_judges(options))
+    together = steps.judge_each(given, judges)
+    assert [list(each) for each in together] == [list(each) for each in alone]
+    assert [each.rows() for each in together] == [each.rows() for each in alone]
+    assert len(opened) == 1
 
 
 def test_labels_reach_prompt_and_contract(documents):
