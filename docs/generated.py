@@ -8,6 +8,7 @@ import ast
 import inspect
 import json
 import os
+import pprint
 import re
 import sys
 import textwrap
@@ -208,10 +209,29 @@ def benchmarks() -> str:
 
 
 # page -> what makes it
+def notebook() -> str:
+    """The notebook as a page: its cells, each with what it shows as text."""
+    heading, *cells = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    lines = ["".join(heading["source"]), "[The notebook itself](notebook.ipynb)."]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            # a cell ends with what it shows
+            *statements, last = ast.parse(source).body
+            exec(compile(ast.Module(statements, []), "notebook", "exec"), names)
+            shown = pprint.pformat(eval(ast.unparse(last), names), width=100)
+            lines += [f"```python\n{source}\n```", f"```text\n{shown}\n```"]
+        else:
+            lines.append(source)
+    return "\n\n".join(lines) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "keys.md": recipe_keys,
     "commands.md": command_reference,
     "benchmarks.md": benchmarks,
+    "in-a-notebook.md": notebook,
 }
 
 

@@ -88,6 +88,12 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
     assert not [row for table in tables for row in table.values() if row.endswith("|  |")]
 
 
+def test_page_of_the_notebook_has_every_cell_with_what_it_shows(generated):
+    page = generated.notebook()
+    assert page.startswith("# evenhand in fifteen lines\n") and "<48 document sets" in page and "UER (words)" in page
+    assert page.count("```python") == page.count("```text") == 7
+
+
 def test_command_reference_has_every_command_and_option(generated):
     page = generated.command_reference()
     for words in ("loop", "human score", "import polisum", "convert bleurt", "recipes", "recipes copy"):
