@@ -219,8 +219,8 @@ def notebook() -> str:
         if cell["cell_type"] == "code":
             # a cell ends with what it shows
             *statements, last = ast.parse(source).body
-            exec(compile(ast.Module(statements, []), "notebook", "exec"), names)
-            shown = pprint.pformat(eval(ast.unparse(last), names), width=100)
+            exec(compile(ast.Module(statements, []), "notebook", "exec"), names)  # noqa: S102 (our own notebook)
+            shown = pprint.pformat(eval(ast.unparse(last), names), width=100)  # noqa: S307
             lines += [f"```python\n{source}\n```", f"```text\n{shown}\n```"]
         else:
             lines.append(source)
