@@ -45,7 +45,11 @@ def fragment(blocks: Iterable[Block]) -> RenderableType:
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
+    before: Block | None = None
     for block in blocks:
+        if isinstance(before, Table) and isinstance(block, Prose):
+            yield RichText()
+        before = block
         match block:
             case Heading():
                 yield RichText(f"\n{block.text}", style="bold")
