@@ -38,9 +38,8 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
 
 def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one():
     found = [comparison(12, seed) for seed in range(10)]
-    # 9 of 100 between entries, of all questions 21: docs/run-folder.md#verdicts
-    assert sum(map(clear_between_entries, found)) <= 3
-    assert sum(map(clear_in_comparison, found)) <= 5
+    # 4 of 200, all of them between entries; corrected question by question 15 of 100: docs/run-folder.md#verdicts
+    assert sum(map(clear_between_entries, found)) <= sum(map(clear_in_comparison, found)) <= 1
     # each has its judges, entries and tests of one draw and of the best of three
     assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 12)}
     assert {(test.k, test.reference_k) for test in found[0].tests} == {(1, 1), (3, 1), (3, 3)}
