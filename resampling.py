@@ -1,4 +1,4 @@
-"""Statistics over document sets: draws, intervals, exchange tests and verdicts, for every report.
+"""Statistics over document sets: draws, intervals and exchange tests, for every report.
 
 The requests of a document set share their sources, so whole sets are drawn and exchanged: single requests would count the same
 evidence twice and give intervals that are too narrow.
@@ -39,7 +39,7 @@ BLOCK = 500_000
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How intervals are drawn; the patterns of exchange tests are as many, and of the same seed."""
+    """How intervals are drawn, and patterns of exchange tests."""
 
     level: float = 0.95
     resamples: int = 1000

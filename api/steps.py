@@ -147,7 +147,10 @@ def judge(
 
 
 def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe | str | Path) -> list[Judgements]:
-    """`judge` of several systems' candidates of the same requests, each as if alone; models are loaded once."""
+    """`judge` of several systems' candidates of the same requests, each as if alone; models are loaded once.
+
+    What judges say is kept in their cache as it comes, and returned when all have been judged.
+    """
     if isinstance(judges, str | Path):
         judges = load_judges(Path(judges))
     elif isinstance(judges, Recipe):

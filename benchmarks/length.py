@@ -75,7 +75,7 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
     compare = Comparer(requests, Bootstrap(resamples=1000))
     systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
     *_, whole = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
-    (whole,) = corrected([whole], [(True, HEADLINE)]).differences
+    (whole,) = corrected([JUDGE], [whole], [HEADLINE]).differences
     found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
     return whole.model_copy(update={"at_equal_length": found})
 

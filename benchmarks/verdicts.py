@@ -39,7 +39,7 @@ from .simulate import asked, print_heads, print_row
 
 HEADS = (
     "report: any difference", "by intervals alone", "training, where only reranking differs", "half a deviation, found",
-    "comparison: any difference", "between entries", "audit", "bias study",
+    "comparison: any difference", "between entries, where only reranking differs", "a better entry, found", "audit", "bias study",
 )  # fmt: skip
 # sample documents
 N_SAMPLE = 12
@@ -88,8 +88,9 @@ def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> 
 
 
 def clear_in_report(found: Evidence) -> bool:
-    """Whether a sentence says that systems differ, or that a side gains more."""
-    return any(each.verdict != UNSURE for each in (*found.differences, *(gap.gap for gap in found.gain_gaps)))
+    """Whether a sentence says that systems differ, that a side gains more, or that one is behind."""
+    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
+    return any(each.verdict != UNSURE for each in (*found.differences, *gaps))
 
 
 def clear_of_training(found: Evidence) -> bool:
@@ -104,13 +105,14 @@ def clear_by_interval(found: Evidence) -> bool:
     return any(each.low is not None and each.high is not None and not each.low <= 0 <= each.high for each in told)
 
 
-def comparison(n_sets: int, seed: int, gain: float = 0.0) -> Comparison:
+def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Comparison:
     """What a comparison says of equal entries, whose judges' scores are of the set, the request and the candidate.
 
     Args:
         n_sets: document sets.
         seed: of the scores.
         gain: of the last entry, in standard deviations of what is a candidate's own.
+        reranked: how much of the reward's scores is in the judges' own.
     """
     generator = np.random.default_rng([n_sets, seed])
     recipe, requests = Recipe.model_validate(RECIPE), tuple(asked_of(n_sets))
@@ -123,6 +125,7 @@ def comparison(n_sets: int, seed: int, gain: float = 0.0) -> Comparison:
         scores = of_request + generator.normal(size=(len(names), n_sets, len(SIDES), 1)) + own
         scores += gain * (label == ENTRIES[-1])
         columns = dict(zip(names, scores.reshape(len(names), len(requests), N_CANDIDATES), strict=True))
+        columns |= {judge.name: columns[judge.name] + reranked * columns[REWARD] for judge in JUDGES}
         columns[length] = 20 + np.round(columns[length])
         index = np.tile(np.arange(N_CANDIDATES, dtype=float), (len(requests), 1))
         drawn = Ranked(np.full(len(requests), N_CANDIDATES), columns[REWARD], index, columns, {})
@@ -135,14 +138,19 @@ def comparison(n_sets: int, seed: int, gain: float = 0.0) -> Comparison:
 
 
 def clear_in_comparison(found: Comparison) -> bool:
-    """Whether anything is said to be better, between entries, of a choice by reward, or for the worst side."""
+    """Whether anything is said to be better: between entries, of a choice by reward, or for the worst side."""
     told = (*found.tests, *found.baselines)
     return any(each.verdict != UNSURE for each in told) or any(each.found.choice for each in found.worst_sides)
 
 
 def clear_between_entries(found: Comparison) -> bool:
-    """Whether an entry is said to be better than another at the same number of candidates, the headline's question."""
+    """Whether an entry is said to be better than another at the same number of candidates."""
     return any(each.verdict != UNSURE for each in found.tests if each.k == each.reference_k)
+
+
+def names_the_better(found: Comparison) -> bool:
+    """Whether the headline does."""
+    return f"{ENTRIES[-1]} better" in found.title
 
 
 def differs_in_audit(n_sets: int, seed: int) -> bool:
@@ -194,7 +202,8 @@ def said(n: int, trials: int) -> list[str]:
         [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
         [clear_in_report(report(n, seed, 0.5)) for seed in range(trials)],
         [clear_in_comparison(each) for each in entries],
-        [clear_between_entries(each) for each in entries],
+        [clear_between_entries(comparison(n, seed, reranked=3.0)) for seed in range(trials)],
+        [names_the_better(comparison(n, seed, 0.6)) for seed in range(trials)],
         [differs_in_audit(n, seed) for seed in range(trials)],
         [leans_in_bias_study(n, seed) for seed in range(trials if n <= N_SAMPLE else 0)],
     )

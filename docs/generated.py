@@ -208,7 +208,6 @@ def benchmarks() -> str:
     return text.replace("# Results", "# Benchmarks", 1).replace("](../docs/", "](")
 
 
-# page -> what makes it
 def notebook() -> str:
     """The notebook as a page: its cells, each with what it shows as text."""
     heading, *cells = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -227,6 +226,7 @@ def notebook() -> str:
     return "\n\n".join(lines) + "\n"
 
 
+# page -> what makes it
 PAGES: dict[str, Callable[[], str]] = {
     "keys.md": recipe_keys,
     "commands.md": command_reference,

@@ -223,10 +223,8 @@ def evidence_of(
         score_gaps += filter(None, (compare.gap(judge, *each) for each in mine.items()))
         gain_gaps += filter(None, (compare.gap(judge, *each) for each in compare.paired(mine).items()))
     gaps = [each.gap for each in (*gain_gaps, *score_gaps)]
-    is_report = {judge.name: judge.role == "report" for judge in judges}
-    asked = [*_questions(judges, differences, is_trained), *map(_question_of_gap, gaps)]
-    parts = [(is_report[each.measure], what) for each, what in zip((*differences, *gaps), asked, strict=True)]
-    found = corrected([*differences, *gaps], parts, planes)
+    questions = [*_questions(judges, differences, is_trained), *map(_question_of_gap, gaps)]
+    found = corrected(judges, [*differences, *gaps], questions, planes)
     told = iter(found.differences)
     return Evidence(
         judges=judges,

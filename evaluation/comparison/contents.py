@@ -86,6 +86,8 @@ class WorstSides(Record):
     measure: str
     k: int
     found: WorstGroups
+    # of its choice, corrected for everything that the page concludes
+    adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
 class Cost(Record):

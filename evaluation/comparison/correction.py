@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..systems.contents import JudgeNote, Plane
-from ..systems.correction import HEADLINE, Part, corrected, is_clear
+from ..systems.correction import HEADLINE, Other, corrected, is_clear
 from ..systems.roles import deciding
+from ..verdicts import P
 from .baselines import ONE_DRAW
 from .contents import PairedTest, WorstSides
 from .findings import as_used
 from .paired_tests import names_of_test
 
-ENTRIES, RERANKING = "entries by side and at other budgets", "what reranking adds"
+ENTRIES, RERANKING = "entries by side and at other equal budgets", "what reranking adds"
 CHOICES, WORST_SIDES = "choices by reward and without a judge", "worst sides"
 
 
@@ -42,35 +43,54 @@ def conclude(
         worst_sides: with the choices that their own tests make.
         planes: with what is off the front by the correction of one plane.
     """
-    of_choices = (True, WORST_SIDES)
-    p_values = {of_choices: [each.found.p_value for each in worst_sides]}
-    found = corrected([*tests, *baselines], _parts(judges, tests, baselines), planes, p_values)
+    # the best of all against one draw may be among both: one number has one verdict
+    known = {_place(test) for test in tests if _is_of_itself(test)}
+    alone = [each for each in baselines if each.reference != ONE_DRAW or _place(each) not in known]
+    found = corrected(
+        judges,
+        [*tests, *alone],
+        [*_questions(judges, tests), *(RERANKING if each.reference == ONE_DRAW else CHOICES for each in alone)],
+        planes,
+        [Other(each.measure, WORST_SIDES, each.found.p_value) for each in worst_sides],
+    )
+    told, against = found.differences[: len(tests)], iter(found.differences[len(tests) :])
+    twins = {_place(test): test for test in told if _is_of_itself(test)}
     return Concluded(
-        tests=found.differences[: len(tests)],
-        baselines=found.differences[len(tests) :],
-        worst_sides=[
-            each if is_clear(p, each.found.level) else _without_choice(each)
-            for each, p in zip(worst_sides, found.others[of_choices], strict=True)
+        tests=told,
+        baselines=[
+            next(against)
+            if each.reference != ONE_DRAW or _place(each) not in twins
+            else each.model_copy(update={key: getattr(twins[_place(each)], key) for key in ("adjusted", "verdict")})
+            for each in baselines
         ],
+        worst_sides=[_corrected(*each) for each in zip(worst_sides, found.others, strict=True)],
         planes=found.planes,
         few_together=found.few_together,
     )
 
 
-def _parts(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], baselines: Sequence[PairedTest]) -> list[Part]:
-    """The part of each test, and then of each against what is chosen without a judge."""
-    is_report = {judge.name: judge.role == "report" for judge in judges}
-    decide = {judge.name for judge in deciding(judges)}
-    used = {names_of_test(test) for test in as_used(tests)}
+def _questions(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> list[str]:
+    """What the page asks by each test; of entries at different budgets, reranking makes some of the difference by design."""
+    decide, used = {judge.name for judge in deciding(judges)}, {names_of_test(test) for test in as_used(tests)}
 
-    def what(test: PairedTest) -> str:
+    def question(test: PairedTest) -> str:
         if test.side is None and test.measure in decide and names_of_test(test) in used:
             return HEADLINE
-        return RERANKING if test.subject == test.reference else ENTRIES
+        return ENTRIES if test.k == test.reference_k else RERANKING
 
-    asked = [*map(what, tests), *(RERANKING if each.reference == ONE_DRAW else CHOICES for each in baselines)]
-    return [(is_report[test.measure], each) for test, each in zip((*tests, *baselines), asked, strict=True)]
+    return list(map(question, tests))
 
 
-def _without_choice(found: WorstSides) -> WorstSides:
-    return found.model_copy(update={"found": found.found.model_copy(update={"choice": None})})
+def _is_of_itself(test: PairedTest) -> bool:
+    return test.subject == test.reference and test.reference_k == 1
+
+
+def _place(test: PairedTest) -> tuple[str, str | None, str, int]:
+    return test.measure, test.side, test.subject, test.k
+
+
+def _corrected(found: WorstSides, p_value: P) -> WorstSides:
+    """Without a choice where the corrected p-value is too large."""
+    choice = found.found.choice if is_clear(p_value, found.found.level) else None
+    rated = found.found.model_copy(update={"choice": choice})
+    return found.model_copy(update={"found": rated, "adjusted": p_value})

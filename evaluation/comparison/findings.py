@@ -141,10 +141,12 @@ def leader_findings(
         told = [
             t for t in tests if (t.measure, t.side, t.k, t.reference_k) == (ranking.measure, None, ranking.k, ranking.k)
         ]
-        # where no test finds a difference, nobody is called the strongest
-        if ranking.side is None and ranking.leads and any(t.verdict != UNSURE for t in told):
+        # where no test finds a difference of an entry, it is not called the strongest
+        leader = ranking.rows[0].label
+        is_told = any(t.verdict != UNSURE and leader in (t.subject, t.reference) for t in told)
+        if ranking.side is None and ranking.leads and is_told:
             yield (
-                f"By {with_direction(by_name[ranking.measure])} {_at(ranking.k)}, {ranking.rows[0].label} wins most often, "
+                f"By {with_direction(by_name[ranking.measure])} {_at(ranking.k)}, {leader} wins most often, "
                 "request by request: its Bradley-Terry strength is clearly above all others'."
             )
 

@@ -335,7 +335,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         "What a reward must beat",
         lead="The best of all of an entry's candidates by its reward, minus what is chosen of them without a judge: one draw, "
         "by length (nearest to the words asked for, else the longest), or by consensus (minimum Bayes risk: the candidate "
-        "nearest to the others in words). Tested as below, and adjusted over those that have the same choice to beat.",
+        "nearest to the others in words). Tested and adjusted as below.",
     )
     for judge in found.judges:
         mine = of_judge(found.baselines, judge)
@@ -356,13 +356,14 @@ def _baselines(found: Comparison) -> Iterator[Block]:
 def _tests(found: Comparison) -> Iterator[Block]:
     if not found.tests:
         return
-    asked = "" if is_given(found) else ", at other budgets, what reranking adds, what a reward must beat"
+    asked = "" if is_given(found) else " and at other equal budgets, what reranking adds, what a reward must beat"
+    fronts = ", planes of two judges" if found.planes else ""
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted for "
         f"everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, by side{asked}, "
-        f"worst sides), and after Holm over the questions, of which the headline's has half of the level. Better or worse "
-        f"means that {CLEAR}.",
+        f"worst sides{fronts}; by judges of the reward apart), and after Holm over the questions, of which the headline's has "
+        f"half of the level. Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
         if mine := of_judge(found.tests, judge):

@@ -1,7 +1,8 @@
 """Which systems are tested against which, and what comes of it.
 
-Three questions: at equal budgets, is an entry better than the first one that has as many candidates; what does reranking add
-to an entry; and is an entry at its own best better than one draw of the first, and than the first at its own.
+At equal budgets, is an entry better than the first one that has as many candidates; what does reranking add to an entry; and is
+an entry at its own best better than one draw of the first, and than the first at its own. Where budgets differ, reranking makes
+some of the difference by design.
 """
 
 from collections.abc import Sequence

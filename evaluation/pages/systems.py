@@ -223,7 +223,7 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
             "Pareto front",
             lead="Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
             "on the front; off it is only what another system beats: better by one and no worse by the other, one "
-            "paired interval above 0, corrected for the number of pairs, and the other not below it. Faint: behind another, "
+            "paired interval above 0, corrected with the tests of this page, and the other not below it. Faint: behind another, "
             "surely or not.",
         )
     for plot in plots:

@@ -134,6 +134,8 @@ class Plane(Record):
     points: tuple[PlanePoint, ...]
     # of "nobody is off the front", corrected for pairs of systems and judges; None where nobody looks beaten
     p_value: float | None = Field(default=None, exclude_if=is_none)
+    # the same, corrected for everything that its page concludes
+    adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
 class RoundStep(Record):

@@ -8,14 +8,14 @@ What reranking adds differs by design, and so does what a reward's own judges sa
 own, and make no other difference clear.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Generic, TypeVar
 
 from ...resampling import NOISE, Bootstrap, least_p_value
 from ..verdicts import P, adjusted_in_parts, exchanges, holm, verdict
-from .contents import Difference, Plane
+from .contents import Difference, JudgeNote, Plane
 from .pareto import all_unsure
 
 D = TypeVar("D", bound=Difference)
@@ -26,51 +26,79 @@ Part = tuple[bool, str]
 
 
 @dataclass(frozen=True)
+class Other:
+    """A test that is no paired difference: by which judge, what it asks, and its p-value."""
+
+    measure: str
+    question: str
+    p_value: P
+
+
+@dataclass(frozen=True)
 class Corrected(Generic[D]):
     """What is told, with verdicts."""
 
     differences: list[D]
     planes: list[Plane]
-    # of tests that are no paired differences, in order
-    others: dict[Part, list[P]]
+    # adjusted p-values of the other tests, in order
+    others: list[P]
     # what to know where no difference is clear by itself
     few_together: str
 
 
 def corrected(
+    judges: Sequence[JudgeNote],
     differences: Sequence[D],
-    parts: Sequence[Part],
+    questions: Sequence[str],
     planes: Sequence[Plane] = (),
-    others: Mapping[Part, Sequence[P]] | None = None,
+    others: Sequence[Other] = (),
 ) -> Corrected[D]:
     """All of a page with adjusted p-values and verdicts.
 
     Args:
+        judges: of the report; any other is of the reward alone.
         differences: what is told, whose p-values are not adjusted.
-        parts: of each.
+        questions: of each.
         planes: with what is off the front by the correction of one plane.
-        others: p-values of tests that are no paired differences, by part.
+        others: what else is tested.
     """
-    tests: dict[Part, list[P]] = {}
-    for part, each in zip(parts, differences, strict=True):
-        tests.setdefault(part, []).append(each.p_value)
-    of_planes = (True, FRONTS)
-    tests |= {part: list(p_values) for part, p_values in (others or {}).items()}
-    tests[of_planes] = [each.p_value for each in planes]
-    share = shares([part for part, p_values in tests.items() if any(p is not None for p in p_values)])
-    found = adjusted_in_parts(tests, lambda smallest: holm(smallest, share))
-    left = {part: iter(p_values) for part, p_values in found.items()}
-    done = []
-    for part, each in zip(parts, differences, strict=True):
-        p = next(left[part])
-        said = verdict((each.low, each.high), p, level=each.level, n_sets=each.n_sets)
-        done.append(each.model_copy(update={"adjusted": p, "verdict": said}))
+    report = {judge.name for judge in judges if judge.role == "report"}
+    parts = [(each.measure in report, what) for each, what in zip(differences, questions, strict=True)]
+    parts_of_all = [
+        *parts,
+        *(({plane.quality, plane.fairness} <= report, FRONTS) for plane in planes),
+        *((each.measure in report, each.question) for each in others),
+    ]
+    p_values = [each.p_value for each in differences]
+    p_values += [*(plane.p_value for plane in planes), *(each.p_value for each in others)]
+    share = shares({part for part, p in zip(parts_of_all, p_values, strict=True) if p is not None})
+    found = iter(_adjusted(parts_of_all, p_values, share))
     return Corrected(
-        differences=done,
-        planes=[_in_plane(plane, p) for plane, p in zip(planes, found[of_planes], strict=True)],
-        others={part: found[part] for part in others or ()},
-        few_together=_few_together(differences, parts, share),
+        differences=[_judged(each, next(found)) for each in differences],
+        planes=[_in_plane(each, next(found)) for each in planes],
+        others=list(found),
+        few_together=_few_together(differences, parts, share, p_values[len(differences) :]),
     )
+
+
+def _adjusted(parts: Sequence[Part], p_values: Sequence[P], share: Callable[[Part], float]) -> list[P]:
+    """The adjusted p-values, in order."""
+    tests: dict[Part, list[P]] = {}
+    for part, p in zip(parts, p_values, strict=True):
+        tests.setdefault(part, []).append(p)
+    found = adjusted_in_parts(tests, lambda smallest: holm(smallest, share))
+    left = {part: iter(its) for part, its in found.items()}
+    return [next(left[part]) for part in parts]
+
+
+def _judged(each: D, p_value: P) -> D:
+    said = verdict((each.low, each.high), p_value, level=each.level, n_sets=each.n_sets)
+    return each.model_copy(update={"adjusted": p_value, "verdict": said})
+
+
+def _in_plane(plane: Plane, p_value: P) -> Plane:
+    told = plane if is_clear(p_value, plane.points[0].quality.level) else all_unsure(plane)
+    return told.model_copy(update={"adjusted": p_value})
 
 
 def shares(asked: Collection[Part]) -> Callable[[Part], float]:
@@ -91,15 +119,19 @@ def is_clear(p_value: P, level: float) -> bool:
     return p_value is not None and p_value <= 1 - level
 
 
-def _in_plane(plane: Plane, p_value: P) -> Plane:
-    return plane if is_clear(p_value, plane.points[0].quality.level) else all_unsure(plane)
-
-
-def _few_together(differences: Sequence[D], parts: Sequence[Part], share: Callable[[Part], float]) -> str:
+def _few_together(
+    differences: Sequence[D], parts: Sequence[Part], share: Callable[[Part], float], others: Sequence[P]
+) -> str:
     """What to know of the headline, or where there is none of the largest part, if no difference of it is clear alone; else "".
 
     After Benjamini and Hochberg `r` of `m` adjusted p-values are at most alpha only if the largest of these `r` was at most
     r alpha / m, and none is smaller than that of equal signs. "" where `too_few` is told, too.
+
+    Args:
+        differences: what is told.
+        parts: of each.
+        share: of the level that a part has as long as no other one is answered.
+        others: p-values of what else is tested, which may be as small as can be.
     """
     tested: dict[Part, list[D]] = {}
     for part, each in zip(parts, differences, strict=True):
@@ -110,20 +142,23 @@ def _few_together(differences: Sequence[D], parts: Sequence[Part], share: Callab
     smallest = {part: min(map(_least_p_value, its)) for part, its in tested.items()}
     part = max(tested, key=lambda part: (part[1] == HEADLINE, len(tested[part])))
     mine, alpha = tested[part], 1 - tested[part][0].level
-    at_once = ceil(len(mine) * smallest[part] / (alpha * share(part)) - NOISE)
-    if smallest[part] > alpha or at_once <= 1:
+    # as long as no other question is answered, and when all are
+    first, last = (ceil(len(mine) * smallest[part] / (alpha * of) - NOISE) for of in (share(part), 1.0))
+    if smallest[part] > alpha or first <= 1:
         return ""
     most = max(mine, key=lambda each: each.n_sets)
     tests = "the test" if len(mine) == 1 else f"{len(mine)} tests"
-    others = "" if share(part) == 1 else " and for the other questions of the page"
+    also = " and for the other questions of the page" if share(part) < 1 else ""
     said = (
         f"{most.n_sets} document sets and {_n_exchanges(most):,} exchanges give no p below {smallest[part]:.2g}. Corrected for "
-        f"{tests} of {part[1]}{others}, none is at most {alpha:.2g}"
+        f"{tests} of {part[1]}{also}, none is at most {alpha:.2g}"
     )
-    if all(p > alpha * share(part) for part, p in smallest.items()):
+    if all(p is None for p in others) and all(p > alpha * share(part) for part, p in smallest.items()):
         return f"{said}: no difference can be clear, however large; take more sets."
-    unless = f"{at_once} of them are" if at_once <= len(mine) else "another question has a clear answer"
-    return f"{said} unless {unless}: a difference by itself cannot be clear, however large."
+    if last > 1:
+        return f"{said} unless {last} of them are: a difference by itself cannot be clear, however large."
+    together = f"{first} of them are, or " if first <= len(mine) else ""
+    return f"{said} unless {together}another question of the page has a clear answer."
 
 
 def _n_exchanges(difference: Difference) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...config import Recipe
 from ...fairness.groups.coverage import over
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, cluster_sums, defined, t_interval
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, cluster_sums, defined, least_p_value, t_interval
 from ..verdicts import adjusted
 from .compare import Comparer
 from .contents import JudgeNote, Plane, PlanePoint
@@ -138,13 +138,16 @@ def beaten_by(
     if not looks:
         return Beaten([], [], None)
     by_judge = [_compared(table, looks, sets, bootstrap.level) for table in (first, second)]
-    corrected = adjusted([defined(float(p)) for found, _ in by_judge for p in found.p_value])
-    p_values = np.array(corrected, dtype=float).reshape(2, -1)
+    # no smaller than of as many equal signs, which t may be where few sets agree
+    least = np.stack([[least_p_value(int(k)) for k in n] for _, n in by_judge])
+    raw = np.maximum(np.stack([found.p_value for found, _ in by_judge]), least)  # (judges, pairs)
+    corrected = np.array(adjusted([defined(p) for p in raw.ravel()]), dtype=float).reshape(raw.shape)
     lows = np.stack([np.where(n >= LEAST_SETS, found.low, -np.inf) for found, n in by_judge])  # (judges, pairs)
-    clear = (lows > NOISE) & (p_values <= 1 - bootstrap.level)
-    sure = (lows.min(axis=0) >= -NOISE) & clear.any(axis=0)
+    # of those that may be sure, by the judge that sees it
+    p_values = np.where((lows > NOISE) & (lows.min(axis=0) >= -NOISE), corrected, 1.0).min(axis=0)
+    sure = p_values <= 1 - bootstrap.level
     surely = [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
-    return Beaten(looks, surely, min((p for p in corrected if p is not None), default=None))
+    return Beaten(looks, surely, float(p_values.min()))
 
 
 def _compared(

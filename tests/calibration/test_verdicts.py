@@ -9,6 +9,7 @@ from evenhand.benchmarks.verdicts import (
     comparison,
     differs_in_audit,
     leans_in_bias_study,
+    names_the_better,
     report,
 )
 
@@ -39,9 +40,16 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
 def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one():
     found = [comparison(12, seed) for seed in range(10)]
     # 4 of 200, all of them between entries; corrected question by question 15 of 100: docs/run-folder.md#verdicts
-    assert sum(map(clear_between_entries, found)) <= sum(map(clear_in_comparison, found)) <= 1
+    assert sum(map(clear_in_comparison, found)) <= 1
     # each has its judges, entries and tests of one draw and of the best of three
     assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 12)}
     assert {(test.k, test.reference_k) for test in found[0].tests} == {(1, 1), (3, 1), (3, 3)}
     better = [comparison(12, seed, gain=2.0) for seed in range(4)]
-    assert all("third better" in each.title and clear_between_entries(each) for each in better)
+    assert all(names_the_better(each) and clear_between_entries(each) for each in better)
+
+
+def test_reranking_that_helps_makes_no_difference_between_entries_clear():
+    # at @R@; corrected with what entries differ in at equal budgets it was 35 of 70
+    found = [comparison(12, seed, reranked=3.0) for seed in range(8)]
+    assert all(map(clear_in_comparison, found))
+    assert sum(map(clear_between_entries, found)) <= 2

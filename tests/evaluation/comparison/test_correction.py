@@ -7,7 +7,7 @@ import pytest
 from evenhand.evaluation.comparison.baselines import BY_LENGTH, ONE_DRAW
 from evenhand.evaluation.comparison.contents import PairedTest, WorstSides
 from evenhand.evaluation.comparison.correction import conclude
-from evenhand.evaluation.systems.contents import JudgeNote, Plane, PlanePoint
+from evenhand.evaluation.systems.contents import JudgeNote
 from evenhand.evaluation.systems.worst_group import WorstGroups
 
 HOW = {"level": 0.95, "resamples": 1000, "seed": 0}
@@ -37,16 +37,6 @@ def reranked(p: float, label: str = "dpo", **more: Any) -> PairedTest:
 def of_worst_sides(p: float) -> WorstSides:
     found = WorstGroups(systems=(), choice="dpo", p_value=p, left_out=0, least_sets=5, **HOW)
     return WorstSides(measure="recall", k=3, found=found)
-
-
-def plane(p: float) -> Plane:
-    mean = {"signature": "", "subject": "", "side": None, "mean": 1.0, "low": 0.9, "high": 1.1, "n": 24, "n_sets": 12}
-    means = {part: {"measure": part, "left_out": 0, **mean, **HOW} for part in ("quality", "fairness")}
-    points = (
-        PlanePoint(name=name, label=name, k=3, standing=standing, behind=behind, **means)
-        for name, standing, behind in (("dpo", "on the front", ()), ("base", "off the front", ("dpo",)))
-    )
-    return Plane(quality="recall", fairness="uer", points=tuple(points), p_value=p)
 
 
 def adjusted_of(tests: Any, baselines: Any = (), judges: Any = None) -> Any:
@@ -79,6 +69,15 @@ def test_what_the_rewards_own_judge_says_makes_nothing_clear_by_others():
     assert adjusted_of([used(0.03, measure="fit"), reranked(0.9, measure="fit")], judges=judges[1:]) == [0.06, 0.9]
 
 
+def test_differences_of_entries_at_different_budgets_are_of_reranking_by_design():
+    across = [paired(1e-6, "dpo", 3, "base", 1, side=side) for side in ("left", "right", "centre")] * 9
+    found = conclude([note("recall")], [used(0.2), used(0.03, side="left"), *across], [], [], [])
+    assert [each.adjusted for each in found.tests[:2]] == [pytest.approx(0.2), pytest.approx(0.09)]
+    # where the entries are used so, it is what the headline says
+    greedy = [paired(0.01, "greedy", 1, "base", 3), paired(0.02, "greedy", 1, "base", 1)]
+    assert adjusted_of(greedy) == [0.02, 0.02]
+
+
 def test_one_draw_is_no_choice_and_entries_may_have_any_name():
     tests = [used(0.5), paired(0.01, BY_LENGTH, 3, "base", 3), paired(0.02, ONE_DRAW, 1, "base", 1)]
     against = [paired(0.02, "dpo", 3, name, k) for name, k in ((ONE_DRAW, 1), (BY_LENGTH, 3))]
@@ -86,16 +85,23 @@ def test_one_draw_is_no_choice_and_entries_may_have_any_name():
     assert adjusted_of(tests, against) == [0.5, 0.04, 0.06, 0.06, 0.06]
 
 
-@pytest.mark.parametrize(("p", "is_clear"), [(0.01, True), (0.02, False)])
-def test_choices_and_fronts_are_corrected_with_the_rest(p, is_clear):
-    tests = [used(0.9)]
-    found = conclude([note("recall")], tests, [], [of_worst_sides(p)], [plane(1.0)])
-    assert [each.found.choice for each in found.worst_sides] == ["dpo" if is_clear else None]
-    found = conclude([note("recall")], tests, [], [of_worst_sides(1.0)], [plane(p)])
-    assert [each.standing for each in found.planes[0].points] == [
-        "on the front", "off the front" if is_clear else "no clear difference",
-    ]  # fmt: skip
-    assert found.planes[0].points[1].behind == ("dpo",)
+def test_the_best_against_one_draw_has_one_verdict_wherever_it_stands():
+    # of one entry it is the headline, too
+    for tests in ([reranked(0.02)], [used(0.5), reranked(0.02)]):
+        found = conclude([note("recall")], tests, [paired(0.02, "dpo", 3, ONE_DRAW, 1)], [], [])
+        assert found.baselines[0].adjusted == found.tests[-1].adjusted == pytest.approx(0.02 * len(tests))
+        assert found.baselines[0].verdict == found.tests[-1].verdict == "higher"
+        assert found.baselines[0].reference == ONE_DRAW
+
+
+@pytest.mark.parametrize(("p", "choice"), [(0.02, "dpo"), (0.03, None)])
+def test_a_choice_by_worst_sides_is_corrected_with_the_rest(p, choice):
+    own = WorstSides(measure="fit", k=3, found=of_worst_sides(1e-6).found)
+    judges = [note("recall"), note("fit", "both")]
+    found = conclude(judges, [used(0.9)], [], [of_worst_sides(p), own], [])
+    # a quarter of the level, and then a third of what the reward's own judge has left
+    assert [each.found.choice for each in found.worst_sides] == [None if p > 0.05 / 3 else choice, "dpo"]
+    assert conclude([note("recall")], [used(0.9)], [], [of_worst_sides(p)], []).worst_sides[0].found.choice == choice
 
 
 def test_nothing_to_test_concludes_nothing():

@@ -24,7 +24,7 @@ SIX_SETS = [f"{name}/{side}" for name in "abcdef" for side in ("left", "right")]
 
 def judged(differences):
     """Verdicts where there is one question."""
-    return corrected(differences, [(True, HEADLINE)] * len(differences)).differences
+    return corrected([OVERLAP], differences, [HEADLINE] * len(differences)).differences
 
 
 def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):

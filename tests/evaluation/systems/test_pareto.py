@@ -57,13 +57,23 @@ def test_equal_systems_do_not_beat_each_other():
     assert beaten([[0.2] * 20, [0.2] * 20], [[0.3] * 20, [0.3] * 20]) == ([], [])
 
 
-def test_fewer_than_five_sets_are_never_sure():
-    rows = [[0.2, 0.2, 0.2, 0.2], [0.3, 0.31, 0.3, 0.31]]
-    assert beaten(rows, rows, SETS[:4]) == ([(1, 0)], [])
-    # five sets, but one of them without a value of the first
-    gap, enough = ([first, [0.3, 0.31, 0.3, 0.31, 0.3]] for first in ([np.nan, 0.2, 0.2, 0.2, 0.2], [0.2] * 5))
-    assert beaten(gap, enough, SETS[:5]) == ([(1, 0)], [])
-    assert beaten(enough, enough, SETS[:5]) == ([(1, 0)], [(1, 0)])
+@pytest.mark.parametrize(("n_sets", "is_sure"), [(4, False), (5, False), (6, True)])
+def test_sets_of_which_no_test_can_be_clear_are_never_sure(n_sets, is_sure):
+    # t would be: of as many equal signs p is 2 / 2**5 at least, and nothing on the page is clear
+    rows = [[0.2] * n_sets, [0.3, 0.31, 0.3, 0.31, 0.3, 0.31][:n_sets]]
+    assert beaten(rows, rows, SETS[:n_sets]) == ([(1, 0)], [(1, 0)] if is_sure else [])
+    # one of them without a value of the first
+    gap = [[np.nan, *[0.2] * (n_sets - 1)], rows[1]]
+    assert beaten(gap, rows, SETS[:n_sets])[1] == []
+
+
+def test_what_cannot_be_sure_does_not_speak_for_a_plane():
+    # the third is far ahead of the first by one judge and, by chance, behind by none: worse in some sets by the other
+    noise = np.random.default_rng(0).normal(0, 0.4, 20)
+    first = np.array([[0.2] * 20, [0.8] * 20])
+    second = np.array([0.5 + noise - noise.mean(), 0.52 + noise[::-1] - noise.mean()])
+    found = beaten_by(first, second, SETS, BOOTSTRAP)
+    assert (found.looks, found.surely, found.p_value) == ([(1, 0)], [], 1.0)
 
 
 def test_a_draw_without_a_value_says_nothing_against_the_others():
