@@ -142,6 +142,21 @@ def quick_python(training_server: forked.Server, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture(scope="session")
+def engine_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forked.Server]:
+    """What starts commands that open vLLM's engine, of whose start imports take two thirds."""
+    pytest.importorskip("vllm")
+    server = forked.Server(tmp_path_factory.mktemp("e"), forked.ENGINES, VLLM_LOGGING_LEVEL="WARNING")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def quick_engines(engine_server: forked.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `quick_python`, for commands that open engines."""
+    monkeypatch.setattr(sys, "executable", str(engine_server.client))
+
+
+@pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a Llama of two layers with random weights, and a small tokenizer with a chat template."""
     torch = pytest.importorskip("torch")
