@@ -16,6 +16,8 @@ from evenhand.records import Candidate, Contract, Document, DocumentSet, Message
 from evenhand.runfolder.processes import share_processor
 
 share_processor()
+# numpy's products are small here: a second thread gains nothing, and spins where it waits on processors that other tests need
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # vLLM fills its cache with zeros: of 4 GiB that takes longer than all else that a tiny model's engine does
