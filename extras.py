@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 
 from .errors import MissingExtra
@@ -94,15 +95,18 @@ def missing_extra(library: str, feature: str) -> MissingExtra:
 
 def installed_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Versions of the distributions that are installed, by name; absent ones are left out."""
+    return {name: version for name in names if (version := _installed_version(name)) is not None}
+
+
+@cache
+def _installed_version(name: str) -> str | None:
+    """Its version, looked up once: that takes milliseconds, and what a process has imported is of that version."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {}
-    for name in names:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def verbosity() -> str:

@@ -16,6 +16,8 @@ from evenhand.records import Candidate, Contract, Document, DocumentSet, Message
 from evenhand.runfolder.processes import share_processor
 
 share_processor()
+# numpy's products are small here: a second thread gains nothing, and spins where it waits on processors that other tests need
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # vLLM fills its cache with zeros: of 4 GiB that takes longer than all else that a tiny model's engine does
@@ -139,6 +141,21 @@ def quick_python(training_server: forked.Server, monkeypatch: pytest.MonkeyPatch
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", path)
     monkeypatch.setattr(sys, "executable", str(training_server.client))
+
+
+@pytest.fixture(scope="session")
+def engine_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forked.Server]:
+    """What starts commands that open vLLM's engine, of whose start imports take two thirds."""
+    pytest.importorskip("vllm")
+    server = forked.Server(tmp_path_factory.mktemp("e"), forked.ENGINES, VLLM_LOGGING_LEVEL="WARNING")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def quick_engines(engine_server: forked.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `quick_python`, for commands that open engines."""
+    monkeypatch.setattr(sys, "executable", str(engine_server.client))
 
 
 @pytest.fixture(scope="session")

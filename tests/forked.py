@@ -28,6 +28,17 @@ TRAINING = (
     "torch", "transformers:AutoModelForCausalLM", "transformers:LlamaForCausalLM", "transformers:Qwen2ForCausalLM",
     "transformers:MistralForCausalLM", "transformers:Trainer", "trl:DPOTrainer", "peft", "accelerate.commands.launch", "datasets",
 )  # fmt: skip
+# what vLLM's engine imports when it starts, runs a tiny Llama and compiles what little it does on a processor
+ENGINES = (
+    "torch", "vllm:LLM", "vllm.v1.engine.llm_engine", "vllm.v1.worker.cpu_worker", "vllm.model_executor.models.llama",
+    "torch._inductor.compile_fx", "torch._inductor.codegen.cpp_wrapper_cpu", "evenhand.generate.vllm_draws",
+)  # fmt: skip
+# a line of code goes to the interpreter itself: torch asks it so whether the processor can do what it is about to compile
+CLIENT = """\
+#!/bin/sh
+if [ "$1" = -c ]; then exec {python} "$@"; fi
+exec {python} -I -S {file} run {socket} "$0" "$@"
+"""
 
 
 class Server:
@@ -43,7 +54,7 @@ class Server:
         # the name of a socket must be short
         self._socket = str(folder / "s")
         self.client = folder / "python"
-        self.client.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} run {self._socket} "$0" "$@"\n')
+        self.client.write_text(CLIENT.format(python=sys.executable, file=__file__, socket=self._socket))
         self.client.chmod(0o755)
         command = [sys.executable, __file__, "serve", self._socket, *modules]
         self._pid = os.posix_spawn(sys.executable, command, os.environ | environment)

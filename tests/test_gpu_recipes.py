@@ -299,7 +299,7 @@ def test_the_flagship_runs_on_vllm_and_deepspeed(workshop, tmp_path):
     for each in workshop.folder.iterdir():
         (tmp_path / each.name).symlink_to(each)
     (tmp_path / "output.txt").unlink(missing_ok=True)
-    # an engine does not start in a process that was forked
+    # as a user starts it, with nothing imported beforehand
     done = subprocess.run(
         [sys.executable, "-m", "evenhand", "loop", "small.yaml"], cwd=tmp_path, env=os.environ | workshop.environment,
         capture_output=True, text=True, timeout=SECONDS, check=False,

@@ -47,8 +47,8 @@ def test_transformers_contenders_write_as_many_tokens(tiny_model, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_engines")
 def test_vllm_contenders_write_as_many_tokens(tiny_model, tmp_path):
-    pytest.importorskip("vllm")
     done = subprocess.run(
         [sys.executable, "-m", "evenhand.benchmarks.generation", *quick(tiny_model, tmp_path / "f.json", "vllm")],
         capture_output=True, text=True, timeout=300, check=False,

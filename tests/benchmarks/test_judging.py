@@ -85,8 +85,8 @@ def test_quick_run_compares_equal_work(tiny_model, tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_engines")
 def test_vllm_that_keeps_its_cache_runs_a_document_once_for_each_rubric(tiny_model, tmp_path):
-    pytest.importorskip("vllm")
     output = tmp_path / "judging.json"
     arguments = ["--quick", "--backends", "vllm", "--model", str(tiny_model), "--output", str(output)]
     done = subprocess.run(

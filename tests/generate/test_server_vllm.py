@@ -81,10 +81,12 @@ def _answers(url):
 
 
 @pytest.fixture(scope="module")
-def in_process(tiny_model):
+def in_process(tiny_model, engine_server, tmp_path_factory):
+    script = tmp_path_factory.mktemp("engine") / "ask.py"
+    script.write_text(IN_PROCESS)
     given = json.dumps([TEXTS, GRADES])
     done = subprocess.run(
-        [sys.executable, "-c", IN_PROCESS, str(tiny_model), given],
+        [str(engine_server.client), str(script), str(tiny_model), given],
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -183,6 +185,7 @@ def test_long_prompt_and_unknown_model_are_told(address, tiny_model):
         refuse_unreachable(section, "huge")
 
 
+@pytest.mark.usefixtures("quick_engines")
 def test_the_benchmark_has_the_engine_and_both_ways_to_the_server_write_as_much(address, tiny_model, tmp_path):
     output = tmp_path / "found.json"
     command = [

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+from forked import Command, Server
 
 pytest.importorskip("vllm")
 pytestmark = pytest.mark.slow
@@ -36,7 +35,7 @@ RECIPE: dict[str, Any] = {
 }
 
 
-def start(folder: Path, model: Path, **changes: Any) -> "subprocess.Popen[bytes]":
+def start(server: Server, folder: Path, model: Path, **changes: Any) -> Command:
     folder.mkdir(exist_ok=True)
     recipe = folder / "recipe.yaml"
     values = RECIPE | {
@@ -45,17 +44,23 @@ def start(folder: Path, model: Path, **changes: Any) -> "subprocess.Popen[bytes]
         "model": {"name": str(model), "dtype": "float32"},
     }
     recipe.write_text(yaml.safe_dump(values))
-    with (folder / "output.txt").open("ab") as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", "evenhand.cli", "generate", str(recipe)],
-            stdout=output, stderr=subprocess.STDOUT, env={**os.environ, "EVENHAND_CACHE": str(folder / "cache")},
-        )  # fmt: skip
+    return server.start(["generate", str(recipe)], folder, EVENHAND_CACHE=str(folder / "cache"))
 
 
-def finish(folder: Path, model: Path) -> Path:
-    status = start(folder, model).wait(timeout=MOST_SECONDS)
-    assert status == 0, (folder / "output.txt").read_text()[-4000:]
+def said(folder: Path) -> str:
+    return (folder / "output.txt").read_text()[-4000:]
+
+
+def finish(server: Server, folder: Path, model: Path) -> Path:
+    assert start(server, folder, model).wait(MOST_SECONDS) == 0, said(folder)
     return folder / "run" / "round-00"
+
+
+def wait_for_a_batch(command: Command, folder: Path) -> None:
+    deadline = time.monotonic() + MOST_SECONDS
+    while n_batches(folder / "run" / "round-00") == 0:
+        assert command.wait(0.005) is None, said(folder)
+        assert time.monotonic() < deadline
 
 
 def n_batches(phase: Path) -> int:
@@ -63,38 +68,32 @@ def n_batches(phase: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, tiny_model):
+def whole(tmp_path_factory, tiny_model, engine_server):
     """The phase of a generation that nothing disturbed."""
-    return finish(tmp_path_factory.mktemp("undisturbed"), tiny_model)
+    return finish(engine_server, tmp_path_factory.mktemp("undisturbed"), tiny_model)
 
 
-def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model, whole):
-    killed = start(tmp_path / "killed", tiny_model)
-    phase = tmp_path / "killed" / "run" / "round-00"
-    deadline = time.monotonic() + MOST_SECONDS
-    while n_batches(phase) == 0:
-        assert killed.poll() is None, (tmp_path / "killed" / "output.txt").read_text()[-4000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    killed.send_signal(signal.SIGKILL)
-    assert killed.wait() == -signal.SIGKILL
+def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model, whole, engine_server):
+    folder = tmp_path / "killed"
+    killed = start(engine_server, folder, tiny_model)
+    wait_for_a_batch(killed, folder)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert killed.wait(MOST_SECONDS) == -signal.SIGKILL
+    phase = folder / "run" / "round-00"
     assert 0 < n_batches(phase) < REQUESTS
     assert not (phase / "candidates.jsonl").exists()
 
-    assert finish(tmp_path / "killed", tiny_model) == phase
+    assert finish(engine_server, folder, tiny_model) == phase
     assert (phase / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()
     assert (whole / "candidates.jsonl").read_bytes().count(b"\n") == REQUESTS * 4
     assert not list(phase.glob("receipts/*.partial.jsonl"))
 
 
-def test_two_replicas_of_which_one_is_killed_leave_the_bytes_of_one_engine(tmp_path, tiny_model, whole):
-    process = start(tmp_path / "replicas", tiny_model, replicas=2)
-    phase = tmp_path / "replicas" / "run" / "round-00"
-    deadline = time.monotonic() + MOST_SECONDS
-    while n_batches(phase) == 0:
-        assert process.poll() is None, (tmp_path / "replicas" / "output.txt").read_text()[-4000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    psutil.Process(process.pid).children()[0].kill()
-    assert process.wait(timeout=MOST_SECONDS) == 0, (tmp_path / "replicas" / "output.txt").read_text()[-4000:]
-    assert (phase / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()
+def test_two_replicas_of_which_one_is_killed_leave_the_bytes_of_one_engine(tmp_path, tiny_model, whole, engine_server):
+    folder = tmp_path / "replicas"
+    command = start(engine_server, folder, tiny_model, replicas=2)
+    wait_for_a_batch(command, folder)
+    # whose end is its replica's
+    psutil.Process(command.pid).children()[0].kill()
+    assert command.wait(MOST_SECONDS) == 0, said(folder)
+    assert (folder / "run" / "round-00" / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()

@@ -13,7 +13,7 @@ from damage import config, filled, tensors
 pytest.importorskip("vllm")
 peft = pytest.importorskip("peft")
 transformers = pytest.importorskip("transformers")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_engines")]
 
 SCRIPT = """
 import json, sys

@@ -91,8 +91,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_engines")
 def test_expected_grade_on_vllm_is_that_of_a_plain_pass(mistral, expected, tmp_path):
-    pytest.importorskip("vllm")
     # vLLM would take the folder for one of Mistral's own format, and a tokenizer without chat template
     assert (mistral / "tokenizer.model.v3").is_file()
     script = tmp_path / "judge.py"

