@@ -128,7 +128,7 @@ def test_how_sure_counts_what_is_clear_and_says_what_the_correction_promises():
     made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "no clear difference"})
     text = findings(made)[-1].text
     assert re.search(
-        r"^24 requests from 12 .* 9 candidates .* 12 differences .* 6 are clear\. .* where nothing differs, at most 5 % of such pages",
+        r"^24 requests from 12 .* 9 candidates .* 12 differences .* 6 are clear\. .* at most 5 % of such pages",
         text,
     )
 
