@@ -100,7 +100,7 @@ def page(report: Report) -> Page:
             *worth_blocks(report.worth),
             *_differences(report),
             Heading("Form and length"),
-            trait_table(report.traits, report.systems),
+            Details("By system and side", (trait_table(report.traits, report.systems),)),
             *_best_of_n(report),
             *plane_blocks(report.planes, report.judges),
             *rounds_section(report),
