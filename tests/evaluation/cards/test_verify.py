@@ -119,7 +119,9 @@ def test_all_of_a_hundred_planted_changes_are_found_where_they_are(run: Finished
         found = departures(card, made)
         assert found, changed
         said = [each.card.strip("'\"").replace("\\", "") for each in found]
-        shown = changed.replace("\\", "")
+        # of a number whose last digits are more than it can have, what was read of it
+        read = re.sub(r"\d+\.\d{9,}", lambda digits: repr(float(digits[0])), changed)
+        shown = read.replace("\\", "")
         assert any(each in shown or shown in each for each in said if each), (changed, found)
 
 
