@@ -38,7 +38,7 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import console, note, note_cautions, print_plan, say, summary
+from .terminal import note, note_cautions, print_plan, say, show, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def benchmark_judges_(
     from ..evaluation.pages.write import PAGE
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
-    console().print(terminal.render(page(found)))
+    show(terminal.render(page(found)))
     say(f"report: {out / PAGE}")
 
 
@@ -464,6 +464,6 @@ def _print_result(recipe: "Recipe") -> "Report":
     from ..evaluation.pages import terminal
 
     found = read_report(recipe)
-    console().print(terminal.render(page(found)))
+    show(terminal.render(page(found)))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
     return found

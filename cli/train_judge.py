@@ -8,7 +8,7 @@ import typer
 from ..config.recipe_file import load_judges
 from ..errors import RecipeError
 from .inputs import Evidence, Sets, refuse_unknown_judges
-from .terminal import console, say
+from .terminal import say, show
 
 if TYPE_CHECKING:
     from ..config.combined import Sign
@@ -49,7 +49,7 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
     found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)
-    console().print(terminal.render(page(found)))
+    show(terminal.render(page(found)))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")
 

@@ -303,7 +303,7 @@ class RuleJudge(TextJudgeSection):
     def means(self) -> str:
         """By its kind."""
         if self.kind == "length":
-            return "Words of the summary: neither more nor fewer are better."
+            return "Words of the summary."
         return "1 when the summary keeps the form that was asked for, else 0; blind to contents."
 
     @property

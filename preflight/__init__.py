@@ -13,6 +13,7 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..resampling import LEAST_SETS
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
@@ -72,6 +73,11 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
+        if 0 < (n := len({each.document_set.id for each in samples.get("test", ())})) < LEAST_SETS:
+            log.warning(
+                "key 'corpus.test': %d document set%s: with fewer than %d a report has numbers and no verdicts", n,
+                "" if n == 1 else "s", LEAST_SETS,
+            )  # fmt: skip
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now

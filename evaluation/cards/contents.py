@@ -182,14 +182,18 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
 
 
 def _sections(found: Page, *names: str) -> Iterator[Block]:
-    """Sections of the report as they stand there, with where their numbers are; what is folded there is left out."""
+    """Sections of the report with where their numbers are, and unfolded, but for the recipe, which names places of a machine."""
     is_wanted = False
     for block in found.body:
         if isinstance(block, Heading) and block.level == 2:
             is_wanted = block.text in names
             if is_wanted:
                 yield replace(block, note=REPORTED[block.text])
-        elif is_wanted and not isinstance(block, Details):
+        elif is_wanted and isinstance(block, Details):
+            if not any(isinstance(each, Code) for each in block.blocks):
+                yield Prose(f"{block.summary}.")
+                yield from block.blocks
+        elif is_wanted:
             yield block
 
 

@@ -101,7 +101,10 @@ def page(found: Comparison) -> Page:
             *_tests(found),
             *_entries(found),
             Heading("Form, side and length", lead=_of_traits(found)),
-            Details("By entry and side", (trait_table(traits, list(grouped(traits, lambda e: e.subject))),)),
+            Details(
+                "By entry and side" if len(found.sides) > 1 else "By entry",
+                (trait_table(traits, list(grouped(traits, lambda e: e.subject))),),
+            ),
             *_made(found),
         ),
         main=(
@@ -168,7 +171,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
         whole = _by_side(found, judge)
         yield from (heading, said, _short(found, judge))
         yield Details(
-            "By side, with intervals, words and requests",
+            f"{'By side, with' if len(found.sides) > 1 else 'With'} intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),
             f"{100 * found.scores[0].level:g} % intervals over document sets",
         )

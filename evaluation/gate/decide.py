@@ -27,7 +27,9 @@ P = TypeVar("P", Audit, Report, Comparison)
 MOST_DRAWS = 20_000
 INSIDE = "inside the expected range"
 SMALL = "fewer sets have this value than --least-group asks for"
-SKEWED = ", of which skewed numbers break too often by chance what they keep; least_sets of a --profile asks for fewer"
+SKEWED = (
+    ", as with fewer skewed numbers seem to break too often what they keep; least_sets of a --profile asks for fewer"
+)
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
@@ -90,7 +92,7 @@ def judged(
     low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
     left_out = [each.group for each in numbers if each not in kept and each.group]
     needed = max((each.needed(least_sets) for each in kept if each.is_few(least_sets)), default=None)
-    few = ALIKE if needed is None else f"fewer than {needed} sets{SKEWED if needed > LEAST_SETS else ''}"
+    few = ALIKE if needed is None else f"decided from {needed} sets on{SKEWED if needed > LEAST_SETS else ''}"
     few = SMALL if any(each.has_few for each in kept) else few
     is_inside = is_passed and all(each.is_inside for each in kept)
     notes = (

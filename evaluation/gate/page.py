@@ -52,7 +52,8 @@ def _cells(row: GateRow) -> tuple[Cell, ...]:
 
 
 def _number(row: GateRow) -> Number:
-    between = bounds(row) if row.number else None
+    # a number that nothing is decided of has an interval elsewhere on the page
+    between = bounds(row) if row.number and (row.low, row.high) != (None, None) else None
     return in_unit(row.estimate, between, is_share=row.is_share, is_difference=row.is_difference)
 
 
@@ -82,7 +83,8 @@ def sentence(row: GateRow) -> str:
         return f"{name}{row.limit}: {row.number} is not given: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""
-    return f"{name}{row.limit}: {row.number} is {with_interval(found)}{note}"
+    shown = with_interval(found) if found.interval else found.shown
+    return f"{name}{row.limit}: {row.number} is {shown}{note}"
 
 
 def junit(gate: Gate, verb: str) -> str:

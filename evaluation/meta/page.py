@@ -88,8 +88,8 @@ def _title(found: Benchmark) -> str:
             shown = Number(highest.value, bounds(highest))
             how_sure = shown.interval if highest.low is not None else "too few articles for an interval"
             best.append(f"{judge} with {attribute} (\u03c1 {shown.shown}, {how_sure})")
-    which = f"{', '.join(best) or 'none'}; no lead over another judge is tested"
-    return f"Of {counted(len(found.signatures), 'judge')} the highest correlation has {which}"
+    which = f"most highly correlated: {', '.join(best) or 'none'}; no lead over another judge is tested"
+    return f"Of {counted(len(found.signatures), 'judge')}, {which}"
 
 
 def counting(found: Benchmark, whole: BenchmarkRow) -> str:

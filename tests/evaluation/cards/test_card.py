@@ -86,6 +86,18 @@ def test_every_section_taken_from_the_report_is_there_with_its_source(run_folder
         assert f"\n## {name} ({source})\n" in text
 
 
+def test_no_section_is_empty_and_judges_of_the_reward_have_their_scores(run_folder: Path):
+    text, _ = written(run_folder)
+    sections = re.split(r"\n## ", text)[1:]
+    assert all(len(section.splitlines()) > 2 for section in sections)
+    by_name = {section.partition(" (")[0].partition("\n")[0]: section for section in sections}
+    assert "contract kept" in by_name["Form and length"]
+    judges = read_run(run_folder).report.judges
+    assert {judge.role for judge in judges} == {"report", "reward"}
+    for judge in judges:
+        assert f"\n### {judge.name}" in by_name["Scores"]
+
+
 def test_what_the_publisher_wrote_stays(run_folder: Path):
     written(run_folder, model="apache-2.0")
     path = run_folder / "cards/model.md"

@@ -75,7 +75,7 @@ def test_too_few_sets_are_no_verdict():
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
     # why, and what changes it
-    assert found[1].note.startswith("fewer than 20 sets, of which skewed") and "least_sets" in found[1].note
+    assert found[1].note.startswith("decided from 20 sets on, as with fewer skewed") and "least_sets" in found[1].note
     fewer = judged(parse_limit("mean(score) < 1"), [spread(0.5, 8)], PLAN, 1, least_sets=8)
     assert (fewer.outcome, fewer.note, fewer.n_sets) == ("breach", "", 8)
     # 20 that agree are too few only where 2^-19 is more than 0.05 of so many limits
@@ -118,10 +118,15 @@ def test_a_rate_of_all_sets_is_not_certain():
 @pytest.mark.parametrize(
     ("values", "is_rate", "least", "said"),
     [
-        ([0.5] * 8, False, 20, "fewer than 20 sets, of which skewed .*least_sets of a --profile asks for fewer"),
+        (
+            [0.5] * 8,
+            False,
+            20,
+            "decided from 20 sets on, as with fewer skewed .*least_sets of a --profile asks for fewer",
+        ),
         # the least that can be asked for, and what rates need: no advice that cannot be followed
-        ([0.5] * 4, False, 5, "fewer than 5 sets"),
-        ([1.0] * 3, True, 20, "fewer than 5 sets"),
+        ([0.5] * 4, False, 5, "decided from 5 sets on"),
+        ([1.0] * 3, True, 20, "decided from 5 sets on"),
     ],
 )
 def test_what_lacks_sets_says_how_many_it_needs(values, is_rate, least, said):
