@@ -12,7 +12,7 @@ Verdict = Literal["higher", "lower", "no clear difference"]
 # patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for many tests
 LEAST_EXCHANGES = 20_000
 # what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
-CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - level"
+CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 less its level (0.05 for 95 %)"
 
 
 def exchanges(plan: Bootstrap) -> Bootstrap:

@@ -367,9 +367,9 @@ def _compared(system: str, reference: str, votes: Sequence[Vote], wordless: Sequ
 
 
 def _at(vote: Vote) -> str:
-    """ "negative: 2.0 points below what is expected, 6.1 below under base, over 48 sets"; of no gap, "none under base"."""
+    """ "negative: 2.0 points below what is expected, against 6.1 below for base, over 48 sets"; of no gap, "none"."""
     mine, theirs = _gap(vote.gap, vote.is_share, in_full=True), _gap(vote.reference_gap, vote.is_share)
-    return f"{vote.value}: {mine}, {theirs} under {vote.reference}, over {counted(vote.n, 'set')}"
+    return f"{vote.value}: {mine}, against {theirs} for {vote.reference}, over {counted(vote.n, 'set')}"
 
 
 def _gap(gap: float | None, is_share: bool, *, in_full: bool = False) -> str:

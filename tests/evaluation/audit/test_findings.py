@@ -125,7 +125,7 @@ def test_two_systems_are_headed_by_the_verdict_of_their_vote(verdict, said):
     assert ("with neither clearly fairer" in found) == (verdict == "differs")
     # and by how far off both are, where they differ
     is_clear = verdict != "no clear difference"
-    assert ("left: 2.0 points below" in found, "6.1 below under base" in found) == (is_clear, is_clear)
+    assert ("left: 2.0 points below" in found, "against 6.1 below for base" in found) == (is_clear, is_clear)
 
 
 def test_what_represents_somebody_less_makes_no_headline_of_several_systems():
@@ -162,8 +162,8 @@ def test_a_headline_has_the_votes_of_both_families():
     one, few = vote("fairer"), vote("too few sets", family="coverage")
     said = title((), (), [one, vote("less fair", family="coverage", gap=-0.05, reference_gap=0.0)], SYSTEMS[:2])
     assert said == (
-        "mine is fairer than base by shares (left: 2.0 points below what is expected, 6.1 below under base, over 40 sets) and "
-        "is less fair than base by coverage (left: 5.0 points below what is expected, none under base, over 40 sets)"
+        "mine is fairer than base by shares (left: 2.0 points below what is expected, against 6.1 below for base, over 40 sets) and "
+        "is less fair than base by coverage (left: 5.0 points below what is expected, against none for base, over 40 sets)"
     )
     assert title((), (), [one, few], SYSTEMS[:2]).startswith("mine is fairer than base by shares (")
     # too few sets are not "no clear difference"
