@@ -162,8 +162,9 @@ def test_a_headline_has_the_votes_of_both_families():
     one, few = vote("fairer"), vote("too few sets", family="coverage")
     said = title((), (), [one, vote("less fair", family="coverage", gap=-0.05, reference_gap=0.0)], SYSTEMS[:2])
     assert said == (
-        "mine is fairer than base by shares (left: 2.0 points below what is expected, against 6.1 below for base, over 40 sets) and "
-        "is less fair than base by coverage (left: 5.0 points below what is expected, against none for base, over 40 sets)"
+        "mine is fairer than base by shares (left: 2.0 points below what is expected, against 6.1 below for base, over 40 "
+        "sets) and is less fair than base by coverage (left: 5.0 points below what is expected, against none for base, over "
+        "40 sets)"
     )
     assert title((), (), [one, few], SYSTEMS[:2]).startswith("mine is fairer than base by shares (")
     # too few sets are not "no clear difference"
