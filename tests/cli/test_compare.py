@@ -10,6 +10,9 @@ from method_runs import make_recipe
 from evenhand.runfolder.processes import COMMAND, hold
 
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
+
 def compare(*arguments):
     command = [sys.executable, "-m", "evenhand.cli", "compare", *(str(argument) for argument in arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
