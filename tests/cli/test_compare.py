@@ -9,7 +9,6 @@ from method_runs import make_recipe
 
 from evenhand.runfolder.processes import COMMAND, hold
 
-
 pytestmark = pytest.mark.usefixtures("quick_commands")
 
 
