@@ -126,6 +126,20 @@ def make_candidate(request: SummaryRequest, text: str, index: int = 0, **changes
 
 
 @pytest.fixture(scope="session")
+def command_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forked.Server]:
+    """What starts commands without the second or two that reading the package takes of each process."""
+    server = forked.Server(tmp_path_factory.mktemp("c"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def quick_commands(command_server: forked.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process and its children take for their interpreter has imported evenhand already, and no large library."""
+    monkeypatch.setattr(sys, "executable", str(command_server.client))
+
+
+@pytest.fixture(scope="session")
 def training_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forked.Server]:
     """What starts commands that train without the quarter of a minute that imports take of each process."""
     pytest.importorskip("trl")

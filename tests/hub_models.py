@@ -104,13 +104,13 @@ def _llama(transformers: Any, folder: Path) -> None:
         eos_token_id=tokenizer.eos_token_id,
     )  # fmt: skip
     model = transformers.LlamaForCausalLM(config)
-    _have_it_end(model, tokenizer)
+    _have_it_end(model, tokenizer.eos_token_id)
     model.save_pretrained(folder)
 
 
-def _have_it_end(model: Any, tokenizer: Any) -> None:
+def _have_it_end(model: Any, end: int) -> None:
     """Have a random model end its answers, most of them within ten words: the end's score varies more than others."""
-    model.state_dict()["lm_head.weight"][tokenizer.eos_token_id] *= 3.0
+    model.state_dict()["lm_head.weight"][end] *= 3.0
 
 
 def _qwen(transformers: Any, folder: Path) -> None:
@@ -122,7 +122,7 @@ def _qwen(transformers: Any, folder: Path) -> None:
         **DECODER, vocab_size=len(tokenizer), bos_token_id=None, eos_token_id=tokenizer.eos_token_id
     )
     model = transformers.Qwen2ForCausalLM(config)
-    _have_it_end(model, tokenizer)
+    _have_it_end(model, tokenizer.eos_token_id)
     model.save_pretrained(folder)
 
 
@@ -132,7 +132,9 @@ def _mistral(transformers: Any, folder: Path) -> None:
     config = transformers.MistralConfig(
         **DECODER, vocab_size=32768, sliding_window=None, bos_token_id=1, eos_token_id=2
     )
-    transformers.MistralForCausalLM(config).save_pretrained(folder)
+    model = transformers.MistralForCausalLM(config)
+    _have_it_end(model, config.eos_token_id)
+    model.save_pretrained(folder)
 
 
 def _mixtral(transformers: Any, folder: Path) -> None:
@@ -141,7 +143,9 @@ def _mixtral(transformers: Any, folder: Path) -> None:
     config = transformers.MixtralConfig(
         **DECODER, vocab_size=32000, sliding_window=None, bos_token_id=1, eos_token_id=2, num_local_experts=2
     )
-    transformers.MixtralForCausalLM(config).save_pretrained(folder)
+    model = transformers.MixtralForCausalLM(config)
+    _have_it_end(model, config.eos_token_id)
+    model.save_pretrained(folder)
 
 
 def byte_tokenizer(special: tuple[str, ...], pair: str, most: int, **tokens: str) -> Any:

@@ -43,12 +43,12 @@ LONG = frozenset(
 )
 # of a command, on a busy machine too
 SECONDS = 1800
-# of a training
-STEPS = 4
+# of a training: the second one has what an optimiser keeps of the first
+STEPS = 2
 # tokens of an answer, at most
 ANSWER = 32
-# of a request, at most
-CANDIDATES = 9
+# of a plan, at most: of training requests, of which pairs are made, and of those that are evaluated, of which one is chosen
+CANDIDATES, EVALUATED = 9, 2
 # of a rubric judge that reads one whole grade
 GREEDY_ALONE = ("max_attempts", "on_fail")
 
@@ -58,11 +58,13 @@ def changes(recipe: Recipe) -> dict[str, Any]:
     # vLLM's engine takes half a minute to start, and a run has six of them
     found: dict[str, Any] = {"generate.backend": "transformers"}
     # an answer takes a pass for each of its tokens, and the last of 512 shows no more than the last of 32
-    # nor do 18 candidates show more than the nine that pairs are made of
-    for key, plans in (("generate", recipe.generate.plans), ("evaluation", recipe.evaluation.plans or {})):
+    most = CANDIDATES if recipe.rounds else EVALUATED
+    for key, plans, n in (
+        ("generate", recipe.generate.plans, most), ("evaluation", recipe.evaluation.plans or {}, EVALUATED),
+    ):  # fmt: skip
         if plans:
             found[f"{key}.plans"] = {
-                name: plan.model_dump() | {"max_tokens": ANSWER, "candidates": min(plan.candidates, CANDIDATES)}
+                name: plan.model_dump() | {"max_tokens": ANSWER, "candidates": min(plan.candidates, n)}
                 for name, plan in plans.items()
             }
     if recipe.generate.self_refine:
@@ -172,11 +174,12 @@ def _write_documents(made: Workshop) -> None:
         made.run(line, folder)
     lines = [(folder / f"polisum-{split}.jsonl").read_text() for split in ("train", "test")]
     (folder / "polisum.jsonl").write_text("".join(lines))
-    _write_controlled(folder, disputes[:2])
+    # both sides of one topic: each of two dozen judges is asked of every summary
+    _write_controlled(folder, disputes[:1])
     reviews = load_corpus(CorpusSection(path="reviews", attribute="sentiment"))
     some = {split: [each for each in reviews if each.split == split] for split in ("train", "test")}
     write_jsonl(folder / "reviews.jsonl", [*some["train"][:3], *some["test"][:2]])
-    (folder / "yelp.json").write_text(json.dumps([_yelp(each) for each in some["train"][:4]]))
+    (folder / "yelp.json").write_text(json.dumps([_yelp(each) for each in some["train"][:3]]))
     made.run("evenhand import perspectivesumm yelp.json --out yelp.jsonl --attribute sentiment", folder)
 
 

@@ -17,6 +17,9 @@ from evenhand.cli.app import after_interrupt, app
 from evenhand.cli.terminal import summary
 from evenhand.runfolder.stages import Receipt
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+# for tests of what a start imports: here nothing is imported yet
+FRESH = sys.executable
 REPOSITORY = Path(__file__).parents[2]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
 VERBS = [
@@ -105,7 +108,7 @@ def test_validate_answers_when_torch_cannot_be_imported(tmp_path):
     # a torch.py that refuses stands in front of the real one
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('No module named torch', name='torch')")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
-    validate = [sys.executable, "-m", "evenhand.cli", "validate", str(QUICKSTART)]
+    validate = [FRESH, "-m", "evenhand.cli", "validate", str(QUICKSTART)]
     options = {"capture_output": True, "text": True, "env": environment, "cwd": tmp_path}
     done = subprocess.run([*validate, "--elsewhere"], check=False, **options)
     assert done.returncode == 0, done.stderr
@@ -265,7 +268,7 @@ def test_names_are_data_and_not_markup(tmp_path):
 
 def test_interrupt_says_that_the_same_command_continues(tmp_path):
     changes = ["generate.backend=scripted", "generate.engine={seconds_per_batch: 20}", f"output={tmp_path / 'run'}"]
-    command = [sys.executable, "-m", "evenhand.cli", "generate", str(QUICKSTART)]
+    command = [FRESH, "-m", "evenhand.cli", "generate", str(QUICKSTART)]
     for change in changes:
         command += ["--set", change]
     # a shell that starts the tests in the background has its children ignore interrupts
@@ -306,7 +309,7 @@ def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):
     )
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "evenhand", "validate", str(QUICKSTART)],
+        [FRESH, "-m", "evenhand", "validate", str(QUICKSTART)],
         capture_output=True,
         text=True,
         check=False,

@@ -10,6 +10,8 @@ from evenhand.config import BiasRecipe
 from evenhand.config.recipe_file import load_bias
 from evenhand.errors import RecipeError
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 SIMULATED = "recipes/bias/simulated.yaml"
 ANYWHERE = ("--set", "measures.persons=known", "--set", "measures.encoder=null", "--set", "inputs.assignments=2")
 

@@ -9,6 +9,8 @@ from method_runs import make_recipe
 
 from evenhand.runfolder.processes import COMMAND, hold
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 
 def compare(*arguments):
     command = [sys.executable, "-m", "evenhand.cli", "compare", *(str(argument) for argument in arguments)]

@@ -20,7 +20,7 @@ ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
 
 
 def started(*arguments):
-    """The command as a process of its own, which imports everything anew."""
+    """The command as a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "evenhand", "estimate", *map(str, arguments)],
         capture_output=True,
@@ -58,6 +58,7 @@ def llama(tmp_path_factory):
     return folder
 
 
+@pytest.mark.usefixtures("quick_python")
 def test_a_recipe_for_gpus_is_told_in_tables_of_100_columns(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200")
     done = started(RECIPE, *options)
@@ -211,6 +212,7 @@ def test_a_benchmark_of_judges_has_no_hours_of_a_loop(tmp_path, llama):
         assert f"GiB; {said}" in done.stdout and ("GPU hours of work" in done.stdout) == (verb == "loop")
 
 
+@pytest.mark.usefixtures("quick_commands")
 @pytest.mark.parametrize(
     ("options", "said"),
     [

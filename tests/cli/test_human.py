@@ -11,6 +11,8 @@ from sheets import write_phase
 from evenhand.evaluation.human.result_pages import left_out_words
 from evenhand.evaluation.human.sheet import AnnotationSheet
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 VERBS = ["page", "score", "agreement", "opinions", "convert"]
 
 

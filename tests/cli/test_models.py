@@ -17,7 +17,7 @@ from evenhand.models.states import states
 
 
 @pytest.fixture
-def evenhand(tmp_path):
+def evenhand(tmp_path, quick_commands):
     """Run the command line, 100 columns wide, with an empty cache and no hub."""
 
     def run(*arguments):

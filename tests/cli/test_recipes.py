@@ -10,6 +10,8 @@ import pytest
 from evenhand.config.recipe_file import load_recipe
 from evenhand.config.shipped import recipe_names
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 
 def evenhand(*arguments, cwd=None, columns=100):
     return subprocess.run(

@@ -363,6 +363,7 @@ def test_adapter_that_changes_nothing_is_said_to(
 # --- the verbs ---
 
 
+@pytest.mark.usefixtures("quick_python")
 @pytest.mark.parametrize(("verb", "case"), [("validate", "weights-lfs-pointer"), ("generate", "layer-missing")])
 def test_verb_ends_with_one_message_and_the_code_of_what_must_be_mended(folder: Path, verb: str, case: str) -> None:
     damage, said = DAMAGED[case]

@@ -758,6 +758,7 @@ def test_an_adapter_of_another_shape(trained, tmp_path):
     assert "cannot be continued with another shape" in broken(trained, model={"adapter": str(tmp_path / "adapter")})
 
 
+@pytest.mark.usefixtures("quick_python")
 def test_all_of_them_are_told_together_and_validate_ends_with_2(trained, tmp_path):
     trained["trainer"] = {"optim": "adamw_torsh"}
     trained["judges"]["fit"]["against"] = "key_points"

@@ -39,6 +39,12 @@ def test_tokens_are_their_own_content_tokens(text):
     assert all(len(token) > 1 and not token.endswith("n't") for token in tokens)
 
 
+@given(st.text(st.characters(codec="ascii")) | st.lists(st.sampled_from("aS'. @/")).map("".join))
+def test_plain_english_is_read_by_the_rules_of_all_scripts(text):
+    # a dash behind it, which is no token, has them read it
+    assert content_tokens(text) == content_tokens(f"{text} \u2014")
+
+
 def test_letters_of_scripts_without_borders_are_counted():
     # three of six letters; digits and punctuation are none
     assert share_borderless(["税太高。", "abc 12!"]) == 0.5
