@@ -11,7 +11,7 @@ from ..config import ColumnsSection
 from ..extras import no_bars, verbosity
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, labelled
-from .terminal import console, say, show
+from .terminal import console, note, say, show
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -319,15 +319,20 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
 @contextmanager
 def _progress() -> "Iterator[Progress]":
-    """A bar for each family, in a terminal only."""
+    """A bar for each family in a terminal, elsewhere a line."""
     from rich.progress import Progress as Bars
 
-    with Bars(console=console(), transient=True, disable=no_bars() or not console().is_terminal) as bars:
+    from ..evaluation.pages.words import counted
+
+    has_bars = console().is_terminal and not no_bars()
+    with Bars(console=console(), transient=True, disable=not has_bars) as bars:
         tasks: dict[str, TaskID] = {}
 
         def step(family: str, done: int, total: int) -> None:
             if family not in tasks:
                 tasks[family] = bars.add_task(family, total=total)
+                if not has_bars:
+                    note(f"measuring {family}: {counted(total, 'document set')}")
             bars.update(tasks[family], completed=done)
 
         yield step
