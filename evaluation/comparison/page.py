@@ -361,12 +361,13 @@ def _tests(found: Comparison) -> Iterator[Block]:
         return
     asked = "" if is_given(found) else " and at other equal budgets, what reranking adds, what a reward must beat"
     fronts = ", planes of two judges" if found.planes else ""
+    apart = "" if is_given(found) else "; by judges of the reward apart"
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted for "
         f"everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, by side{asked}, "
-        f"worst sides{fronts}; by judges of the reward apart), and after Holm over the questions, of which the headline's has "
-        f"half of the level. Better or worse means that {CLEAR}.",
+        f"worst sides{fronts}{apart}), and after Holm over the questions, of which the headline's has half of the level. Better "
+        f"or worse means that {CLEAR}.",
     )
     for judge in found.judges:
         if mine := of_judge(found.tests, judge):

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from evenhand.benchmarks.size import PHASE, document_sets, main, recipe_in, steps
+from evenhand.evaluation import verdicts
 from evenhand.evaluation.checkpoint.report import report
 from evenhand.generate import requests
 from evenhand.generate.stage import generate
@@ -60,6 +61,8 @@ def test_no_stage_holds_texts_of_all_requests(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     # the requests of so few sets would all be kept
     monkeypatch.setattr(requests, "MOST_HELD", 8)
+    # patterns of exchanges stand in blocks, too
+    monkeypatch.setattr(verdicts, "LEAST_EXCHANGES", 100)
     # the first loads modules; a batch of the judges is 64 requests
     _, small, large = (peaks(tmp_path / str(n), n) for n in (4, 70, 140))
     growth = {name: (large[name] - small[name]) / 70 for name in MOST_BYTES}
