@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -208,21 +208,31 @@ def benchmarks() -> str:
     return text.replace("# Results", "# Benchmarks", 1).replace("](../docs/", "](")
 
 
-def notebook() -> str:
-    """The notebook as a page: its cells, each with what it shows as text."""
-    heading, *cells = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
-    lines = ["".join(heading["source"]), "[The notebook itself](notebook.ipynb)."]
+def run_notebook() -> Iterator[tuple[str, Any]]:
+    """The text of each cell of our own notebook, and of code what it shows at its end; of words None."""
     names: dict[str, Any] = {}
-    for cell in cells:
-        source = "".join(cell["source"])
+    for cell in json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]:
+        source, shown = "".join(cell["source"]), None
         if cell["cell_type"] == "code":
-            # a cell ends with what it shows
             *statements, last = ast.parse(source).body
-            exec(compile(ast.Module(statements, []), "notebook", "exec"), names)  # noqa: S102 (our own notebook)
-            shown = pprint.pformat(eval(ast.unparse(last), names), width=100)  # noqa: S307
-            lines += [f"```python\n{source}\n```", f"```text\n{shown}\n```"]
-        else:
+            if not isinstance(last, ast.Expr):
+                raise SystemExit(
+                    f"docs/notebook.ipynb: a cell ends with what it shows, and not with {ast.unparse(last)}"
+                )
+            exec(compile(ast.Module(statements, []), "notebook", "exec"), names)  # noqa: S102
+            shown = eval(compile(ast.Expression(last.value), "notebook", "eval"), names)  # noqa: S307
+        yield source, shown
+
+
+def notebook(cells: Iterable[tuple[str, Any]] | None = None) -> str:
+    """The notebook as a page: its cells, which are run unless they are given, each with what it shows as text."""
+    (heading, _), *others = run_notebook() if cells is None else cells
+    lines = [heading, "[The notebook itself](notebook.ipynb)."]
+    for source, shown in others:
+        if shown is None:
             lines.append(source)
+        else:
+            lines += [f"```python\n{source}\n```", f"```text\n{pprint.pformat(shown, width=100)}\n```"]
     return "\n\n".join(lines) + "\n"
 
 

@@ -61,6 +61,11 @@ def holm(p_values: Mapping[Part, float], weight: Callable[[Part], float]) -> dic
     return found
 
 
+def is_clear(p_value: P, level: float) -> bool:
+    """Whether a corrected p-value is small enough, at one less that level."""
+    return p_value is not None and p_value <= 1 - level
+
+
 def verdict(
     bounds: Bounds,
     adjusted_p: P,
@@ -79,6 +84,6 @@ def verdict(
         least_sets: with fewer there is no verdict.
     """
     least, most = bounds
-    if least is None or most is None or n_sets < least_sets or adjusted_p is None or adjusted_p > 1 - level:
+    if least is None or most is None or n_sets < least_sets or not is_clear(adjusted_p, level):
         return "no clear difference"
     return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"

@@ -88,10 +88,19 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
     assert not [row for table in tables for row in table.values() if row.endswith("|  |")]
 
 
-def test_page_of_the_notebook_has_every_cell_with_what_it_shows(generated):
-    page = generated.notebook()
+def test_the_notebook_runs_and_is_a_page_with_what_it_shows(generated, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = list(generated.run_notebook())
+    shown = [value for _, value in cells if value is not None]
+    documents, candidates, judgements, best, pairs, audit, aggregates = shown
+    assert all("<table" in each._repr_html_() for each in shown[:-1])
+    assert len(candidates) == 9 * len(documents) == 9 * len(best) and len(judgements) == 2 * len(candidates)
+    assert len(pairs) and {row["system"] for row in aggregates} == {"first", "best of 9"} and audit.folder is None
+    # rewards are means of z-scores within a request, whose best is not below their mean
+    assert all(row["reward"] >= 0 for row in best.rows())
+    page = generated.notebook(cells)
     assert page.startswith("# evenhand in fifteen lines\n") and "<48 document sets" in page and "UER (words)" in page
-    assert page.count("```python") == page.count("```text") == 7
+    assert page.count("```python") == page.count("```text") == len(shown)
 
 
 def test_command_reference_has_every_command_and_option(generated):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..systems.contents import JudgeNote, Plane
-from ..systems.correction import HEADLINE, Other, corrected, is_clear
+from ..systems.correction import HEADLINE, Other, corrected
 from ..systems.roles import deciding
-from ..verdicts import P
+from ..verdicts import P, is_clear
 from .baselines import ONE_DRAW
 from .contents import PairedTest, WorstSides
 from .findings import as_used
@@ -44,8 +44,11 @@ def conclude(
         planes: with what is off the front by the correction of one plane.
     """
     # the best of all against one draw may be among both: one number has one verdict
-    known = {_place(test) for test in tests if _is_of_itself(test)}
-    alone = [each for each in baselines if each.reference != ONE_DRAW or _place(each) not in known]
+    twins = {
+        _place(test): k for k, test in enumerate(tests) if test.subject == test.reference and test.reference_k == 1
+    }
+    twin_of = [twins.get(_place(each)) if each.reference == ONE_DRAW else None for each in baselines]
+    alone = [each for each, twin in zip(baselines, twin_of, strict=True) if twin is None]
     found = corrected(
         judges,
         [*tests, *alone],
@@ -54,14 +57,13 @@ def conclude(
         [Other(each.measure, WORST_SIDES, each.found.p_value) for each in worst_sides],
     )
     told, against = found.differences[: len(tests)], iter(found.differences[len(tests) :])
-    twins = {_place(test): test for test in told if _is_of_itself(test)}
     return Concluded(
         tests=told,
         baselines=[
             next(against)
-            if each.reference != ONE_DRAW or _place(each) not in twins
-            else each.model_copy(update={key: getattr(twins[_place(each)], key) for key in ("adjusted", "verdict")})
-            for each in baselines
+            if twin is None
+            else each.model_copy(update={"adjusted": told[twin].adjusted, "verdict": told[twin].verdict})
+            for each, twin in zip(baselines, twin_of, strict=True)
         ],
         worst_sides=[_corrected(*each) for each in zip(worst_sides, found.others, strict=True)],
         planes=found.planes,
@@ -79,10 +81,6 @@ def _questions(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> list
         return ENTRIES if test.k == test.reference_k else RERANKING
 
     return list(map(question, tests))
-
-
-def _is_of_itself(test: PairedTest) -> bool:
-    return test.subject == test.reference and test.reference_k == 1
 
 
 def _place(test: PairedTest) -> tuple[str, str | None, str, int]:

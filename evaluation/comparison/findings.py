@@ -14,7 +14,7 @@ from ..systems.worst_group import without_part
 from .baselines import ONE_DRAW
 from .contents import ByLength, PairedTest, Ranking, WorstSides
 from .entries import Entry
-from .paired_tests import Names
+from .paired_tests import Names, names_of_test
 
 # heading of the differences that do
 GONE_WITH_LENGTH = "Differences that go with length"
@@ -234,7 +234,7 @@ def by_length(
     by_name = {judge.name: judge for judge in judges}
     found = []
     for t in (t for t in tests if t.side is None):
-        before, after = words[t.subject, t.k, t.reference, t.reference_k]
+        before, after = words[names_of_test(t)]
         left, share = t.at_equal_length, share_by_length(t)
         if t.mean is None or left is None or share is None or before is None or after is None:
             continue

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Generic, TypeVar
 
-from ...resampling import NOISE, Bootstrap, least_p_value
-from ..verdicts import P, adjusted_in_parts, exchanges, holm, verdict
+from ...resampling import NOISE, least_p_value
+from ..verdicts import LEAST_EXCHANGES, P, adjusted_in_parts, holm, is_clear, verdict
 from .contents import Difference, JudgeNote, Plane
 from .pareto import all_unsure
 
@@ -71,7 +71,7 @@ def corrected(
     ]
     p_values = [each.p_value for each in differences]
     p_values += [*(plane.p_value for plane in planes), *(each.p_value for each in others)]
-    share = shares({part for part, p in zip(parts_of_all, p_values, strict=True) if p is not None})
+    share = _shares({part for part, p in zip(parts_of_all, p_values, strict=True) if p is not None})
     found = iter(_adjusted(parts_of_all, p_values, share))
     return Corrected(
         differences=[_judged(each, next(found)) for each in differences],
@@ -101,7 +101,7 @@ def _in_plane(plane: Plane, p_value: P) -> Plane:
     return told.model_copy(update={"adjusted": p_value})
 
 
-def shares(asked: Collection[Part]) -> Callable[[Part], float]:
+def _shares(asked: Collection[Part]) -> Callable[[Part], float]:
     """Of the level that parts have: half of it the headline's, and the rest all others' alike."""
     n_others = sum(what != HEADLINE for _, what in asked)
     has_headline = n_others < len(asked)
@@ -112,11 +112,6 @@ def shares(asked: Collection[Part]) -> Callable[[Part], float]:
         return (0.5 if has_headline else 1.0) / n_others
 
     return share
-
-
-def is_clear(p_value: P, level: float) -> bool:
-    """Whether a corrected p-value is small enough."""
-    return p_value is not None and p_value <= 1 - level
 
 
 def _few_together(
@@ -162,8 +157,7 @@ def _few_together(
 
 
 def _n_exchanges(difference: Difference) -> int:
-    plan = exchanges(Bootstrap(difference.level, difference.resamples, difference.seed))
-    return plan.resamples if 2**difference.n_sets > plan.resamples else int(2**difference.n_sets)
+    return min(max(difference.resamples, LEAST_EXCHANGES), int(2**difference.n_sets))
 
 
 def _least_p_value(difference: Difference) -> float:
