@@ -31,7 +31,10 @@ LETTERS = string.ascii_uppercase
 # seeds that are drawn are less
 SEEDS = 2**48
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("spans.js", "marks.js", "selection.js", "view.js", "keeping.js", "page.js")
+SCRIPTS = (
+    "spans.js", "marks.js", "states.js", "selection.js", "view.js", "keeping.js", "windows.js", "earlier.js", "exchange.js",
+    "page.js",
+)  # fmt: skip
 # what could end the element that the data stand in, or a line of script
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
