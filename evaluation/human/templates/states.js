@@ -53,6 +53,7 @@ function relation(file, here) {
   const [theirs, mine] = [file, here].map(({ items }) => items.map(marksOf));
   if (alike(theirs, mine)) return "same";
   if (!hasMarks(mine)) return "newer";
+  if (sameStamp(file, here)) return "apart";
   if (descendsFrom(here, file)) return "older";
   if (descendsFrom(file, here)) return "newer";
   // what has more marks but fewer changes had others taken back
@@ -61,12 +62,30 @@ function relation(file, here) {
   return mayFollow(file, here) && theirs.every((marks, i) => containsMarks(marks, mine[i])) ? "newer" : "apart";
 }
 
-/** The items of two states put together, and the numbers of those that both changed: there the newer state's stands. */
-function mergedItems(base, older, newer) {
+/** One value of two that came of `base`, where one of them is still that or their parts can be put together; else undefined. */
+function mergedValue(base, a, b, name) {
+  if (alike(a, b) || alike(b, base)) return a;
+  if (alike(a, base)) return b;
+  if (name === "without") {
+    const isIn = (spans) => (span) => spans.some((each) => sameSpans([each], [span]));
+    const stays = (span) => [a, b].every((spans) => isIn(spans)(span)) || !isIn(base)(span);
+    return [...a, ...b.filter((span) => !isIn(a)(span))].filter(stays).sort((x, y) => x.start - y.start);
+  }
+  const keys = [a, b, base].map((value) => (value && typeof value === "object" ? Object.keys(value) : null));
+  if (!keys[2] || !alike(keys[0], keys[2]) || !alike(keys[1], keys[2])) return undefined;
+  const parts = keys[2].map((key) => [key, mergedValue(base[key], a[key], b[key], key)]);
+  if (parts.some(([, part]) => part === undefined)) return undefined;
+  return Array.isArray(base) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
+}
+
+/** The items of two states put together, and the numbers of those that cannot be: there the newer state's stands.
+ * `bases` are states that both came of, the latest first. */
+function mergedItems(bases, older, newer) {
   const clashes = [];
   const items = newer.map((marks, i) => {
-    if (alike(marks, older[i]) || alike(older[i], base?.[i])) return marks;
-    if (alike(marks, base?.[i])) return older[i];
+    const base = bases.find((each) => alike(each[i], marks) || alike(each[i], older[i]))?.[i] ?? bases[0]?.[i] ?? null;
+    const merged = mergedValue(base, marks, older[i]);
+    if (merged && isSound(SHEET.items[i], withMarks(SHEET.items[i], merged))) return merged;
     clashes.push(i + 1);
     return marks;
   });

@@ -9,17 +9,17 @@ const writings = { line: [ROOT], known: [{ id: ROOT, items: blank().items }] };
 
 const latest = () => writings.known.at(-1);
 
-function learn(id, text, body = null) {
+function learn(id, text, items, body = null) {
   writings.line = [...writings.line.filter((each) => each !== id), id].slice(-STATES);
-  writings.known = [...writings.known, { id, text, body, items: state.items }].slice(-STATES);
+  writings.known = [...writings.known, { id, text, items, body }].slice(-STATES);
 }
 
 /** Write the sheet of this window, whose JSON is `body`. */
 function share(body) {
   const id = randomId();
-  const text = JSON.stringify({ ...JSON.parse(body), line: [...writings.line, id].slice(-STATES) });
+  const text = JSON.stringify({ ...sheet(), line: [...writings.line, id].slice(-STATES) });
   localStorage.setItem(place("sheet"), text);
-  learn(id, text, body);
+  learn(id, text, state.items, body);
 }
 
 const lineOf = (other) => (Array.isArray(other.line) && other.line.length ? other.line : [ROOT, "first"]);
@@ -28,7 +28,7 @@ const lineOf = (other) => (Array.isArray(other.line) && other.line.length ? othe
 function startLine(other, text) {
   const line = lineOf(other);
   Object.assign(writings, { line: line.slice(0, -1), known: [] });
-  learn(line.at(-1), text, JSON.stringify(sheet()));
+  learn(line.at(-1), text, state.items, JSON.stringify(sheet()));
 }
 
 /** Begin with a sheet that no other window has. */
@@ -51,11 +51,12 @@ function takeOver(other, text) {
   const line = lineOf(other);
   // what is older than what is here; and nobody's sheet that was begun by itself
   if (writings.line.includes(line.at(-1))) return false;
-  const base = writings.known.findLast(({ id }) => line.includes(id));
-  if (!base && !state.annotator.trim()) return false;
+  const common = writings.known.filter(({ id }) => line.includes(id)).reverse();
+  if (!common.length && !state.annotator.trim()) return false;
   const mine = sheet();
-  const isAhead = base === latest() && alike(base.items, state.items);
-  const clashes = isAhead ? followWindow(other, line, text) : joinWindow(base, other, line, text);
+  const isAhead = common[0] === latest() && alike(latest().items, state.items);
+  const bases = common.map(({ items }) => items);
+  const clashes = isAhead ? followWindow(other, line, text) : joinWindow(bases, other, line, text);
   if (!clashes) return false;
   forgetSteps();
   if (clashes.length) {
@@ -75,17 +76,17 @@ function followWindow(other, line, text) {
   adopt({ ...other, annotator: state.annotator });
   if (alike(before, state.items)) state.items = before;
   writings.line = [...new Set([...writings.line, ...line])];
-  learn(line.at(-1), text, JSON.stringify(sheet()));
+  learn(line.at(-1), text, state.items, JSON.stringify(sheet()));
   return before === state.items ? null : [];
 }
 
 /** Both windows went on from the same: put their marks together; null when that changes no mark here, else the clashes. */
-function joinWindow(base, other, line, text) {
+function joinWindow(bases, other, line, text) {
   const before = sheet();
   const theirs = other.items.map(marksOf);
   const isTheirsLater = isLater(before, other);
   const [older, newer] = isTheirsLater ? [state.items, theirs] : [theirs, state.items];
-  const { items, clashes } = mergedItems(base?.items, older, newer);
+  const { items, clashes } = mergedItems(bases, older, newer);
   const later = isTheirsLater ? other : before;
   const isSame = alike(items, state.items);
   Object.assign(state, {
@@ -93,7 +94,7 @@ function joinWindow(base, other, line, text) {
     revision: later.revision, time: later.time,
   });
   writings.line = [...new Set([...writings.line, ...line])];
-  learn(line.at(-1), text);
+  learn(line.at(-1), text, theirs);
   if (!alike(items, newer)) touch();
   if (!alike(items, theirs)) keep();
   return isSame && !clashes.length ? null : clashes;
