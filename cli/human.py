@@ -113,7 +113,8 @@ def agreement(
 ) -> None:
     """How far annotators agree in their highlights, compared with random ones of the same number and length.
 
-    With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same. Sheets of one page need no key; those of different pages need the keys of all.
+    With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
+    Sheets of one page need no key; those of different pages need the keys of all.
     """
     from ..evaluation.human.agreement import group_agreement
     from ..evaluation.human.files import read_annotations

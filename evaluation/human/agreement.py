@@ -220,7 +220,7 @@ def _kind(pairs: Sequence[TextAgreement], marks: Sequence[Mark]) -> KindAgreemen
 
 
 def _alpha(words: Sequence[tuple[int, int]]) -> float | None:
-    """Krippendorff's alpha of (annotators who marked it, annotators who saw it) of each word, at most 1; None of equal marks only."""
+    """Krippendorff's alpha, at most 1, of each word's (annotators who marked it, annotators who saw it); None of one category."""
     n, ones = sum(seen for _, seen in words), sum(marked for marked, _ in words)
     expected = ones * (n - ones) / (n - 1) if n > 1 else 0
     if not expected:

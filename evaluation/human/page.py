@@ -156,10 +156,10 @@ def _draw(requests: Sequence[SummaryRequest], limit: int, seed: int) -> list[Sum
 def orders(sides: Sequence[str], n_systems: int, seed: int) -> list[list[int]]:
     """For each item the order of the systems, drawn by the seed and balanced.
 
-    Over the page the numbers of items with a system in a position differ by at most one from system to system and from position to
-    position, over a side's items by at most two; and of two systems each stands before the other equally often in every
-    2 x `n_systems` items that are dealt. The orders are the rows of Latin squares whose rows, columns and systems are drawn,
-    each square followed by its mirror, dealt to the items of a side in a drawn order.
+    How often a system stands in a position differs by at most one over the page, whichever system and position, and by at most
+    two over the items of a side; and of two systems each stands before the other equally often in every 2 x `n_systems` items
+    that are dealt. The orders are the rows of Latin squares whose rows, columns and systems are drawn, each square followed by
+    its mirror, dealt to the items of a side in a drawn order.
 
     Args:
         sides: of each item.

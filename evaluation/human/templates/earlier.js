@@ -6,19 +6,25 @@ const MOST_EARLIER = 20;
 // a browser keeps some five million characters of all pages of a place
 const MOST_CHARACTERS = 1500000;
 
-/** The earlier sheets that the browser keeps, the latest first: {key, size, saved, why} and a sheet. */
+/** The earlier sheet that the browser keeps in a place: {key, size, saved, why} and a sheet; null when it cannot be read. */
+function earlierSheet(key) {
+  try {
+    const text = localStorage.getItem(key);
+    const { saved, why, items, ...rest } = JSON.parse(text);
+    const { other } = readSheet(JSON.stringify({ ...SHEET, ...rest, items: markedItems(items) }));
+    return other ? { ...other, items, key, size: text.length, saved, why } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The earlier sheets that the browser keeps, the latest first. */
 function earlierSheets() {
-  const found = [];
-  stored(() => {
-    for (const key of Object.keys(localStorage).filter((each) => each.startsWith(EARLIER))) {
-      const text = localStorage.getItem(key);
-      const { saved, why, items, ...rest } = JSON.parse(text);
-      const { other } = readSheet(JSON.stringify({ ...SHEET, ...rest, items: markedItems(items) }));
-      const isTwice = other && found.some((each) => isSameSheet(each, other));
-      if (other && !isTwice) found.push({ ...other, items, key, size: text.length, saved, why });
-    }
-  });
-  return found.sort((a, b) => b.saved - a.saved);
+  let keys = [];
+  stored(() => { keys = Object.keys(localStorage).filter((key) => key.startsWith(EARLIER)); });
+  const sheets = keys.map(earlierSheet).filter(Boolean);
+  const once = sheets.filter((each, i) => sheets.findIndex((other) => isSameSheet(other, each)) === i);
+  return once.sort((a, b) => b.saved - a.saved);
 }
 
 const isSameSheet = (a, b) => a.annotator === b.annotator && alike(a.items.map(marksOf), b.items.map(marksOf));
@@ -57,26 +63,32 @@ function isSafeToReplace(sheets, why) {
 
 /** Open `other` as the sheet of `name`, in place of what is here of that name; whether it was done. */
 function takeSheet(name, other, isNewer, why) {
-  const kept = isOurs(name) ? {} : keptSheet(name);
-  const here = isOurs(name) ? sheet() : kept.other;
+  const isSwitch = !isOurs(name);
+  const kept = isSwitch ? keptSheet(name) : { other: sheet() };
   // a sheet without a name cannot be found again by it
-  const leaving = !isOurs(name) && !state.annotator.trim() ? [sheet()] : [];
-  if (!isSafeToReplace([...leaving, ...(here ? [here] : [])], why)) return false;
+  const leaving = isSwitch && !state.annotator.trim() ? [sheet()] : [];
+  if (!isSafeToReplace([...leaving, kept.other].filter(Boolean), why)) return false;
   past.push(wholeStep(name));
   future.length = 0;
-  if (kept.other) startLine(kept.other, kept.text);
-  else if (!isOurs(name)) startAnew();
+  state.annotator = name;
+  if (isSwitch) openLine(kept);
   adopt({ ...other, annotator: name });
-  state.exports = joinedStamps(here?.exports ?? [], other.exports);
+  state.exports = joinedStamps(kept.other?.exports ?? [], other.exports);
   if (!isNewer) {
-    state.revision = Math.max(here?.revision ?? 0, other.revision);
+    state.revision = Math.max(kept.other?.revision ?? 0, other.revision);
     touch();
   }
-  state.annotator = name;
   state.current = null;
   keep();
   render();
   return true;
+}
+
+/** Let the sheet that is opened go on from what was kept of its name, if anything was. */
+function openLine({ other, text }) {
+  if (!other) return startAnew();
+  adopt({ ...other, annotator: state.annotator });
+  return startLine(other, text);
 }
 
 /** What going back to the sheet that is open needs, when that of `name` is opened or replaced. */

@@ -71,7 +71,7 @@ async function importSheet(file) {
   if (!isOurs(name) && hasMarks() && !confirm(question)) return say("Nothing was imported.");
   const here = isOurs(name) ? sheet() : keptSheet(name).other;
   const how = here ? relation(other, here) : "newer";
-  const states = here && `the file has ${describe(other)}; this browser has ${describe(here)} of ${whose(name)}`;
+  const states = here && `the file has ${describe(other)}; here ${whose(name)} has ${describe(here)}`;
   const isWanted = how === "newer" || (how === "apart" && confirm(`Neither came of the other: ${states}. `
     + "Shall the file stand in its place? Whichever you do not choose is kept under Earlier sheets."));
   if (!isWanted) return stay(how, name, other, states);
@@ -90,7 +90,7 @@ function stay(how, name, other, states) {
   }
   if (how === "same") return say("The file has the same marks as the sheet that is here: nothing to import.");
   const isKept = archive({ ...other, annotator: name }, "a file");
-  const where = isKept ? "The file is under Earlier sheets: bring it back if you want it after all." : "";
-  const why = how === "older" ? "The file is older than what is here, which stays" : "What is here stays";
+  const where = isKept ? "The file is under Earlier sheets, should you want it." : "";
+  const why = how === "older" ? "The file is older and replaces nothing" : "What is here stays";
   return say(`${why}: ${states}. ${where}`);
 }

@@ -71,7 +71,8 @@ function keptSheet(name) {
   const { problem, other } = readSheet(text);
   if (!problem) return { other, text };
   stored(() => {
-    localStorage.setItem(place("unreadable", name), text);
+    const aside = place("unreadable", name);
+    localStorage.setItem(localStorage.getItem(aside) ? `${aside}:${Date.now()}` : aside, text);
     localStorage.removeItem(place("sheet", name));
   });
   return { problem };

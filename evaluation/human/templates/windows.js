@@ -31,10 +31,10 @@ function startLine(other, text) {
   learn(line.at(-1), text, state.items, JSON.stringify(sheet()));
 }
 
-/** Begin with a sheet that no other window has. */
+/** Begin with a blank sheet that no other window has. */
 function startAnew() {
   const id = randomId();
-  Object.assign(writings, { line: [id], known: [{ id, items: state.items }] });
+  Object.assign(writings, { line: [id], known: [{ id, items: blank().items }] });
 }
 
 /** Take over what other windows have kept of this sheet since this one last looked; whether that changed anything here. */

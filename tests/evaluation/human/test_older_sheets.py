@@ -42,9 +42,9 @@ def test_an_older_file_of_the_same_name_replaces_nothing_and_can_be_taken_after_
         anna.check(box)
     # a mark taken back: what is here does not have all that the file has, but came of it
     anna.uncheck("#without-0")
-    take(anna, older, "The file is older than what is here, which stays")
+    take(anna, older, "The file is older and replaces nothing")
     assert "the file has 1 mark, revision 1" in status(anna)
-    assert "this browser has 3 marks, revision 5" in status(anna)
+    assert "here \u201cAnna\u201d has 3 marks, revision 5" in status(anna)
     anna.reload()
     assert anna.evaluate(MARKS) == 3
     bring_back(anna, "1 mark, revision 1")
@@ -104,7 +104,7 @@ def test_a_file_that_went_another_way_is_asked_about_and_neither_is_lost(
     asked = answer(anna, agrees=agrees)
     take(anna, second, "Imported." if agrees else "What is here stays")
     assert "Neither came of the other: the file has 2 marks" in asked[0]
-    assert "this browser has 3 marks" in asked[0]
+    assert "has 3 marks" in asked[0]
     anna.reload()
     assert anna.evaluate(MARKS) == (2 if agrees else 3)
     assert earlier(anna) == [["Anna", 3 if agrees else 2]]
