@@ -46,28 +46,30 @@ function archive({ annotator, revision, time, exports, items }, why) {
     isSafe = hasRoom && stored(() => localStorage.setItem(`${EARLIER}${entry.saved}:${randomId()}`, text));
     const oldest = others.at(-1);
     if (isSafe || !oldest) break;
-    const question = `There is no room for another earlier sheet. Shall the oldest go, that of ${whose(oldest.annotator)} with ${describe(oldest)}?`;
-    if (!confirm(question)) break;
+    const words = `that of ${whose(oldest.annotator)} with ${describe(oldest)}`;
+    if (!confirm(`There is no room for another earlier sheet. Shall the oldest go, ${words}?`)) break;
     stored(() => localStorage.removeItem(oldest.key));
   }
   renderEarlier();
   return isSafe;
 }
 
+/** The sheet that is here, if it could not be found again by its name. */
+const unfindable = () => (state.annotator.trim() && !$("unkept").textContent ? [] : [sheet()]);
+
 /** Archive what a replacement would destroy; whether to go on. */
 function isSafeToReplace(sheets, why) {
   const lost = sheets.filter((each) => !archive(each, why));
   const names = lost.map(({ annotator, ...rest }) => `${whose(annotator)} (${describe(rest)})`).join(", ");
-  return !lost.length || confirm(`The sheet of ${names} cannot be kept in this browser. Shall it be replaced for good? Cancel to export it first.`);
+  const question = `The sheet of ${names} cannot be kept in this browser. Shall it be replaced for good? Cancel to export it first.`;
+  return !lost.length || confirm(question);
 }
 
 /** Open `other` as the sheet of `name`, in place of what is here of that name; whether it was done. */
 function takeSheet(name, other, isNewer, why) {
   const isSwitch = !isOurs(name);
   const kept = isSwitch ? keptSheet(name) : { other: sheet() };
-  // a sheet without a name cannot be found again by it
-  const leaving = isSwitch && !state.annotator.trim() ? [sheet()] : [];
-  if (!isSafeToReplace([...leaving, kept.other].filter(Boolean), why)) return false;
+  if (!isSafeToReplace([...(isSwitch ? unfindable() : []), kept.other].filter(Boolean), why)) return false;
   past.push(wholeStep(name));
   future.length = 0;
   state.annotator = name;

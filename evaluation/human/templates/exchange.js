@@ -13,6 +13,8 @@ function rename(name) {
   stored(() => { found = localStorage.getItem(place("sheet", name)) !== null; });
   if (found && hasMarks() && !old) {
     say(`This browser already has work of ${whose(name)}. Write another name, or export this sheet first.`);
+  } else if (found && hasMarks() && $("unkept").textContent) {
+    say("Export first: this browser would not keep the marks that are here.");
   } else if (found) {
     resume(name.trim());
     keep();
@@ -67,7 +69,8 @@ async function importSheet(file) {
   if (problem) return say(problem);
   catchUp();
   const name = nameIn(other).trim();
-  const question = `The file is the sheet of ${whose(name)}; this one has marks of ${whose(state.annotator)}, which stay in this browser. Open the file?`;
+  const question = `The file is the sheet of ${whose(name)}; this one has marks of ${whose(state.annotator)}, which stay in this browser. `
+    + "Open the file?";
   if (!isOurs(name) && hasMarks() && !confirm(question)) return say("Nothing was imported.");
   const here = isOurs(name) ? sheet() : keptSheet(name).other;
   const how = here ? relation(other, here) : "newer";
@@ -81,15 +84,14 @@ async function importSheet(file) {
 
 /** The file does not replace what the browser has of that name, which is opened if it is not. */
 function stay(how, name, other, states) {
-  const leaving = !isOurs(name) && !state.annotator.trim() ? [sheet()] : [];
-  if (!isSafeToReplace(leaving, "had no name")) return say("Nothing was imported.");
   if (!isOurs(name)) {
+    if (!isSafeToReplace(unfindable(), "left for another one")) return say("Nothing was imported.");
     resume(name);
     keep();
     render();
   }
   if (how === "same") return say("The file has the same marks as the sheet that is here: nothing to import.");
-  const isKept = archive({ ...other, annotator: name }, "a file");
+  const isKept = archive({ ...other, annotator: name }, "a file that was not taken");
   const where = isKept ? "The file is under Earlier sheets, should you want it." : "";
   const why = how === "older" ? "The file is older and replaces nothing" : "What is here stays";
   return say(`${why}: ${states}. ${where}`);

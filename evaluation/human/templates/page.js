@@ -164,8 +164,10 @@ document.querySelector("main").addEventListener("change", ({ target }) => {
   if (without !== undefined) change((old) => setWithout(old, passagesOf(item().document)[Number(without)], target.checked));
   else if (none !== undefined) change((old) => setNone(old, Number(none), target.checked));
   else if (name) {
-    const [kind, s, k] = [...name.split("-")].map((part, i) => (i ? Number(part) : part));
-    if (change((old) => decide(old, s, kind, k, value === "true"), kind === "omitted" ? "document" : s, k)) {
+    const [kind, s, k] = name.split("-").map((part, i) => (i ? Number(part) : part));
+    const isDone = change((old) => decide(old, s, kind, k, value === "true"), kind === "omitted" ? "document" : s, k);
+    // its element is another one where another window's marks were taken over meanwhile
+    if (isDone && target.isConnected) {
       target.closest("fieldset").classList.remove("open");
       return renderFrame();
     }

@@ -4,14 +4,16 @@
 const randomId = () => Math.random().toString(36).slice(2, 12);
 const ROOT = "blank";
 
-// the ids of everything that the sheet here came from, and the writings that this window made or read: {id, text, body, items}
+// the ids of everything that the sheet here came from, and the writings that this window made or read: {id, items}, the latest also
+// with its text and the JSON of the sheet in it
 const writings = { line: [ROOT], known: [{ id: ROOT, items: blank().items }] };
 
 const latest = () => writings.known.at(-1);
 
 function learn(id, text, items, body = null) {
   writings.line = [...writings.line.filter((each) => each !== id), id].slice(-STATES);
-  writings.known = [...writings.known, { id, text, items, body }].slice(-STATES);
+  const before = writings.known.map((each) => ({ id: each.id, items: each.items }));
+  writings.known = [...before, { id, text, items, body }].slice(-STATES);
 }
 
 /** Write the sheet of this window, whose JSON is `body`. */

@@ -164,6 +164,25 @@ def test_a_sheet_without_a_name_that_an_import_leaves_can_be_had_back(open_page,
     assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("", True)
 
 
+def test_marks_that_the_browser_could_not_keep_are_not_left_for_another_sheet(anna, tmp_path):
+    begin(anna, "Ben", "#without-0")
+    older = exported(anna, tmp_path, "ben.json")
+    begin(anna, "Cleo")
+    anna.evaluate(
+        "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }; }"
+    )
+    anna.check("#none-0")
+    anna.fill("#annotator", "Ben")
+    anna.press("#annotator", "Tab")
+    assert status(anna).startswith("Export first")
+    # the file is opened, but not at the price of the marks
+    asked = []
+    anna.on("dialog", lambda each: (asked.append(each.message), each.accept() if len(asked) == 1 else each.dismiss()))
+    take(anna, older, "Nothing was imported.")
+    assert "The sheet of \u201cCleo\u201d (1 mark" in asked[1]
+    assert (anna.input_value("#annotator"), anna.is_checked("#none-0")) == ("Cleo", True)
+
+
 def test_when_there_is_no_room_the_oldest_goes_only_if_one_agrees(anna, sample_page, tmp_path):
     anna.evaluate(
         """() => {
@@ -318,6 +337,17 @@ def test_a_window_that_is_behind_overwrites_nothing(anna):
     assert second.evaluate(MARKS) == 4
     anna.reload()
     assert anna.evaluate(MARKS) == 4
+
+
+def test_a_decision_in_a_window_that_is_behind_is_taken_and_shown(anna):
+    anna.evaluate("change((old) => addPoint(item(), old, 'document', [{ start: 0, end: 3 }])[0]); render();")
+    second = open_second(anna, is_deaf=True)
+    anna.check("#none-0")
+    anna.wait_for_timeout(100)
+    second.evaluate("document.getElementById('omitted-0-0-yes').click()")
+    assert second.is_checked("#omitted-0-0-yes")
+    assert second.is_checked("#none-0")
+    assert second.evaluate(MARKS) == 3
 
 
 def test_marks_made_in_two_windows_at_the_same_moment_are_all_kept(anna):
