@@ -59,7 +59,11 @@ function keep() {
 /** Go on where the last annotator of this browser stopped. */
 function recall() {
   stored(() => {
-    $("help").open = !resume(localStorage.getItem(`${KEPT}:last`) ?? state.annotator);
+    const name = localStorage.getItem(`${KEPT}:last`) ?? state.annotator;
+    // marks that a window without a name left: nobody would find them by one
+    const { other } = name ? keptSheet("") : {};
+    if (other && archive(other, "had no name")) localStorage.removeItem(place("sheet", ""));
+    $("help").open = !resume(name);
   });
 }
 

@@ -339,6 +339,18 @@ def test_a_window_that_is_behind_overwrites_nothing(anna):
     assert anna.evaluate(MARKS) == 4
 
 
+def test_marks_of_a_window_without_a_name_are_found_after_a_reload(open_page, sample_page):
+    nobody = open_page(sample_page[0])
+    second = open_second(nobody)
+    second.fill("#annotator", "Anna")
+    second.check("#none-0")
+    nobody.check("#without-0")
+    second.check("#none-1")
+    second.reload()
+    assert (second.input_value("#annotator"), second.evaluate(MARKS)) == ("Anna", 2)
+    assert earlier(second) == [["", 1]]
+
+
 def test_a_decision_in_a_window_that_is_behind_is_taken_and_shown(anna):
     anna.evaluate("change((old) => addPoint(item(), old, 'document', [{ start: 0, end: 3 }])[0]); render();")
     second = open_second(anna, is_deaf=True)
