@@ -113,10 +113,10 @@ def agreement(
 ) -> None:
     """How far annotators agree in their highlights, compared with random ones of the same number and length.
 
-    Of more than two every pair, the mean of the pairs, and Krippendorff's alpha of all (needs NLTK); not all need to have seen
-    the same. Sheets of one page need no key; those of different pages need the keys of all.
+    With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
+    Sheets of one page need no key; those of different pages need the keys of all.
     """
-    from ..evaluation.human.agreement import annotator_agreement, group_agreement
+    from ..evaluation.human.agreement import group_agreement
     from ..evaluation.human.files import read_annotations
     from ..evaluation.human.result_pages import agreement_page
 
@@ -128,12 +128,8 @@ def agreement(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
     units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
-    if len(names) == 2:
-        pair = annotator_agreement(*units.values(), draws=draws, seed=seed)
-        _show(agreement_page({(names[0], names[1]): pair}))
-    else:
-        everyone = group_agreement(units, draws=draws, seed=seed)
-        _show(agreement_page(everyone.pairs, everyone))
+    everyone = group_agreement(units, draws=draws, seed=seed)
+    _show(agreement_page(everyone.pairs, everyone))
 
 
 @app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")

@@ -1,4 +1,4 @@
-"""How far annotators marked the same, and how far random highlights would; of several also Krippendorff's alpha over all of them.
+"""How far annotators marked the same, and how far random highlights would; and Krippendorff's alpha over all of them.
 
 Highlights of documents are compared by the characters they cover, those of summaries by their tokens. The random baseline
 draws, for each text and each annotator, as many highlights of such lengths as people made, at places drawn uniformly.
@@ -7,7 +7,8 @@ Source: Ri et al. 2025, section 5.2; docs/papers.md#ri-agreement.
 Alpha asks of every word that at least two annotators saw whether each of them highlighted it: 1 when all agree, 0 for what chance
 would give, below 0 for less. Annotators may have seen different documents. A word of a document is marked when a highlight
 touches it; highlights of summaries have no places, so there a word is marked when a highlight contains it.
-Source: Krippendorff 1980 as NLTK computes it (nltk.metrics.agreement), nominal categories.
+Alpha is defined for two annotators or more. Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section C
+(nominal data, any number of observers, missing data).
 """
 
 import re
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
-from ...extras import need
 from ...storage import digest
 from ...text import fold, words
 from .annotation import HumanUnit
@@ -165,7 +165,7 @@ class KindAgreement:
 
 @dataclass(frozen=True)
 class GroupAgreement:
-    """Agreement of several annotators."""
+    """Agreement of two annotators or more."""
 
     # pairs of annotators who saw a document in common, and those who saw none
     pairs: dict[tuple[str, str], AnnotatorAgreement]
@@ -175,7 +175,7 @@ class GroupAgreement:
 
 
 def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DRAWS, seed: int = 0) -> GroupAgreement:
-    """Agreement of any number of annotators.
+    """Agreement of two annotators or more.
 
     Args:
         units: annotator -> their units.
@@ -184,7 +184,6 @@ def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DR
 
     Raises:
         DataError: no two of them saw a document in common.
-        MissingExtra: NLTK is not installed.
     """
     shown = {name: set(map(shown_alike, mine)) for name, mine in units.items()}
     together = [(a, b) for a, b in combinations(units, 2) if shown[a] & shown[b]]
@@ -210,17 +209,23 @@ def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DR
 
 def _kind(pairs: Sequence[TextAgreement], marks: Sequence[Mark]) -> KindAgreement:
     seen = Counter(word for _, word, _ in marks)
-    shared = [mark for mark in marks if seen[mark[1]] > 1]
-    alpha = None
-    if len({is_marked for _, _, is_marked in shared}) == 2:
-        agreement = need("nltk.metrics.agreement", "the agreement of more than two annotators")
-        alpha = float(agreement.AnnotationTask(data=shared).alpha())
+    marked = Counter(word for _, word, is_marked in marks if is_marked)
+    shared = {word: n for word, n in seen.items() if n > 1}
     return KindAgreement(
         overlap=_mean([each.overlap for each in pairs]),
         chance=_mean([each.chance for each in pairs]),
-        alpha=alpha,
-        n_words=sum(n > 1 for n in seen.values()),
+        alpha=_alpha([(marked[word], n) for word, n in shared.items()]),
+        n_words=len(shared),
     )
+
+
+def _alpha(words: Sequence[tuple[int, int]]) -> float | None:
+    """Krippendorff's alpha, at most 1, of each word's (annotators who marked it, annotators who saw it); None of one category."""
+    n, ones = sum(seen for _, seen in words), sum(marked for marked, _ in words)
+    expected = ones * (n - ones) / (n - 1) if n > 1 else 0
+    if not expected:
+        return None
+    return 1 - sum(marked * (seen - marked) / (seen - 1) for marked, seen in words) / expected
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -7,6 +7,7 @@
 [{"data": ..., "annotations": ...}]          Label Studio's export
 """
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,10 @@ from ...storage import as_given, listed, read_json
 from ...text import fold
 from .annotation import HumanUnit, read_human
 from .label_studio_export import parse_export
+from .revisions import newest_states
 from .sheet import FORMAT, KEY_FORMAT, AnnotationSheet, PageKey, parse_key, parse_sheet, unblind
+
+log = logging.getLogger(__name__)
 
 KINDS = (
     "a sheet that the annotation page exported, the key of a page (page.key.json), the authors' human_N.json with "
@@ -48,6 +52,8 @@ class _Files:
 def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) -> Annotated:
     """The units in these files; items that are not finished are left out and counted by reason and side.
 
+    Of several states of one sheet the newest counts, and what two files say alike counts once; both is said.
+
     Args:
         paths: files of any kind, keys among them, in any order.
         highlights_only: only what was highlighted is wanted. Matches need not be decided then; and summaries of a single page
@@ -55,12 +61,19 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
 
     Raises:
         DataError: a file cannot be read, is of an unknown kind or wrong or given twice, a key is missing, or somebody's marks of
-            a summary are there twice.
+            a summary are there twice and differ.
     """
     files = _sort(paths)
-    mistakes = _not_one_persons(files.sheets)
-    if mistakes:
-        raise DataError(listed(mistakes))
+    nameless = [
+        f"{path}: does not say whose it is; write a name as 'annotator'"
+        for path, sheet in files.sheets
+        if not sheet.annotator.strip()
+    ]
+    files.sheets, notes, mistakes = newest_states(files.sheets)
+    if nameless or mistakes:
+        raise DataError(listed([*mistakes, *nameless]))
+    for note in notes:
+        log.warning("%s", note)
     pages = {sheet.page: path for path, sheet in files.sheets}
     # letters tell summaries apart within one page only: with anything beside it, every page needs its key
     if not highlights_only or len(pages) > 1 or files.marks:
@@ -157,21 +170,4 @@ def _twice(sources: Sequence[tuple[Path, HumanUnit]]) -> list[str]:
                 f"the same system in {earlier}, too; it would count twice, so give one of the two"
             )
         first.update(dict.fromkeys(keys, path))
-    return mistakes
-
-
-def _not_one_persons(sheets: Sequence[tuple[Path, AnnotationSheet]]) -> list[str]:
-    """Mistakes: sheets without a name, and items that one person's sheets hold twice."""
-    first: dict[tuple[str, str, str], Path] = {}
-    mistakes = []
-    for path, sheet in sheets:
-        if not sheet.annotator.strip():
-            mistakes.append(f"{path}: does not say whose it is; write a name as 'annotator'")
-        twice = [item.id for item in sheet.items if (sheet.annotator, sheet.page, item.id) in first]
-        if twice:
-            where = first[sheet.annotator, sheet.page, twice[0]]
-            mistakes.append(
-                f"{path}: {sheet.annotator!r} has marked item {twice[0]!r} in {where}, too; give one of the two"
-            )
-        first.update({(sheet.annotator, sheet.page, item.id): path for item in sheet.items})
     return mistakes

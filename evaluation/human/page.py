@@ -1,9 +1,9 @@
 """The annotation page: which summaries it shows, and the page itself, one file of HTML that needs nothing else.
 
 Only requests of which every system has a summary are shown, so that systems are compared on the same items; the others are
-counted by reason and side. Per item the systems stand in an order drawn by the seed, named by a letter. In the page everything
-from data is escaped; the policy in its head lets only our own script and style run, known by their digests, and lets nothing be
-fetched.
+counted by reason and side. Per item the systems stand in an order drawn by the seed, named by a letter; each system stands
+equally often in each position. In the page everything from data is escaped; the policy in its head lets only our own script and
+style run, known by their digests, and lets nothing be fetched.
 """
 
 import base64
@@ -31,7 +31,10 @@ LETTERS = string.ascii_uppercase
 # seeds that are drawn are less
 SEEDS = 2**48
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("spans.js", "marks.js", "selection.js", "view.js", "keeping.js", "page.js")
+SCRIPTS = (
+    "spans.js", "marks.js", "states.js", "selection.js", "view.js", "keeping.js", "windows.js", "earlier.js", "exchange.js",
+    "page.js",
+)  # fmt: skip
 # what could end the element that the data stand in, or a line of script
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -71,10 +74,11 @@ def blank_sheet(
     left_out.update(("not drawn", request.side) for request in complete if request.id not in ids)
     if not shown:
         raise DataError("no request has a summary of every system, so there is nothing to annotate")
-    letters = {}
-    for request in shown:
-        order = np.random.default_rng([seed, int(digest(request.id), 16)]).permutation(len(read))
-        letters[request.id] = {letter: list(read)[place] for letter, place in zip(LETTERS, order, strict=False)}
+    labels = list(read)
+    letters = {
+        request.id: {letter: labels[place] for letter, place in zip(LETTERS, order, strict=False)}
+        for request, order in zip(shown, orders([each.side for each in shown], len(labels), seed), strict=True)
+    }
     items = tuple(_item(request, letters[request.id], read) for request in shown)
     digests = {item.id: item.shown for item in items}
     sources = {
@@ -147,6 +151,29 @@ def _draw(requests: Sequence[SummaryRequest], limit: int, seed: int) -> list[Sum
     # sorting is stable: within a rank the drawn order stays
     drawn = sorted(ranked, key=lambda pair: pair[0])[:limit]
     return [requests[place] for place in sorted(place for _, place in drawn)]
+
+
+def orders(sides: Sequence[str], n_systems: int, seed: int) -> list[list[int]]:
+    """For each item the order of the systems, drawn by the seed and balanced.
+
+    How often a system stands in a position differs by at most one over the page, whichever system and position, and by at most
+    two over the items of a side; and of two systems each stands before the other equally often in every 2 x `n_systems` items
+    that are dealt. The orders are the rows of Latin squares whose rows, columns and systems are drawn, each square followed by
+    its mirror, dealt to the items of a side in a drawn order.
+
+    Args:
+        sides: of each item.
+        n_systems: how many are to be put in order, at least 1.
+        seed: of the draw.
+    """
+    generator = np.random.default_rng([seed, 1])
+    rows: list[list[int]] = []
+    while len(rows) < len(sides):
+        systems, starts, columns = (generator.permutation(n_systems) for _ in range(3))
+        square = systems[(starts[:, None] + columns) % n_systems]
+        rows += square.tolist() + generator.permutation(square[:, ::-1]).tolist()
+    drawn = sorted(generator.permutation(len(sides)).tolist(), key=lambda place: sides[place])
+    return [row for _, row in sorted(zip(drawn, rows, strict=False))]
 
 
 def _item(request: SummaryRequest, letters: Mapping[str, str], read: Mapping[str, _System]) -> ItemSheet:

@@ -112,28 +112,32 @@ def _notes(found: HumanResults) -> Iterator[Prose]:
 
 
 def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: GroupAgreement | None = None) -> Page:
-    """The overlap of every two annotators' highlights beside that of random ones; of more than two also mean and alpha.
+    """The overlap of every two annotators' highlights beside that of random ones, and alpha; of more than two also the mean.
 
     Args:
         pairs: annotators who saw a document in common.
-        whole: of all of them; None of two.
+        whole: of all of them; None leaves alpha out.
     """
     heads = ("highlights in", "annotators", "overlap", "by chance", "texts", "left out", "alpha")
+    is_pair = len(pairs) == 1 and not (whole and whole.apart)
     rows: list[Row] = []
     for kind in ("documents", "summaries"):
+        mean = getattr(whole, kind, None)
         for names, pair in pairs.items():
             its = getattr(pair, kind)
             counts = count(its.n), count(its.left_out)
-            rows.append(row(kind, ", ".join(names), Number(its.overlap), Number(its.chance), *counts, ""))
-        if whole:
-            mean = getattr(whole, kind)
+            alpha = Number(mean.alpha) if is_pair and mean else ""
+            rows.append(row(kind, ", ".join(names), Number(its.overlap), Number(its.chance), *counts, alpha))
+        if mean and not is_pair:
             means = (Number(mean.overlap), Number(mean.chance), "", "", Number(mean.alpha))
             rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
     made = table("agreement", heads, rows)
+    hidden = [name for name, is_hidden in (("annotators", is_pair), ("alpha", not whole)) if is_hidden]
     blocks: tuple[Block, ...] = (
-        made if whole else made.without("annotators", "alpha"),
+        made.without(*hidden) if hidden else made,
         Prose("left out: texts that neither marked.", "lead"),
-        *(_of_all(whole) if whole else _of_two(*pairs.items())),
+        *(_of_two(*pairs.items()) if is_pair else ()),
+        *(_of_all(whole) if whole else ()),
     )
     body = (Heading("Agreement"), *blocks)
     return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, blocks, FOOTER)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import AwareDatetime, Field, NonNegativeInt, StrictBool, model_validator
 
 from ...errors import DataError
 from ...records import LeftOut, Record, Text
@@ -123,6 +123,13 @@ class ItemSheet(Record):
         return None
 
 
+class Stamp(Record):
+    """A state of a sheet."""
+
+    revision: NonNegativeInt
+    time: AwareDatetime
+
+
 class AnnotationSheet(Record):
     """What one person marked on one page."""
 
@@ -132,6 +139,12 @@ class AnnotationSheet(Record):
     page: Text
     # "" on a page that nobody has begun
     annotator: str
+    # changes so far; 0 also in sheets of before there was a count, and in those from Label Studio
+    revision: NonNegativeInt = 0
+    # of the last change, in UTC; None: not known
+    time: AwareDatetime | None = None
+    # its states that left the page as files, itself among them
+    exports: tuple[Stamp, ...] = ()
     items: Annotated[tuple[ItemSheet, ...], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -6,9 +6,11 @@ const KEPT = `${SHEET.format}:${SHEET.page}`;
 const NO_KEEPING = "This browser does not keep your work. Export it before you close the page.";
 const $ = (id) => document.getElementById(id);
 
-const blank = () => ({ at: 0, items: SHEET.items.map(marksOf), current: null });
+const blank = () => ({
+  at: 0, items: SHEET.items.map(marksOf), current: null, revision: SHEET.revision, time: SHEET.time, exports: SHEET.exports,
+});
 const state = { annotator: SHEET.annotator, ...blank() };
-// what going back and going forward again bring; an import's entry also has the name
+// what going back and going forward again bring; an entry of a whole sheet has `whole`
 const past = [];
 const future = [];
 
@@ -16,11 +18,15 @@ const item = () => SHEET.items[state.at];
 const marks = () => state.items[state.at];
 const isFinished = (i) => openWork(SHEET.items[i], state.items[i]).length === 0;
 const say = (text) => { $("status").textContent = text; };
-const markedItems = () => SHEET.items.map((each, i) => withMarks(each, state.items[i]));
-const sheet = () => ({ ...SHEET, annotator: state.annotator.trim(), items: markedItems() });
+const markedItems = (items) => SHEET.items.map((each, i) => withMarks(each, items[i]));
+const sheet = () => {
+  const { revision, time, exports } = state;
+  return { ...SHEET, annotator: state.annotator.trim(), revision, time, exports, items: markedItems(state.items) };
+};
 const hasMarks = (items = state.items) => JSON.stringify(items) !== JSON.stringify(blank().items);
 /** Where the browser keeps one thing of one annotator. */
 const place = (what, name = state.annotator) => `${KEPT}:${what}:${name.trim()}`;
+const isOurs = (name) => name.trim() === state.annotator.trim();
 const whose = (name) => (name.trim() ? `\u201c${name.trim()}\u201d` : "somebody without a name");
 
 /** Try to use the browser's storage; whether it let itself be used. The alert stands until something can be kept again. */
@@ -34,9 +40,16 @@ function stored(work) {
   }
 }
 
+/** The sheet was changed. */
+function touch() {
+  state.revision += 1;
+  state.time = new Date().toISOString();
+}
+
 function keep() {
   const isKept = stored(() => {
-    localStorage.setItem(place("sheet"), JSON.stringify(sheet()));
+    const body = JSON.stringify(sheet());
+    if (body !== latest().body) share(body);
     localStorage.setItem(place("at"), String(state.at));
     localStorage.setItem(`${KEPT}:last`, state.annotator.trim());
   });
@@ -46,25 +59,39 @@ function keep() {
 /** Go on where the last annotator of this browser stopped. */
 function recall() {
   stored(() => {
-    $("help").open = !resume(localStorage.getItem(`${KEPT}:last`) ?? state.annotator);
+    const name = localStorage.getItem(`${KEPT}:last`) ?? state.annotator;
+    // marks that a window without a name left: nobody would find them by one
+    const { other } = name ? keptSheet("") : {};
+    if (other && archive(other, "had no name")) localStorage.removeItem(place("sheet", ""));
+    $("help").open = !resume(name);
   });
+}
+
+/** The sheet that the browser keeps of an annotator: {other, text}; {} without, and where it cannot be read and is put aside. */
+function keptSheet(name) {
+  let text = null;
+  stored(() => { text = localStorage.getItem(place("sheet", name)); });
+  if (!text) return {};
+  const { problem, other } = readSheet(text);
+  if (!problem) return { other, text };
+  stored(() => {
+    const aside = place("unreadable", name);
+    localStorage.setItem(localStorage.getItem(aside) ? `${aside}:${Date.now()}` : aside, text);
+    localStorage.removeItem(place("sheet", name));
+  });
+  return { problem };
 }
 
 /** Take over what the browser keeps of an annotator; whether there is anything. */
 function resume(name) {
-  const text = localStorage.getItem(place("sheet", name));
-  if (!text) return false;
-  const { problem, other } = readSheet(text);
-  if (problem) {
-    localStorage.setItem(place("unreadable", name), text);
-    localStorage.removeItem(place("sheet", name));
-    say(`What this browser kept of ${whose(name)} could not be read and was put aside.`);
-    return true;
-  }
+  const { problem, other, text } = keptSheet(name);
+  if (problem) say(`What this browser kept of ${whose(name)} could not be read and was put aside.`);
+  if (!other) return Boolean(problem);
   forgetSteps();
-  adopt(other);
   const at = Number(localStorage.getItem(place("at", name))) || 0;
+  adopt({ ...other, annotator: name });
   Object.assign(state, { annotator: name, at: Math.min(Math.max(at, 0), SHEET.items.length - 1), current: null });
+  startLine(other, text);
   say(`Work of ${whose(name)} was found in this browser. If that is not you, begin a new sheet.`);
   return true;
 }
@@ -91,91 +118,19 @@ function readSheet(text) {
   }
   const wrong = SHEET.items.findIndex((each, i) => !isSound(each, other.items[i]));
   if (wrong >= 0) return { problem: `Item ${wrong + 1} of the file has marks that do not belong to its texts.` };
-  return { other };
+  // sheets had no revision at first
+  const { revision = 0, time = null, exports = [] } = other;
+  const isStamp = (each) => Number.isInteger(each?.revision) && each.revision >= 0 && !Number.isNaN(Date.parse(each.time));
+  if (!isStamp({ revision, time: time ?? SOME_TIME }) || !Array.isArray(exports) || !exports.every(isStamp)) {
+    return { problem: "The file\u2019s revision or time is none that this page writes; choose the file as it was exported." };
+  }
+  return { other: { ...other, revision, time, exports } };
 }
 
+const SOME_TIME = "2000-01-01T00:00:00Z";
 const nameIn = (other) => (typeof other.annotator === "string" ? other.annotator.trim() : "") || state.annotator;
 
 function adopt(other) {
-  state.items = other.items.map(marksOf);
-  state.annotator = nameIn(other);
-}
-
-// ---- whose sheet it is
-
-/** The name was changed: open that person's sheet, or go on with this one under the new name. */
-function rename(name) {
-  const old = state.annotator.trim();
-  if (name.trim() === old) return;
-  if (!name.trim() && hasMarks()) {
-    renderFrame();
-    return say("A sheet with marks keeps its name; begin a new sheet for somebody else.");
-  }
-  const inUse = old && hasMarks();
-  let found = false;
-  stored(() => { found = localStorage.getItem(place("sheet", name)) !== null; });
-  if (found && hasMarks() && !old) {
-    say(`This browser already has work of ${whose(name)}. Write another name, or export this sheet first.`);
-  } else if (found) {
-    stored(() => resume(name.trim()));
-    keep();
-    return render();
-  } else if (!inUse || confirm(`The marks here were made as ${whose(old)}. Shall this sheet go on as that of ${whose(name)}? `
-      + "If you are somebody else, cancel and begin a new sheet.")) {
-    stored(() => ["sheet", "at"].forEach((what) => localStorage.removeItem(place(what, old))));
-    state.annotator = name;
-    keep();
-  }
-  // the texts stay as they are: the press that left the field may begin a selection in them
-  return renderFrame();
-}
-
-function beginSheet() {
-  if (hasMarks() && $("unkept").textContent) return say("Export first: this browser would not keep the marks that are here.");
-  if (hasMarks() && !state.annotator.trim()) {
-    $("annotator").focus();
-    return say("Write a name first: the marks that are here are kept under it.");
-  }
-  const old = state.annotator;
-  forgetSteps();
-  Object.assign(state, { annotator: "", ...blank() });
-  keep();
-  render();
-  $("annotator").focus();
-  return say(`A new sheet; write your name. ${old.trim() ? `Write ${whose(old)} to go on with that one.` : ""}`);
-}
-
-// ---- files
-
-function exportSheet() {
-  if (!state.annotator.trim()) {
-    $("annotator").focus();
-    return say("Write your name first: it tells your sheet from others.");
-  }
-  const name = state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-");
-  const url = URL.createObjectURL(new Blob([`${JSON.stringify(sheet(), null, 1)}\n`], { type: "application/json" }));
-  make("a", { href: url, download: `annotations-${name}-${SHEET.page}.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-  return say(`Exported; ${$("count").textContent}.`);
-}
-
-async function importSheet(file) {
-  if (!file) return;
-  const { problem, other } = readSheet(await file.text());
-  if (problem) return say(problem);
-  const name = nameIn(other);
-  const question = `The file is the sheet of ${whose(name)}; this one has marks of ${whose(state.annotator)}. Replace them?`;
-  if (hasMarks() && name.trim() !== state.annotator.trim() && !confirm(question)) return say("Nothing was imported.");
-  stored(() => {
-    localStorage.setItem(place("before-import"), JSON.stringify(sheet()));
-    const kept = localStorage.getItem(place("sheet", name));
-    if (name.trim() !== state.annotator.trim() && kept) localStorage.setItem(place("before-import", name), kept);
-  });
-  past.push({ items: state.items, at: state.at, annotator: state.annotator });
-  future.length = 0;
-  adopt(other);
-  state.current = null;
-  keep();
-  render();
-  return say("Imported. Undo brings back what was here before.");
+  const { revision, time, exports } = other;
+  Object.assign(state, { items: other.items.map(marksOf), annotator: nameIn(other), revision, time, exports });
 }

@@ -13,13 +13,17 @@ function passagesOf(text) {
   });
 }
 
-/** The marks in an item of a sheet. */
+/** The marks in an item of a sheet, in one form whoever wrote them. */
 function marksOf(item) {
-  return structuredClone({
-    key_points: item.key_points,
-    without: item.without,
-    summaries: item.summaries.map(({ points, none, omitted, hallucinated }) => ({ points, none, omitted, hallucinated })),
-  });
+  const span = ({ start, end, label }) => ({ start, end, label });
+  const points = (list) => list.map((spans) => spans.map(span));
+  return {
+    key_points: points(item.key_points),
+    without: item.without.map(span),
+    summaries: item.summaries.map((summary) => ({
+      points: points(summary.points), none: summary.none, omitted: [...summary.omitted], hallucinated: [...summary.hallucinated],
+    })),
+  };
 }
 
 /** The item of a sheet with these marks. */
@@ -75,13 +79,13 @@ function setWithout(old, passage, value) {
   marks.without = marks.without.filter((other) => !overlap(other, passage));
   if (value) marks.without.push(passage);
   marks.without.sort((a, b) => a.start - b.start);
-  return marks;
+  return clearedWithout(marks);
 }
 
 /** Marks in which the summary is, or is not, said to have no key point. */
 function setNone(old, scope, value) {
   const marks = structuredClone(old);
-  marks.summaries[scope].none = value;
+  marks.summaries[scope].none = value && !marks.summaries[scope].points.length;
   return marks;
 }
 

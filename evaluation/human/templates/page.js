@@ -2,19 +2,36 @@
 
 // ---- changing and going back
 
-function change(next) {
-  if (next === marks()) return;
+/** Change the marks of the item, after what other windows did; `k`, if any, is the key point of `scope` that is meant. */
+function change(edit, scope, k) {
+  const before = marks();
+  catchUp();
+  if (k !== undefined && !alike(pointsOf(before, scope)[k], pointsOf(marks(), scope)[k])) {
+    say("Changed in another window meanwhile: that key point is another one now. Look at it again.");
+    return false;
+  }
+  const next = edit(marks());
+  if (next === marks()) return true;
   past.push({ items: state.items, at: state.at });
   future.length = 0;
   state.items = state.items.map((old, i) => (i === state.at ? next : old));
+  touch();
   keep();
+  return true;
 }
 
 function travel(from, to, done) {
-  const stop = from.pop();
+  catchUp();
+  const stop = from.at(-1);
   if (!stop) return say(`There is nothing to ${done}.`);
-  to.push({ items: state.items, at: state.at, ...("annotator" in stop && { annotator: state.annotator }) });
-  Object.assign(state, stop, { current: null });
+  const back = stop.whole ? wholeStep(stop.name) : { items: state.items, at: state.at };
+  if (stop.whole && !restoreSheet(stop)) return say("Nothing was changed.");
+  from.pop();
+  to.push(back);
+  if (!stop.whole) {
+    Object.assign(state, stop, { current: null });
+    touch();
+  }
   keep();
   render();
   return say(`${done === "undo" ? "Undone" : "Done again"}.`);
@@ -38,8 +55,14 @@ const nameOf = (scope) => (scope === "document" ? "the document" : `summary ${it
 function markNew() {
   const found = selected();
   if (found.problem) return say(found.problem);
-  const [next, k] = addPoint(item(), marks(), found.scope, found.spans);
-  return finishMark(next, found.scope, k, `Key point ${k + 1} of ${nameOf(found.scope)} marked.`);
+  const { scope, spans } = found;
+  let k;
+  change((old) => {
+    const [next, place] = addPoint(item(), old, scope, spans);
+    k = place;
+    return next;
+  });
+  return finishMark(scope, k, `Key point ${k + 1} of ${nameOf(scope)} marked.`);
 }
 
 function markMore() {
@@ -47,11 +70,11 @@ function markMore() {
   if (found.problem) return say(found.problem);
   const { scope, k } = state.current ?? {};
   if (scope !== found.scope) return say(`Choose a key point of ${nameOf(found.scope)} first.`);
-  return finishMark(extendPoint(item(), marks(), scope, k, found.spans), scope, k, `Added to key point ${k + 1}.`);
+  if (!change((old) => extendPoint(item(), old, scope, k, found.spans), scope, k)) return undefined;
+  return finishMark(scope, k, `Added to key point ${k + 1}.`);
 }
 
-function finishMark(next, scope, k, message) {
-  change(next);
+function finishMark(scope, k, message) {
   state.current = { scope, k };
   getSelection().removeAllRanges();
   render();
@@ -59,7 +82,7 @@ function finishMark(next, scope, k, message) {
 }
 
 function removeMark(scope, k) {
-  change(removePoint(marks(), scope, k));
+  if (!change((old) => removePoint(old, scope, k), scope, k)) return;
   state.current = null;
   render();
   say(`Key point ${k + 1} of ${nameOf(scope)} removed.`);
@@ -138,13 +161,16 @@ document.querySelector("main").addEventListener("click", (event) => {
 
 document.querySelector("main").addEventListener("change", ({ target }) => {
   const { without, none, decision: name, value } = target.dataset;
-  if (without !== undefined) change(setWithout(marks(), passagesOf(item().document)[Number(without)], target.checked));
-  else if (none !== undefined) change(setNone(marks(), Number(none), target.checked));
+  if (without !== undefined) change((old) => setWithout(old, passagesOf(item().document)[Number(without)], target.checked));
+  else if (none !== undefined) change((old) => setNone(old, Number(none), target.checked));
   else if (name) {
-    const [kind, s, k] = name.split("-");
-    change(decide(marks(), Number(s), kind, Number(k), value === "true"));
-    target.closest("fieldset").classList.remove("open");
-    return renderFrame();
+    const [kind, s, k] = name.split("-").map((part, i) => (i ? Number(part) : part));
+    const isDone = change((old) => decide(old, s, kind, k, value === "true"), kind === "omitted" ? "document" : s, k);
+    // its element is another one where another window's marks were taken over meanwhile
+    if (isDone && target.isConnected) {
+      target.closest("fieldset").classList.remove("open");
+      return renderFrame();
+    }
   }
   return render();
 });
@@ -179,16 +205,8 @@ function isCurrent(text, chosen) {
   return Boolean(chosen) && asScope(chosen.dataset.choose) === scope && Number(chosen.dataset.k) === k;
 }
 
-// the same sheet in another window; what went before here is no longer what stood before, so going back would undo work there
-window.addEventListener("storage", (event) => {
-  if (event.key !== place("sheet") || !event.newValue) return;
-  const { problem, other } = readSheet(event.newValue);
-  if (problem) return;
-  adopt(other);
-  forgetSteps();
-  state.current = null;
-  render();
-  say("Changed in another window of this page.");
+$("earlier").addEventListener("click", ({ target }) => {
+  if (target.dataset.earlier) bringBack(target.dataset.earlier);
 });
 
 window.addEventListener("beforeunload", (event) => {
@@ -198,3 +216,4 @@ window.addEventListener("beforeunload", (event) => {
 $("progress").max = SHEET.items.length;
 recall();
 render();
+renderEarlier();

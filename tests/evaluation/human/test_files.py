@@ -13,6 +13,7 @@ KEY = PageKey(
     page="p1", seed=0, systems={"base": SOURCE, "dpo": SOURCE}, letters={"ferry/left": {"A": "dpo", "B": "base"}},
     shown={"ferry/left": make_item().shown},
 )  # fmt: skip
+UNMARKED = tuple(each.model_copy(update={"omitted": ()}) for each in make_item().summaries)
 RELEASED_MARKS = {
     "highlight_document": [[[{"start": 0, "end": 14, "label": "Keep the ferry"}]], []],
     "highlight_summary_pine": ["keeps it"], "in_doc_nin_summary_pine_0": False, "nin_doc_in_summary_pine_0": True,
@@ -62,12 +63,16 @@ def test_blind_summaries_need_the_key_of_their_page(write):
     assert list(unit.summaries) == ["A", "B"]
 
 
-def test_one_persons_item_given_twice_and_a_sheet_without_a_name_are_both_told(write):
-    paths = [write(name, make_sheet()) for name in ("one.json", "two.json")]
+def test_one_persons_item_marked_in_two_ways_and_a_sheet_without_a_name_are_both_told(write):
+    paths = [
+        write("one.json", make_sheet()),
+        write("two.json", make_sheet(make_item(key_points=(), summaries=UNMARKED))),
+    ]
     with pytest.raises(DataError) as caught:
         read_annotations([*paths, write("three.json", make_sheet(annotator=" ")), write("key.json", KEY)])
     first, second = str(caught.value).splitlines()
     assert "two.json: 'anna' has marked item 'ferry/left' in" in first
+    assert "give one of the two" in first
     assert "three.json: does not say whose it is" in second
 
 

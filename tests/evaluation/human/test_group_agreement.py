@@ -1,8 +1,11 @@
-"""Agreement of three annotators, on documents of four words."""
+"""Agreement of two annotators and more, on documents of four words."""
 
+from dataclasses import replace
 from io import StringIO
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from evenhand.errors import DataError
@@ -11,7 +14,6 @@ from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, Su
 from evenhand.evaluation.human.result_pages import agreement_page
 from evenhand.evaluation.pages import terminal
 
-pytest.importorskip("nltk")
 DOCUMENT = "keep the old ferry"
 SUMMARY = "Nurses need boats"
 
@@ -91,3 +93,36 @@ def test_table_shows_pairs_means_alpha_and_who_saw_nothing_in_common():
     assert "all, mean of pairs    1.000" in shown
     assert "4 words of documents and 3 of" in " ".join(shown.split())
     assert "anna and dora saw no document in common" in shown
+
+
+def test_alpha_of_two_worked_by_hand_and_shown():
+    # 1100 and 1110: of 8 values 5 ones, 3 zeros; one word of four unequal: 2 of 8 observed, 2*5*3 / (8*7) expected
+    found = group_agreement({"anna": [unit("anna", "keep the")], "ben": [unit("ben", "keep the old")]}, draws=3)
+    assert found.documents.alpha == pytest.approx(1 - (2 / 8) / (30 / 56))
+    console = Console(file=StringIO(), width=80)
+    console.print(terminal.render(agreement_page(found.pairs, found)))
+    shown = " ".join(console.file.getvalue().split())
+    assert f"{found.documents.alpha:.3f}" in shown
+    assert "mean of pairs" not in shown
+    assert "anna and ben saw 1 document in common" in shown
+
+
+def unit_of_words(annotator, highlights):
+    """Somebody's marks: words of the document, each by itself."""
+    points = tuple(unit(annotator, word).annotation.key_points[0] for word in highlights)
+    marks = SummaryMarks((), (False,) * len(points), ())
+    return replace(unit(annotator, ""), annotation=Annotation(points, (), {"pine": marks}))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 3)), min_size=2, max_size=4))
+def test_alpha_is_that_of_nltk(marked):
+    agreement = pytest.importorskip("nltk.metrics.agreement")
+    names = DOCUMENT.split()
+    units = {f"a{n}": [unit_of_words(f"a{n}", [names[place] for place in places])] for n, places in enumerate(marked)}
+    data = [(f"a{n}", word, place in places) for n, places in enumerate(marked) for place, word in enumerate(names)]
+    if len({is_marked for *_, is_marked in data}) < 2:
+        assert group_agreement(units, draws=1).documents.alpha is None
+    else:
+        expected = agreement.AnnotationTask(data=data).alpha()
+        assert group_agreement(units, draws=1).documents.alpha == pytest.approx(expected)

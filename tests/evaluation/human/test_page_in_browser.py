@@ -5,61 +5,15 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from sheets import make_sheet, read_sheet, write_phase
+from page_use import KEPT, answer, exported, file_of, status
+from sheets import make_sheet, read_sheet
 
-from evenhand.corpora.reader import read_document_sets
-from evenhand.evaluation.human.page import blank_sheet, render_page, write_page
+from evenhand.evaluation.human.page import render_page
 from evenhand.evaluation.human.sheet import trimmed
 
 pytestmark = pytest.mark.slow
-KEPT = "evenhand-human-annotations"
-SAMPLE = Path(__file__).parents[3] / "corpora" / "sample" / "sample.jsonl"
-# in the first document: an emoji of two UTF-16 units, one of several code points, and what must not become markup
-ODD = (
-    "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014 the <b>ferry</b></script>"
-    "<script>document.title='broken'</script> \u2028 runs on."
-)
-
-
-@pytest.fixture
-def open_page(chromium):
-    """Opens a file in a fresh profile; a message on its console or an error fails the test."""
-    contexts, complaints = [], []
-
-    def start(path, **options):
-        context = chromium.new_context(accept_downloads=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(path.as_uri())
-        return page
-
-    yield start
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-@pytest.fixture
-def sample_page(tmp_path):
-    """Five items of the sample corpus with the summaries of two systems: its path, and the blank sheet."""
-    sets = read_document_sets(SAMPLE)[:5]
-    first = sets[0].documents[0].model_copy(update={"text": ODD})
-    sets[0] = sets[0].model_copy(update={"documents": (first, *sets[0].documents[1:]), "topic": ODD})
-    folders = {}
-    for name in ("base", "dpo"):
-        texts = {f"{each.id}/left": f"The Left \U0001f600 wants {name} <i>now</i>." for each in sets}
-        folders[name] = write_phase(tmp_path / name, sets, texts, sides=["left"])
-    sheet, key = blank_sheet(folders, limit=None, seed=0)
-    assert len(sheet.items) == 5
-    path = tmp_path / "page.html"
-    write_page(path, sheet, key)
-    return path, sheet
 
 
 def select(page, element, label):
@@ -96,18 +50,6 @@ def annotate(page, item):
         page.check(f"#hallucinated-{s}-0-no")
         page.check(f"#omitted-{s}-0-{'yes' if 'dpo' in summary.text else 'no'}")
     page.get_by_text("This item is finished").wait_for()
-
-
-def status(page):
-    return page.text_content("#status")
-
-
-def exported(page, tmp_path, name):
-    with page.expect_download() as download:
-        page.click("#export")
-    path = tmp_path / name
-    download.value.save_as(path)
-    return path
 
 
 def test_five_items_are_annotated_kept_exported_imported_and_scored(open_page, sample_page, tmp_path):
@@ -301,24 +243,6 @@ BROKEN_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('fu
 WORKING_STORAGE = "() => { Storage.prototype.setItem = window.setItemThatWorks; }"
 
 
-def answer(page, agrees):
-    """What the page asks, answered; the questions."""
-    asked = []
-
-    def respond(dialog):
-        asked.append(dialog.message)
-        dialog.accept() if agrees else dialog.dismiss()
-
-    page.on("dialog", respond)
-    return asked
-
-
-def file_of(name, sheet, folder, **changes):
-    path = folder / f"{name}.json"
-    path.write_text(json.dumps(sheet.model_dump(mode="json") | {"annotator": name} | changes))
-    return path
-
-
 def test_the_warning_that_nothing_is_kept_stands_until_something_is(open_page, sample_page):
     page = open_page(sample_page[0])
     page.evaluate(f"() => {{ window.setItemThatWorks = Storage.prototype.setItem; {BROKEN_STORAGE}; }}")
@@ -335,7 +259,7 @@ def test_the_warning_that_nothing_is_kept_stands_until_something_is(open_page, s
     assert page.evaluate(leaves) is True
 
 
-def test_undo_of_an_import_brings_the_name_back_too_and_the_old_sheet_lies_aside(open_page, sample_page, tmp_path):
+def test_undo_of_an_import_brings_the_name_back_too_and_the_old_sheet_stays_kept(open_page, sample_page, tmp_path):
     path, sheet = sample_page
     page = open_page(path)
     page.fill("#annotator", "Anna")
@@ -345,8 +269,8 @@ def test_undo_of_an_import_brings_the_name_back_too_and_the_old_sheet_lies_aside
     page.get_by_text("Imported.").wait_for()
     assert "the sheet of \u201cBen\u201d; this one has marks of \u201cAnna\u201d" in asked[0]
     assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("Ben", False)
-    aside = page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", f"{KEPT}:{sheet.page}:before-import:Anna")
-    assert (aside["annotator"], len(aside["items"][0]["without"])) == ("Anna", 1)
+    kept = page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", f"{KEPT}:{sheet.page}:sheet:Anna")
+    assert (kept["annotator"], len(kept["items"][0]["without"])) == ("Anna", 1)
     page.click("#undo")
     assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("Anna", True)
     page.click("#redo")
