@@ -22,11 +22,15 @@ IDENTIFIERS = frozenset("id ids uid uuid guid key identifier".split())
 # unnamed index columns of pandas
 UNNAMED = re.compile(r"(?:unnamed: ?\d+(?:_level_\d+)?)?", re.IGNORECASE)
 DIGITS = re.compile(r"(\d+)")
+# digits of a number that counts; letters of a name, and of the beginning of a document by which it is known
+MOST_DIGITS, MOST_LETTERS, BEGINNING = 30, 500, range(20, 81)
 # between an id and a text on one line, and behind a number that counts the lines
 SEPARATOR = re.compile(r"[\t,:;|]")
-NUMBERED = re.compile(r"\s*[(\[#]?(\d+)[.):\t|,;\]]")
+NUMBERED = re.compile(r"\s*[(\[#]?(\d{1,9})[.):\t|,;\]]")
 # a side of a request that asks for all of them
 ALL = "all"
+# what one entry has in a column
+Values = tuple[str | int | float, ...]
 
 
 def refuse_disorder(source: str, entries: Sequence[Any], sets: Mapping[str, DocumentSet], text: Any) -> None:
@@ -48,8 +52,11 @@ def refuse_disorder(source: str, entries: Sequence[Any], sets: Mapping[str, Docu
         return
     owners = _owners(sets)
     if len(records) == len(entries):
-        for name, values in _columns(records, text).items():
-            _refuse_column(source, name, values, owners, [each.id for each in sets.values()])
+        for name, column in _columns(records, text).items():
+            # an entry may lack it
+            own = [each for k, each in enumerate(sets.values()) if k in column]
+            _refuse_column(source, name, column, owners, [each.id for each in own])
+            _refuse_sources(source, name, list(column.values()), own)
     texts = [text_of_value(entry.get(text)) if isinstance(entry, Mapping) else entry for entry in entries]
     numbers = [NUMBERED.match(each) if isinstance(each, str) else None for each in texts]
     counted = [int(each[1]) for each in numbers if each]
@@ -82,8 +89,8 @@ def naming_column(records: Sequence[Record], sets: Mapping[str, DocumentSet]) ->
 
 
 def _columns_of(records: Sequence[Record], text: Any, known: Mapping[str, str]) -> str:
-    for name, values in _columns(records, text).items():
-        hits = [known.get(_plain(value)) for value in values]
+    for name, column in _columns(records, text).items():
+        hits = [known.get(_plain(value)) for value, *others in column.values() if not others]
         if hits and None not in hits and len({*hits}) == len(hits) == len(records) and "." not in name:
             return name
     return ""
@@ -115,20 +122,33 @@ def _beginnings(entry: Any, text: Any) -> Iterator[str]:
         yield from (found[:end].strip().casefold() for end in ends)
 
 
-def _columns(records: Sequence[Record], text: Any) -> dict[str, list[Any]]:
-    """The columns that every record has, those of objects within as "meta.no", without the text."""
-    flat = [dict(_flat(record, text)) for record in records]
-    shared = [name for name in flat[0] if all(name in each for each in flat)] if flat else []
-    return {name: [each[name] for each in flat] for name in shared}
+def _columns(records: Sequence[Record], text: Any) -> dict[str, dict[int, Values]]:
+    """What records have in each column by their position, in those of objects within as "meta.no"; not the text."""
+    found: dict[str, dict[int, Values]] = {}
+    for position, record in enumerate(records):
+        for name, values in _flat(record, text):
+            found.setdefault(name, {})[position] = values
+    return found
 
 
-def _flat(record: Record, text: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(record: Record, text: Any, above: str = "") -> Iterator[tuple[str, Values]]:
     for key, value in record.items():
         name = f"{above}{key}"
         if isinstance(value, Mapping):
             yield from _flat(value, text, f"{name}.")
-        elif key is not None and (above or key != text) and isinstance(value, str | int | float):
-            yield name, value
+        elif key is not None and (above or key != text):
+            values = tuple(_leaves(value))
+            if values:
+                yield name, values
+
+
+def _leaves(value: Any) -> Iterator[str | int | float]:
+    """The texts and numbers of a value, also of lists and of objects in lists."""
+    if isinstance(value, str | int | float):
+        yield value
+    elif isinstance(value, list | tuple | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(each)
 
 
 def _owners(sets: Mapping[str, DocumentSet]) -> dict[str, set[str]]:
@@ -142,21 +162,22 @@ def _owners(sets: Mapping[str, DocumentSet]) -> dict[str, set[str]]:
 
 
 def _form(value: Any) -> str:
-    """A name by its letters and digits alone, as names of files and columns have them; a number as it is."""
-    text = spelling_key(cell_text(value)).removesuffix(f"/{ALL}")
+    """A name by its letters and digits alone, as names of files and columns have them; a number as it is; "" for no name."""
+    text = cell_text(value)
+    text = spelling_key(text).removesuffix(f"/{ALL}") if len(text) <= MOST_LETTERS else ""
     bare = "".join(filter(str.isalnum, text))
     return text if bare.isdigit() or not bare else bare
 
 
 def _refuse_column(
-    source: str, name: str, values: Sequence[Any], owners: Mapping[str, set[str]], sets: Sequence[str]
+    source: str, name: str, column: Mapping[int, Values], owners: Mapping[str, set[str]], sets: Sequence[str]
 ) -> None:
     """Refuse a column that names the sets in another order, or counts or names something else."""
-    texts = [cell_text(value) for value in values]
+    texts = [", ".join(map(cell_text, each)) for each in column.values()]
     distinct = set(texts)
     if len(distinct) == 1:
         return
-    own = [owners.get(_form(value), set()) for value in values]
+    own = [set[str]().union(*(owners.get(_form(value), ()) for value in each)) for each in column.values()]
     agrees = all(mine in each for mine, each in zip(sets, own, strict=True))
     is_number = all(text.isdigit() for text in texts)
     n_named = len({text for text, each in zip(texts, own, strict=True) if each})
@@ -171,7 +192,7 @@ def _refuse_column(
     last = parts_of(name.rpartition(".")[2])[-1:]
     counts = 2 * len(distinct) > len(texts) and (UNNAMED.fullmatch(name) is not None or not COUNTERS.isdisjoint(last))
     numbers = _numbers(texts)
-    if numbers and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+    if numbers and len({number - position for number, position in zip(numbers, column, strict=True)}) == 1:
         return
     is_custom = parts_of(name)[-2:] == ("custom", "id")
     identifies = not IDENTIFIERS.isdisjoint(last) and (len(distinct) == len(texts) or is_custom)
@@ -183,6 +204,22 @@ def _refuse_column(
         )
 
 
+def _refuse_sources(source: str, name: str, values: Sequence[Values], sets: Sequence[DocumentSet]) -> None:
+    """Refuse a column of sources or prompts that hold documents of other sets than those in their place."""
+    texts = ["\n".join(map(cell_text, each)) for each in values]
+    strange = [text for text, own in zip(texts, sets, strict=True) if not _has_document(text, own)]
+    if any(_has_document(text, other) for text in strange[:3] for other in sets):
+        raise DataError(
+            f"{source}: {_carries(name, texts)}, which hold documents of other sets than those in their place; {_mend(name)}"
+        )
+
+
+def _has_document(text: str, documents: DocumentSet) -> bool:
+    """Whether a text holds the beginning of a document of the set."""
+    starts = (document.text.strip()[: BEGINNING.stop] for document in documents.documents)
+    return any(len(start) >= BEGINNING.start and start in text for start in starts)
+
+
 def _is_misplaced(own: Sequence[set[str]], sets: Sequence[str]) -> bool:
     return any(each and mine not in each for mine, each in zip(sets, own, strict=True))
 
@@ -190,7 +227,9 @@ def _is_misplaced(own: Sequence[set[str]], sets: Sequence[str]) -> bool:
 def _numbers(texts: Sequence[str]) -> list[int] | None:
     """The numbers that texts differ by, "request-7" by 7; None where they differ by anything else."""
     parts = [DIGITS.split(text) for text in texts]
-    if len({len(each) for each in parts}) > 1 or len(parts[0]) == 1:
+    if len({len(each) for each in parts}) > 1 or len(parts[0]) == 1 or max(map(len, texts)) > MOST_LETTERS:
+        return None
+    if any(len(digits) > MOST_DIGITS for each in parts for digits in each[1::2]):
         return None
     # numbers written with zeros in front are equal to those without
     columns = [[int(each) for each in column] if k % 2 else column for k, column in enumerate(zip(*parts, strict=True))]

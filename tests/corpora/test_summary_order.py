@@ -17,7 +17,9 @@ SETS = [
     DocumentSet(
         id=f"s{k}",
         topic=f"Topic of {k}",
-        documents=tuple(Document(id=f"s{k}/{side}", text=f"For {side} in {k}.") for side in ("left", "right")),
+        documents=tuple(
+            Document(id=f"s{k}/{side}", text=f"For {side} in {k}. We say it.") for side in ("left", "right")
+        ),
     )
     for k in range(N)
 ]
@@ -49,6 +51,12 @@ NAMES = {
     "document": ("doc_id", lambda k: f"s{k}/left"),
     "document of any name": ("first", lambda k: f"S{k}/right"),
     "nested topic": ("meta", lambda k: {"topic": f"Topic of {k}"}),
+    "nested list of documents": ("documents", lambda k: [f"s{k}/left", f"s{k}/right"]),
+    "source": ("document", lambda k: f"For left in {k}. We say it. ||| For right in {k}. We say it."),
+    "nested chat": (
+        "messages",
+        lambda k: [{"role": "user", "content": f"Summarise this: For left in {k}. We say it."}],
+    ),
 }
 
 
@@ -141,6 +149,14 @@ def test_gaps_repetitions_and_ids_of_something_else_are_refused(tmp_path, name, 
 def test_what_neither_counts_nor_names_is_no_reason_to_refuse(tmp_path, name, values):
     records = [{name: value, "output": text_of(k)} for k, value in enumerate(values)]
     assert read(tmp_path, "summaries.jsonl", records).by_order
+
+
+def test_an_entry_may_lack_what_counts(tmp_path):
+    records = [{"index": k, "output": text_of(k)} for k in range(N)]
+    del records[4]["index"]
+    assert read(tmp_path, "summaries.jsonl", records).by_order
+    with pytest.raises(DataError, match="carry 'index' '11', '10', '9'"):
+        read(tmp_path, "summaries.jsonl", records[::-1])
 
 
 def test_numbers_that_are_ids_of_sets_come_before_counting():
