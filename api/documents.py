@@ -97,7 +97,11 @@ def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | No
             f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
         )
     found = list(source)
-    if found and all(isinstance(each, Mapping) and "documents" not in each for each in found):
+    # a table may well have a column "documents"
+    may_be_sets = columns is None and any(
+        isinstance(each, Mapping) and "documents" in each and "text" not in each for each in found
+    )
+    if found and all(isinstance(each, Mapping) for each in found) and not may_be_sets:
         return _rows(found, named, columns, "documents")
     sets, mistakes = [], []
     for number, each in enumerate(found, start=1):

@@ -150,7 +150,7 @@ def _sets_of_array(path: Path, records: Any, attribute: str | None, attributes: 
             f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
             "and give these; if it is a table of yours, name its columns"
         )
-    if "documents" in first:
+    if "documents" in first and "text" not in first:
         raise DataError(f"{path}: is a JSON array of document sets; write one of them a line, as JSON lines")
     return sets_of_rows(array_rows(path, records), ColumnsSection(), attributes, source=str(path))
 

@@ -35,8 +35,8 @@ NO_SUMMARIES = frozenset(
 )
 # letters of a value that a message shows, and of a text in a script without spaces; words of a running text, and of a label
 MOST_SHOWN, LEAST_LETTERS, LEAST_WORDS, MOST_LABEL_WORDS = 40, 12, 4, 2
-NAME_TEXT = '--summary-columns text=COLUMN (in Python summary_columns={"text": COLUMN})'
-NAME_ID = '--summary-columns id=COLUMN (in Python summary_columns={"id": COLUMN})'
+NAME_TEXT = '--summary-columns text=COLUMN (in Python summary_columns={"text": "COLUMN"})'
+NAME_ID = '--summary-columns id=COLUMN (in Python summary_columns={"id": "COLUMN"})'
 USUAL = SummaryColumnsSection()
 
 

@@ -127,6 +127,20 @@ def test_columns_that_nobody_asked_for_may_hold_anything(cell):
     assert [(each.id, len(each.documents)) for each in sets] == [("a", 2), ("b", 2)]
 
 
+def test_a_column_may_be_called_documents(tmp_path):
+    rows = rows_of("ab", documents=[1, 2])
+    (tmp_path / "posts.json").write_text(json.dumps(rows))
+    for source in (rows, tmp_path / "posts.json"):
+        assert len(evenhand.load_documents(source, "stance", set="thread", text="body")) == 2
+    usual = [{"set": "a", "stance": "left", "text": "Fine.", "documents": 3}]
+    (tmp_path / "posts.json").write_text(json.dumps(usual))
+    assert (
+        len(evenhand.load_documents(usual, "stance"))
+        == len(evenhand.load_documents(tmp_path / "posts.json", "stance"))
+        == 1
+    )
+
+
 def test_so_may_those_of_parquet_and_json(tmp_path):
     pandas = pytest.importorskip("pandas")
     rows = rows_of("ab", tags=["x"], user={"id": 7})
