@@ -8,6 +8,7 @@ from ..config import Recipe
 from ..corpora.leftovers import leftover_in_summaries
 from ..corpora.summaries import BY_ORDER
 from ..errors import DataError
+from ..evaluation.comparison.entries import ELSEWHERE
 from ..evaluation.pages import html, numbers
 from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
 from ..evaluation.pages.words import counted
@@ -166,7 +167,8 @@ class Candidates(Results[Candidate]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known of summaries from elsewhere before their scores are believed."""
-        leftover = leftover_in_summaries({each.id: each.raw_text for each in self})
+        given = {each.id: each.raw_text for each in self if each.method == ELSEWHERE}
+        leftover = leftover_in_summaries(given)
         return tuple(filter(None, (BY_ORDER if self.by_order else "", leftover)))
 
     @property

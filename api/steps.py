@@ -4,6 +4,7 @@ Each step adds to a recipe what it was asked, so that all checks of recipes hold
 make it again. Models are loaded in this process and closed when the step ends, where a run gives each a process of its own.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -36,6 +37,8 @@ from ..runfolder.spending import spending
 from ..storage import digest
 from .documents import described, load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
+
+log = logging.getLogger(__name__)
 
 # the sampling plans of Ri et al. 2025, section 4, which share out the candidates
 PLANS: dict[str, dict[str, float]] = {
@@ -155,6 +158,8 @@ def judge(
         if isinstance(summaries, Candidates)
         else given_candidates(summaries, documents, task, attribute=attribute, summary_columns=summary_columns)
     )
+    for note in candidates.notes:
+        log.warning("summaries: %s", note)
     (found,) = judge_each([candidates], judges)
     return found
 

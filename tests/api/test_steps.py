@@ -254,6 +254,12 @@ def test_a_table_without_its_attribute_is_told_what_takes_it(rows):
             call()
 
 
+def test_summaries_that_go_by_order_and_leftovers_are_warned_of(documents, caplog):
+    evenhand.judge(["Fine.", "[deleted]", "Good."], JUDGES, documents)
+    assert [each.partition(":")[0] for each in caplog.messages] == ["summaries"] * 2
+    assert "without ids" in caplog.messages[0] and "'[deleted]' 1" in caplog.messages[1]
+
+
 def test_a_contract_is_checked_on_the_whole_text(documents):
     texts = [
         {"id": f"{each.id}/{side}", "summary": f"The {side.capitalize()} argues that trams matter.\n\nAnd so on."}

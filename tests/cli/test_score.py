@@ -285,30 +285,34 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("form", WRITTEN)
-def test_summaries_from_elsewhere_are_judged_whole_and_read_in_one_way_everywhere(tmp_path, sets, monkeypatch, form):
+def test_summaries_from_elsewhere_are_judged_whole_and_read_in_one_way_everywhere(tmp_path, sets, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     documents, path, out = tmp_path / "docs.jsonl", tmp_path / "mine.jsonl", tmp_path / "out"
-    documents.write_text("\n".join(each.model_dump_json() for each in sets[:2]))
-    path.write_text("".join(json.dumps({"id": each.id, "summary": WRITTEN[form]}) + "\n" for each in sets[:2]))
-    whole = WRITTEN[form].strip()
-    assert score(tmp_path, "--documents", documents, "--summaries", path).exit_code == 0
-    with (out / "scores.csv").open(newline="") as file:
+    texts = {each.id: text for each, text in zip(sets, WRITTEN.values(), strict=False)}
+    mine = sets[: len(texts)]
+    documents.write_text("\n".join(each.model_dump_json() for each in mine))
+    path.write_text("".join(json.dumps({"id": name, "summary": text}) + "\n" for name, text in texts.items()))
+    whole = {name: text.strip() for name, text in texts.items()}
+    two = ("--documents", documents, "--summaries", f"one={path}", "--summaries", f"other={path}")
+    assert score(tmp_path, *two).exit_code == 0
+    with (out / "one" / "scores.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["text"] for row in rows] == [whole] * 2
-    for given in (path, out, out / "candidates.jsonl", out / "best.jsonl"):
-        assert {text.strip() for text in read_summaries(given, sets[:2]).values()} == {whole}
-    judged = evenhand.judge(path, {"words": {"kind": "length"}}, sets[:2], attribute="sentiment")
-    assert [row["text"] for row in judged.rows()] == [whole] * 2
+    assert {row["set"]: row["text"] for row in rows} == whole
+    for given in (path, out / "one", out / "one" / "candidates.jsonl", out / "other" / "best.jsonl"):
+        assert {name: text.strip() for name, text in read_summaries(given, mine).items()} == whole
+    judged = evenhand.judge(path, {"words": {"kind": "length"}}, mine, attribute="sentiment")
+    assert {row["set"]: row["text"] for row in judged.rows()} == whole
     # as many words as the same text has in one paragraph
-    folded = evenhand.judge([" ".join(whole.split())] * 2, {"words": {"kind": "length"}}, sets[:2])
+    folded = evenhand.judge([" ".join(text.split()) for text in texts.values()], {"words": {"kind": "length"}}, mine)
     assert [row["words"] for row in judged.rows()] == [row["words"] for row in folded.rows()]
+    assert [float(row["words"]) for row in rows] == [row["words"] for row in folded.rows()]
     page = tmp_path / "page.html"
-    systems = ("--system", f"a={out}", "--system", f"b={tmp_path / 'again'}")
-    assert score(tmp_path, "--documents", documents, "--summaries", path, "--out", tmp_path / "again").exit_code == 0
+    systems = ("--system", f"a={out / 'one'}", "--system", f"b={out / 'other'}")
     assert CliRunner().invoke(app, ["human", "page", *systems, "--out", str(page)]).exit_code == 0
     (sheet,), _ = read_sheets(page.with_suffix(".json"))
-    assert {each.text for item in sheet.items for each in item.summaries} == {whole}
+    assert {item.set_id: {each.text for each in item.summaries} for item in sheet.items} == {
+        name: {text} for name, text in whole.items()
+    }
 
 
 def test_a_file_without_ids_is_warned_of_and_what_is_left_over_is_counted(tmp_path, two, sets):
