@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..storage import explain, shortened
 from ..text import did_you_mean, some_of
 
-Record = Mapping[Any, Any]
+JsonObject = Mapping[Any, Any]
 
 # names that a text has by itself, and names that may also be those of labels ("answer": "yes")
 TEXTS = ("summary", "prediction", "text")
@@ -69,7 +69,7 @@ def text_of_value(value: Any) -> Any:
     return value["text"] if isinstance(value, Mapping) and "text" in value else value
 
 
-def refuse_unknown(source: str, name: str, records: Sequence[Record]) -> None:
+def refuse_unknown(source: str, name: str, records: Sequence[JsonObject]) -> None:
     """Refuse a named column that no record has.
 
     Raises:
@@ -83,7 +83,7 @@ def refuse_unknown(source: str, name: str, records: Sequence[Record]) -> None:
         )
 
 
-def text_column(source: str, records: Sequence[Record]) -> Any:
+def text_column(source: str, records: Sequence[JsonObject]) -> Any:
     """The column that has the summaries.
 
     Raises:
@@ -107,7 +107,7 @@ def text_column(source: str, records: Sequence[Record]) -> Any:
     return (texts or usual)[0]
 
 
-def _values(records: Sequence[Record]) -> dict[Any, list[Any]]:
+def _values(records: Sequence[JsonObject]) -> dict[Any, list[Any]]:
     """By column, in order of first appearance, what records have there."""
     found: dict[Any, list[Any]] = {}
     for record in records:

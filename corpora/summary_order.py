@@ -14,7 +14,7 @@ from ..records import DocumentSet
 from ..storage import shortened
 from ..text import some_of, spelling_key
 from .cells import cell_text
-from .summary_columns import NAME_ID, Record, parts_of, text_of_value
+from .summary_columns import NAME_ID, JsonObject, parts_of, text_of_value
 
 # last words of names of columns that count, and of those that name
 COUNTERS = frozenset("index idx row line number nr num counter position pos seq sequence order item entry i".split())
@@ -83,12 +83,12 @@ def _refuse_ids(source: str, entries: Sequence[Any], sets: Mapping[str, Document
         )  # fmt: skip
 
 
-def naming_column(records: Sequence[Record], sets: Mapping[str, DocumentSet]) -> str:
+def naming_column(records: Sequence[JsonObject], sets: Mapping[str, DocumentSet]) -> str:
     """The column of which every value is another set's id; "" where there is none."""
     return _columns_of(records, None, {name.casefold(): name for name in sets})
 
 
-def _columns_of(records: Sequence[Record], text: Any, known: Mapping[str, str]) -> str:
+def _columns_of(records: Sequence[JsonObject], text: Any, known: Mapping[str, str]) -> str:
     for name, column in _columns(records, text).items():
         hits = [known.get(_plain(value)) for value, *others in column.values() if not others]
         if hits and None not in hits and len({*hits}) == len(hits) == len(records) and "." not in name:
@@ -122,7 +122,7 @@ def _beginnings(entry: Any, text: Any) -> Iterator[str]:
         yield from (found[:end].strip().casefold() for end in ends)
 
 
-def _columns(records: Sequence[Record], text: Any) -> dict[str, dict[int, Values]]:
+def _columns(records: Sequence[JsonObject], text: Any) -> dict[str, dict[int, Values]]:
     """What records have in each column by their position, in those of objects within as "meta.no"; not the text."""
     found: dict[str, dict[int, Values]] = {}
     for position, record in enumerate(records):
@@ -131,7 +131,7 @@ def _columns(records: Sequence[Record], text: Any) -> dict[str, dict[int, Values
     return found
 
 
-def _flat(record: Record, text: Any, above: str = "") -> Iterator[tuple[str, Values]]:
+def _flat(record: JsonObject, text: Any, above: str = "") -> Iterator[tuple[str, Values]]:
     for key, value in record.items():
         name = f"{above}{key}"
         if isinstance(value, Mapping):
