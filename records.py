@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
-from .text import fold, repeated, some_of
+from .text import fold, one_spelling, repeated, some_of
 
 
 def not_blank(text: str) -> str:
@@ -29,6 +29,16 @@ def is_none(value: object) -> bool:
 
 
 Text = Annotated[str, AfterValidator(not_blank)]
+# an attribute value, in the one spelling of all that look the same
+Value = Annotated[str, AfterValidator(one_spelling), AfterValidator(not_blank)]
+
+
+def _by_value(points: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The same under the spellings that attribute values have."""
+    if twice := repeated(map(one_spelling, points)):
+        raise ValueError(f"has the value {some_of([repr(value) for value in twice])} in several spellings; keep one")
+    return {one_spelling(value): each for value, each in points.items()}
+
 
 # what joins the texts of one value unless the corpus says otherwise
 SEPARATOR = " || "
@@ -82,7 +92,7 @@ class Document(Record):
     id: Text
     text: Text
     # social attributes, for example {"stance": "left"}
-    attributes: dict[str, Text] = Field(default_factory=dict)
+    attributes: dict[str, Value] = Field(default_factory=dict)
 
 
 class DocumentSet(Record):
@@ -94,7 +104,7 @@ class DocumentSet(Record):
     # reference summaries, if people wrote some
     references: tuple[str, ...] = ()
     # attribute value -> the key points its documents make, if somebody listed them
-    key_points: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    key_points: Annotated[dict[str, tuple[str, ...]], AfterValidator(_by_value)] = Field(default_factory=dict)
     # "train", "test", ... when the corpus has a published split
     split: str | None = None
     # whatever else the corpus says of the set; of it, tables and measures read `values`, attribute -> its values in the order
@@ -117,7 +127,7 @@ class DocumentSet(Record):
         """The values in the order that the corpus's notes declare, with or without documents; then others as they appear."""
         declared = self.notes.get("values")
         listed = declared.get(attribute) if isinstance(declared, dict) else None
-        first = map(str, listed) if isinstance(listed, list | tuple) else ()
+        first = (one_spelling(str(value)) for value in listed) if isinstance(listed, list | tuple) else ()
         return tuple(dict.fromkeys((*first, *self.values(attribute))))
 
     @property
@@ -129,7 +139,10 @@ class DocumentSet(Record):
     def released_prompt(self, side: str) -> str | None:
         """The prompt for a side that the corpus's authors published; None where it has none."""
         prompts = self.notes.get(RELEASED_PROMPTS)
-        found = prompts.get(side) if isinstance(prompts, dict) else None
+        spelt = (
+            {one_spelling(str(name)): prompt for name, prompt in prompts.items()} if isinstance(prompts, dict) else {}
+        )
+        found = spelt.get(side)
         return found if isinstance(found, str) and found.strip() else None
 
     def sentences_of(self, document: Document) -> tuple[str, ...] | None:
@@ -145,7 +158,7 @@ class Perspective(Record):
     """The side a summary is asked to represent."""
 
     attribute: Text
-    value: Text
+    value: Value
     # what prompts call the value, where the recipe says so
     label: Text | None = Field(default=None, exclude_if=is_none)
 

@@ -46,6 +46,8 @@ STRING = re.compile(rb'"[^"]*"?')
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 # name of a file that is being written, with the number of the process that writes it
 TEMPORARY = re.compile(r"\..+\.([0-9]+)\.tmp")
+# first bytes of files of office programs, new and old
+OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # half of a pair that stands for one character; alone it is none
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -332,6 +334,10 @@ def read_text(path: Path) -> str:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if error.object.startswith(OFFICE):
+            raise DamagedFileError(
+                f"{path}: is a file of an office program, and no text; save it as CSV (UTF-8)"
+            ) from error
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DamagedFileError(f"{path}:{line}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     return StringIO(text, newline=None).read()

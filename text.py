@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
+from unicodedata import category, normalize
 
 # names that an error lists
 MOST_NAMED = 5
@@ -27,6 +28,18 @@ CLOSING = re.compile(
 PORTION = re.compile("(?s:.{20000,}?[\u3002\uff01\uff1f]+|.+)")
 # sentencex knows "Mr." and "Mrs." alone
 ABBREVIATED = re.compile(r"\bMs\.$")
+# formats that are seen: Arabic and Syriac signs that enclose the digits behind them
+SEEN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+# letters and marks that are not seen: fillers, and selectors of a glyph
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+# the tags behind a flag, which say whose it is
+FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007f]+")
+# a joiner shapes letters of Arabic, Indic and other such scripts and makes one emoji of several; elsewhere it is not seen
+SHAPED = "[\u0600-\u109f\u1200-\u1cff\ua840-\ua9ff\u2190-\u2bff\U0001f000-\U0001faff]"
+SHAPING = re.compile(f"(?<={SHAPED})[\u200c\u200d](?={SHAPED})")
+JOINERS = re.compile("[\u200c\u200d]")
+# a blank of Braille, and hyphens that are written like the usual one
+ALIKE = str.maketrans({"\u2800": " ", "\u2010": "-", "\u2011": "-"})
 
 
 def fold(text: str) -> str:
@@ -110,3 +123,35 @@ def in_order(values: Iterable[str]) -> tuple[str, ...]:
     """Each value once: numbers by size where all of them are, others as they appear."""
     found = tuple(dict.fromkeys(values))
     return tuple(sorted(found, key=float)) if all(map(NUMBER.fullmatch, found)) else found
+
+
+def one_spelling(text: str) -> str:
+    """The one spelling of a name for all that look the same: NFKC, no invisible characters, single spaces, stripped.
+
+    Joiners stay where they shape what is seen: between letters of Arabic and Indic scripts, and in emoji.
+    """
+    if text.isascii() and text.isprintable():
+        return fold(text)
+    seen = _seen(normalize("NFKC", text).translate(ALIKE))
+    return fold(normalize("NFKC", seen))
+
+
+def _seen(text: str) -> str:
+    """The text without characters that nobody sees, but for white space."""
+    flags = {place for flag in FLAG.finditer(text) for place in range(*flag.span())}
+    kept = "".join(
+        letter
+        for place, letter in enumerate(text)
+        if place in flags
+        or letter in SEEN_FORMATS
+        or letter.isspace()
+        or JOINERS.match(letter)
+        or not (category(letter) in ("Cf", "Cc") or UNSEEN.match(letter))
+    )
+    shaping = {match.start() for match in SHAPING.finditer(kept)}
+    return "".join(letter for place, letter in enumerate(kept) if place in shaping or not JOINERS.match(letter))
+
+
+def spelling_key(text: str) -> str:
+    """What spellings of one name share that differ by capitals, joiners or what `one_spelling` takes off."""
+    return one_spelling(JOINERS.sub("", one_spelling(text)).casefold())

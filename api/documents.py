@@ -1,5 +1,6 @@
 """Documents from wherever they are: files of any format that evenhand reads, tables, lists of dicts, the Hub."""
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,13 +11,19 @@ from pydantic import ValidationError
 from ..config import ColumnsSection
 from ..corpora import read_any
 from ..corpora.bundled import DOCUMENTS
+from ..corpora.frames import frame_rows
+from ..corpora.leftovers import leftover_in_sets
 from ..corpora.reader import check_sets
-from ..corpora.tables import is_table, sets_of_rows
+from ..corpora.table_files import is_table
+from ..corpora.tables import sets_of_rows
+from ..corpora.values import refuse_alike
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
 from ..storage import explain, explained, listed
 from .results import Documents
+
+log = logging.getLogger(__name__)
 
 # letters of a wrong argument that a message shows
 MOST_SHOWN = 40
@@ -36,7 +43,8 @@ def load_documents(
     Args:
         source: a file in evenhand's format, PerspectiveSumm's or that of coverage fairness; "sample" or "reviews", the bundled
             corpora; a table (CSV, TSV, Parquet or JSON lines with a row for each document); a data set's name on the Hub
-            ("owner/name"); a data frame; or dicts, which are document sets (with "documents") or rows of a table.
+            ("owner/name"); a data frame of pandas or polars, an Arrow table or a data set in memory; or dicts, which are document
+            sets (with "documents") or rows of a table.
         attribute: social attribute that the documents are grouped by; of a table its column. Of several names the documents
             have all, and are grouped by the first. None takes the only one there is.
         subset: of a data set on the Hub.
@@ -51,12 +59,16 @@ def load_documents(
         raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
+        refuse_alike(source.records, named, "documents: ")
         return Documents(source, named[0] if named else source.attribute)
     with explained("columns", f"; columns that can be named are {', '.join(ColumnsSection.model_fields)}"):
         known = ColumnsSection.model_validate(columns) if columns else None
     is_name = isinstance(source, str | Path)
     sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
-    return Documents(sets, named[0] if named else None)
+    documents = Documents(sets, named[0] if named else None)
+    if leftover := leftover_in_sets(sets, named or filter(None, [documents.attribute])):
+        log.warning("documents: %s", leftover)
+    return documents
 
 
 def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None, subset: str) -> list[DocumentSet]:
@@ -64,7 +76,7 @@ def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
         datasets = need("datasets", f"documents {source!r} from the Hub")
         try:
-            rows = list(datasets.load_dataset(source, split=subset))
+            rows = frame_rows(datasets.load_dataset(source, split=subset)) or []
         except (OSError, ValueError) as error:
             raise DataError(
                 f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
@@ -74,15 +86,22 @@ def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None
 
 
 def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
-    if hasattr(source, "to_dict") and hasattr(source, "notna"):
-        # a data frame, whose empty cells are of many kinds
-        source = source.astype(object).where(source.notna(), None).to_dict("records")
+    try:
+        rows = frame_rows(source)
+    except DataError as error:
+        raise DataError(f"documents: {error}") from error
+    if rows is not None:
+        return _rows(rows, named, columns, "documents")
     if not isinstance(source, Iterable) or isinstance(source, Mapping | bytes):
         raise DataError(
             f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
         )
     found = list(source)
-    if found and all(isinstance(each, Mapping) and "documents" not in each for each in found):
+    # a table may well have a column "documents"
+    may_be_sets = columns is None and any(
+        isinstance(each, Mapping) and "documents" in each and "text" not in each for each in found
+    )
+    if found and all(isinstance(each, Mapping) for each in found) and not may_be_sets:
         return _rows(found, named, columns, "documents")
     sets, mistakes = [], []
     for number, each in enumerate(found, start=1):
@@ -96,6 +115,7 @@ def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | No
     ]
     if mistakes or not sets:
         raise DataError(listed(mistakes) or "documents: there are none")
+    refuse_alike(sets, named, "documents: ")
     return sets
 
 

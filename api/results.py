@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ..config import Recipe
+from ..corpora.leftovers import leftover_in_summaries
+from ..corpora.summaries import BY_ORDER
 from ..errors import DataError
+from ..evaluation.comparison.entries import ELSEWHERE
 from ..evaluation.pages import html, numbers
 from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
 from ..evaluation.pages.words import counted
@@ -152,10 +155,21 @@ class Candidates(Results[Candidate]):
         requests: Iterable[SummaryRequest],
         recipe: Recipe,
         failures: Iterable[Failure] = (),
+        *,
+        by_order: bool = False,
     ) -> None:
         super().__init__(records)
         self.recipe, self.failures = recipe, tuple(failures)
+        # whether summaries from elsewhere had no ids, so that the first went to the first set, and so on
+        self.by_order = by_order
         self.requests = {request.id: request for request in requests}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of summaries from elsewhere before their scores are believed."""
+        given = {each.id: each.raw_text for each in self if each.method == ELSEWHERE}
+        leftover = leftover_in_summaries(given)
+        return tuple(filter(None, (BY_ORDER if self.by_order else "", leftover)))
 
     @property
     def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:

@@ -4,6 +4,7 @@ Each step adds to a recipe what it was asked, so that all checks of recipes hold
 make it again. Models are loaded in this process and closed when the step ends, where a run gives each a process of its own.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -14,9 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..config import Recipe
+from ..config import Recipe, SummaryColumnsSection
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
+from ..corpora.summary_columns import columns_of
 from ..errors import DataError, RecipeError
 from ..generate.backends import open_backend_of
 from ..generate.contract import check_output
@@ -35,6 +37,8 @@ from ..runfolder.spending import spending
 from ..storage import digest
 from .documents import described, load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
+
+log = logging.getLogger(__name__)
 
 # the sampling plans of Ri et al. 2025, section 4, which share out the candidates
 PLANS: dict[str, dict[str, float]] = {
@@ -63,6 +67,7 @@ def generate(
     n: int | None = None,
     task: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
+    attribute: str | None = None,
     **options: Any,
 ) -> Candidates:
     """Candidates for each document set and side, or one group for each set with task={"scope": "all"}.
@@ -73,6 +78,7 @@ def generate(
         n: candidates of a request, shared out over nucleus, top-k and hybrid sampling; 9 unless `plans` or a recipe say it.
         task: keys of a recipe's section `task`: scope, sentences, words, labels, ...
         recipe: a recipe, its path or its name; what else is given changes it.
+        attribute: of documents that are a table, or have several attributes: what they are grouped by.
         options: `seed`, and keys of a recipe's section `generate`: backend, method, plans, max_model_len, ...
 
     Raises:
@@ -81,7 +87,7 @@ def generate(
         MissingExtra: the backend's library is not installed.
         ModelError: the model cannot be opened.
     """
-    given = load_documents(documents)
+    given = load_documents(documents, attribute)
     seed = options.pop("seed", None)
     if n is not None and "plans" in options:
         raise RecipeError("n and plans both say how many candidates there are; leave one out")
@@ -124,16 +130,22 @@ def judge(
     documents: Any = None,
     *,
     task: Mapping[str, Any] | None = None,
+    attribute: str | None = None,
+    summary_columns: Mapping[str, str] | None = None,
 ) -> Judgements:
     """What judges say of each summary.
 
     Args:
         summaries: what `generate` gives; or summaries made elsewhere, one for each set (with task={"scope": "side"} for each set
-            and side): a dict of ids and texts, dicts with "id" and "summary", texts in the order of the documents, or a file of
-            these. The id of a side's summary is "SET/SIDE".
+            and side): a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, texts in the order of
+            the documents, or a file of these. The id of a side's summary is "SET/SIDE". They are judged as they stand, whatever
+            their paragraphs and headings.
         judges: name -> keys of a judge's section ({"kind": "rouge", ...}); or a recipe, its path or its name, for its judges.
         documents: of summaries made elsewhere, as `load_documents` gives or takes them.
         task: of summaries made elsewhere, what was asked for; by default one summary of all documents, of any length.
+        attribute: of documents that are a table, or have several attributes: what they are grouped by.
+        summary_columns: columns or keys of summaries made elsewhere, where they have other names or several have texts:
+            {"text": COLUMN, "id": COLUMN}.
 
     Raises:
         RecipeError: a judge's keys are wrong; all mistakes are listed.
@@ -141,7 +153,13 @@ def judge(
         MissingExtra: a judge's library is not installed.
     """
     keys_of(task, "task")
-    candidates = summaries if isinstance(summaries, Candidates) else given_candidates(summaries, documents, task)
+    candidates = (
+        summaries
+        if isinstance(summaries, Candidates)
+        else given_candidates(summaries, documents, task, attribute=attribute, summary_columns=summary_columns)
+    )
+    for note in candidates.notes:
+        log.warning("summaries: %s", note)
     (found,) = judge_each([candidates], judges)
     return found
 
@@ -192,25 +210,34 @@ def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe |
     ]
 
 
-def given_candidates(summaries: Any, documents: Any, task: Mapping[str, Any] | None = None) -> Candidates:
+def given_candidates(
+    summaries: Any,
+    documents: Any,
+    task: Mapping[str, Any] | None = None,
+    *,
+    attribute: str | None = None,
+    summary_columns: Mapping[str, str] | SummaryColumnsSection | None = None,
+) -> Candidates:
     """Summaries made elsewhere as candidates; arguments and errors as of `judge`."""
     if documents is None:
         raise DataError("summaries that were made elsewhere need their documents; give documents=")
-    given: Documents = load_documents(documents)
+    given: Documents = load_documents(documents, attribute)
     asked = {"scope": "all", "sentences": "natural"} if task is None else dict(task)
     attribute = given.attribute or (given.attributes[0] if given.attributes else "")
     recipe = changed(STAND_IN, model={"name": "none"}, corpus={"attribute": attribute}, task=asked)
     requests = build_requests(given.records, recipe.corpus, recipe.task)
     by_side = recipe.task.scope == "side"
-    names = [request.id if by_side else request.document_set.id for request in requests]
+    sets = {request.id if by_side else request.document_set.id: request.document_set for request in requests}
+    columns = columns_of(summary_columns)
     if isinstance(summaries, str | Path):
-        texts = read_texts(Path(summaries).expanduser(), names, by_side=by_side)
+        texts = read_texts(Path(summaries).expanduser(), sets, by_side=by_side, columns=columns)
     else:
-        texts = summaries_of(summaries, names, by_side=by_side)
+        texts = summaries_of(summaries, sets, by_side=by_side, columns=columns)
     return Candidates(
-        (candidate_of(request, texts[name]) for request, name in zip(requests, names, strict=True)),
+        (candidate_of(request, texts[name], whole=True) for request, name in zip(requests, sets, strict=True)),
         requests,
         recipe,
+        by_order=texts.by_order,
     )
 
 
@@ -328,13 +355,13 @@ def _shared_out(n: int, max_tokens: int | None) -> dict[str, dict[str, Any]]:
     return {name: {**PLANS[name], **length, "candidates": share} for name, share in shares.items() if share}
 
 
-def candidate_of(request: SummaryRequest, text: str) -> Candidate:
-    """A summary that was made elsewhere as a candidate, cleaned as those of models are."""
-    checked = check_output(request.contract, text)
+def candidate_of(request: SummaryRequest, text: str, *, whole: bool = False) -> Candidate:
+    """A summary that was made elsewhere as a candidate: as it stands where it is a `whole` one, else cleaned as models' are."""
+    checked = check_output(request.contract, text, whole=whole)
     return Candidate(
         id=digest([request.id, text]),
         request_id=request.id,
-        text=checked.text,
+        text=text.strip() if whole else checked.text,
         raw_text=text,
         issues=checked.issues,
         contract_ok=checked.ok,

@@ -7,8 +7,9 @@ from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..config import Recipe
+from ..config import Recipe, SummaryColumnsSection
 from ..corpora.summaries import read_summaries, summaries_of
+from ..corpora.summary_columns import USUAL, columns_of
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import Number
 from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
@@ -55,6 +56,7 @@ def audit(
     *,
     out: str | Path | None = None,
     say: Say | None = None,
+    summary_columns: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Numbers[Number]:
     """Who gets less room than their documents, how sure that is, and in which summaries.
@@ -62,11 +64,13 @@ def audit(
     Args:
         documents: what `load_documents` gives or takes.
         summaries: label -> one summary of each set: what `rerank` gives, what `generate` gives (the first of each request), a
-            file, a dict of ids and texts, dicts with "id" and "summary", or texts in the order of the sets. Systems are tested
-            against the first.
+            file, a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, or texts in the
+            order of the sets. Systems are tested against the first.
         attribute: social attribute to be fair to; None takes that of the documents.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on an earlier audit in the folder that will be replaced: print.
+        summary_columns: columns or keys of the summaries, where they have other names or several have texts:
+            {"text": COLUMN, "id": COLUMN}.
         options: as those of `evenhand audit`: measures, matcher, entailer, models, tone, mode, tau, target, opinion_units,
             word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing.
 
@@ -76,12 +80,13 @@ def audit(
     """
     given = load_documents(documents, attribute)
     allow_missing = bool(options.pop("allow_missing", False))
+    columns = columns_of(summary_columns)
 
     def read() -> AuditInput:
         systems, mistakes = [], []
         for label, system in labelled(summaries, "summaries", "one summary of each set").items():
             try:
-                systems.append(_system(label, system, given.records, allow_missing=allow_missing))
+                systems.append(_system(label, system, given.records, columns, allow_missing=allow_missing))
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
@@ -213,9 +218,11 @@ def _label(recipe: Any) -> str:
     return Path(recipe).stem if isinstance(recipe, str | Path) else loaded(recipe).name
 
 
-def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missing: bool) -> System:
+def _system(
+    label: str, given: Any, sets: Sequence[DocumentSet], columns: SummaryColumnsSection, *, allow_missing: bool
+) -> System:
     if isinstance(given, str | Path):
-        texts = read_summaries(Path(given), sets, allow_missing=allow_missing)
+        texts = read_summaries(Path(given), sets, allow_missing=allow_missing, columns=columns)
         return System(label, str(given), digest(texts), texts, texts.by_order)
     rows = []
     if isinstance(given, Best):
@@ -228,6 +235,6 @@ def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missin
             'task={"scope": "all"}'
         )
     if isinstance(given, Best | Candidates):
-        given = {name: text for name, _, text in rows}
-    texts = summaries_of(given, [each.id for each in sets], allow_missing=allow_missing)
+        given, columns = {name: text for name, _, text in rows}, USUAL
+    texts = summaries_of(given, {each.id: each for each in sets}, allow_missing=allow_missing, columns=columns)
     return System(label, label, digest(texts), texts, texts.by_order)

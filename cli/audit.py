@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..config import ColumnsSection
+from ..config import ColumnsSection, SummaryColumnsSection
 from ..extras import no_bars, verbosity
+from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import columns_option, labelled
+from .inputs import columns_option, labelled, summary_columns_option
 from .terminal import console, note, say, show
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
+    summary_columns: Annotated[SummaryColumnsSection | None, summary_columns_option(INPUT)] = None,
     units: Annotated[
         list[str] | None,
         typer.Option(
@@ -265,6 +267,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """
     from rich.text import Text as RichText
 
+    from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
@@ -289,6 +292,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         attribute=attribute,
         columns=columns,
         summaries=tuple(labelled(each, "--summaries") for each in summaries or []),
+        summary_columns=columns_of(summary_columns),
         units=tuple(labelled(each, "--units") for each in units or []),
         orders=tuple(labelled(each, "--order") for each in order or []),
         references=tuple(references or ()),
@@ -341,4 +345,4 @@ def _progress() -> "Iterator[Progress]":
 def _values(given: Sequence[str]) -> tuple[str, ...]:
     """A single list with commas, or one value for each time that the option is given."""
     parts = given[0].split(",") if len(given) == 1 else given
-    return tuple(part.strip() for part in parts if part.strip())
+    return tuple(filter(None, map(one_spelling, parts)))

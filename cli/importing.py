@@ -71,7 +71,9 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 ) -> None:
     """Any table of documents: a row is a document, and rows of one set are summarised together."""
     from ..config import ColumnsSection
-    from ..corpora.tables import read_table, unit_of
+    from ..corpora.leftovers import leftover_in_sets
+    from ..corpora.table_files import unit_of
+    from ..corpora.tables import read_table
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
     skipped: dict[str, list[int]] | None = {} if skip_empty else None
@@ -80,6 +82,8 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
     for name in attribute:
         _say_values(sets, name)
+    if leftover := leftover_in_sets(sets, attribute):
+        say(f"warning: {leftover}")
     if skipped:
         from ..evaluation.pages.words import counted
 
@@ -379,7 +383,7 @@ def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split:
 
 
 def _say_values(sets: Sequence["DocumentSet"], attribute: str) -> None:
-    """Documents of each value, sets that have a single one, and a warning of values that are perhaps one."""
+    """Documents of each value, and sets that have a single one."""
     from ..evaluation.pages.words import counted, joined
 
     counts = Counter(document.attributes[attribute] for documents in sets for document in documents.documents)
@@ -387,12 +391,6 @@ def _say_values(sets: Sequence["DocumentSet"], attribute: str) -> None:
     shown = joined([f"{value!r} {count:,}" for value, count in counts.most_common()], MOST_VALUES)
     single = f"; {counted(n, 'set')} with one value alone" if n else ""
     say(f"{attribute}: {shown} documents{single}")
-    alike: dict[str, list[str]] = {}
-    for value in counts:
-        alike.setdefault(value.casefold(), []).append(repr(value))
-    for same in alike.values():
-        if len(same) > 1:
-            say(f"warning: {attribute} {joined(same)} differ by capitals alone and are taken for several values")
 
 
 def _say_left_out(left_out: Mapping[str, int]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..config import ColumnsSection
+from ..config import ColumnsSection, SummaryColumnsSection
 from ..errors import DataError, RecipeError
 from ..storage import listed
 from ..text import did_you_mean
@@ -47,16 +47,23 @@ def refuse_unknown_judges(names: Sequence[str], judges: Collection[str]) -> None
 
 def _columns(given: str) -> ColumnsSection:
     """ "set=thread,text=body" to name the columns; a column's name may contain a comma."""
-    keys = list(ColumnsSection.model_fields)
+    return ColumnsSection(**_named(given, list(ColumnsSection.model_fields), "set=COLUMN,text=COLUMN"))
+
+
+def _summary_columns(given: str) -> SummaryColumnsSection:
+    return SummaryColumnsSection(**_named(given, list(SummaryColumnsSection.model_fields), "text=COLUMN,id=COLUMN"))
+
+
+def _named(given: str, keys: Sequence[str], form: str) -> dict[str, str]:
     found = {}
     for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", given)):
         if key not in keys or not name:
             near = did_you_mean(key, keys) if key not in keys else "."
             raise typer.BadParameter(
-                f"{key!r} names no column{near} Write set=COLUMN,text=COLUMN; what can be named is {', '.join(keys)}."
+                f"{key!r} names no column{near} Write {form}; what can be named is {', '.join(keys)}."
             )
         found[key] = name
-    return ColumnsSection(**found)
+    return found
 
 
 def columns_option(panel: str | None = None) -> Any:
@@ -69,7 +76,19 @@ def columns_option(panel: str | None = None) -> Any:
     )
 
 
+def summary_columns_option(panel: str | None = None) -> Any:
+    """The option `--summary-columns`, shown under the name of this panel."""
+    return typer.Option(
+        parser=_summary_columns,
+        metavar="text=COLUMN,id=COLUMN",
+        help="Of files of summaries, which column or key has the summary and which the set's id. Default: a usual name (summary, "
+        "prediction, text, ...) if only one column can be it; id.",
+        rich_help_panel=panel,
+    )
+
+
 Columns = Annotated[ColumnsSection | None, columns_option()]
+SummaryColumns = Annotated[SummaryColumnsSection | None, summary_columns_option()]
 
 
 def labelled(given: str, option: str) -> tuple[str, Path]:

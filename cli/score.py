@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import DataError, RecipeError
-from .inputs import Columns, labelled
+from .inputs import Columns, SummaryColumns, labelled
 from .terminal import say, show
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
     ] = None,
     columns: Columns = None,
+    summary_columns: SummaryColumns = None,
     scope: Annotated[
         Literal["all", "side"],
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
@@ -78,7 +79,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, **known)
-    given = [given_candidates(str(path), sets, task) for _, path in files]
+    given = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
     for said in filter(None, replaced):
         say(said)
@@ -89,7 +90,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         _write(folder, found)
         section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
         recipe = found.recipe.model_copy(update={"corpus": section})
-        entries.append(given_entry(label, folder, recipe, found.candidates.groups, found))
+        entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
     compared = build_comparison(entries, [1])
     if is_several:
         made = page(compared)
@@ -98,6 +99,8 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         say(f"comparison: {out / PAGE}")
     else:
         show(terminal.fragment(given_means(compared)))
+        for warning in found.candidates.notes:
+            say(f"warning: {labels[0]}: {warning}")
         _say_counts(found)
         say(f"scores: {out / SCORES_TABLE}")
 

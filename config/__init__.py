@@ -16,7 +16,7 @@ from .needs import JudgeSection
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section
-from .task import ColumnsSection, CorpusSection, SplitSection, TaskSection
+from .task import ColumnsSection, CorpusSection, SplitSection, SummaryColumnsSection, TaskSection
 from .train import PACKED_ATTENTION, UNWEIGHTED, VARLEN_ATTENTION, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "RewardSection",
     "Section",
     "SplitSection",
+    "SummaryColumnsSection",
     "TaskSection",
     "ThinnedSection",
     "TrainSection",

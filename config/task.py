@@ -1,13 +1,16 @@
 """The documents, and what is asked of the model about them."""
 
 from operator import not_
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ..records import is_none
-from ..text import fold, repeated, some_of
+from ..text import fold, one_spelling, repeated, some_of
 from .section import Section
+
+# as documents have it, whatever spelling of the same look is written here
+AttributeValue = Annotated[str, AfterValidator(one_spelling)]
 
 
 class SplitSection(Section):
@@ -36,6 +39,15 @@ class ColumnsSection(Section):
     split: str | None = None
 
 
+class SummaryColumnsSection(Section):
+    """What the columns or keys of a file of summaries are called; None where they have one of the usual names."""
+
+    # the summary
+    text: str | None = None
+    # the set that it is of
+    id: str | None = None
+
+
 class CorpusSection(Section):
     """The documents, and which sides there are."""
 
@@ -47,7 +59,7 @@ class CorpusSection(Section):
     # social attribute by which documents are grouped
     attribute: str = "stance"
     # the attribute values that summaries are asked for; None takes every value of a set
-    sides: tuple[str, ...] | None = None
+    sides: tuple[AttributeValue, ...] | None = None
     train: SplitSection = SplitSection(split="train")
     test: SplitSection = SplitSection(split="test")
     # share of the topics that a seeded split holds back for the test, when the corpus names no split
@@ -70,7 +82,7 @@ class TaskSection(Section):
     template: str = "perspective"
     # attribute value -> what prompts and openings call it, a plural that can follow "the": {ban: supporters of the ban}. The
     # shipped templates then say "the supporters of the ban argue that"; values without a label stay as they are
-    labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
+    labels: dict[AttributeValue, str] = Field(default_factory=dict, exclude_if=not_)
     # words a summary opens with; {side} is the capitalised side, or its label; None asks for none, as scope: all does
     opening: str | None = "The {side}"
     # number of sentences asked for; None asks for none, as scope: all does. "natural", for scope: all, leaves the length open

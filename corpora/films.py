@@ -16,7 +16,7 @@ from ..storage import digest, listed_lines, shortened
 from ..text import fold
 from .entries import BuiltSets
 from .splits import joined
-from .tables import rows_of_form
+from .table_files import rows_of_form
 
 ATTRIBUTE = "verdict"
 VERDICTS = ("fresh", "rotten")

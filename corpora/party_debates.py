@@ -17,7 +17,7 @@ from ..records import Document, DocumentSet
 from ..storage import listed_lines, shortened
 from ..text import fold
 from .entries import BuiltSets
-from .tables import rows_of_form
+from .table_files import rows_of_form
 
 COLUMNS = ("speaker", "statement", "debate", "party")
 PARTIES = ("Democratic", "Republican")

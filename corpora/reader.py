@@ -6,6 +6,7 @@ one pass, not one pass a mistake.
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
@@ -27,12 +28,15 @@ from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged
 from .perspectivesumm.released import released_sets
-from .tables import is_table, read_table
+from .polisum import AnnotationItem
+from .table_files import is_table, refuse_office
+from .tables import array_rows, read_table, sets_of_rows
+from .values import refuse_alike
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
     "coverage-fairness JSON lines (objects with 'entity_id' and 'reviews'), tables with a row for each document (.csv, .tsv, "
-    ".parquet, or JSON lines); all but Parquet may be packed as .gz"
+    ".parquet, or JSON); all but Parquet may be packed as .gz"
 )
 
 
@@ -54,6 +58,7 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
                 sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
             else:
                 sets = read_document_sets(path, section.attribute)
+    refuse_alike(sets, [section.attribute], f"{section.path}: ")
     check_sides(sets, section)
     return sets
 
@@ -97,28 +102,32 @@ def read_any(
             "debates" those of a package, as in recipes, unless files are called so.
         attribute: social attribute that every document must have; None asks for none.
         columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
-            first has a key "text".
+            first has a key "text". A JSON array of objects is PerspectiveSumm's where they have "units", else a table.
         attributes: columns of a table that are social attributes.
 
     Raises:
-        DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
+        DataError: the file cannot be read, has none of these formats, or something in it is wrong, values of the attributes that
+            differ by capitals alone among it; every mistake is listed.
     """
+    sets = _read_any(path, attribute, columns, attributes)
+    refuse_alike(sets, attributes or filter(None, [attribute]), f"{path}: ")
+    return sets
+
+
+def _read_any(
+    path: Path, attribute: str | None, columns: ColumnsSection | None, attributes: Sequence[str]
+) -> list[DocumentSet]:
     if is_packaged(path):
         return read_packaged(str(path), attribute)
     path = file_of(path, DOCUMENTS)
+    refuse_office(path)
     text = "" if columns or is_table(path) else read_text(path)
     start = text.lstrip()[:1]
     keys = _keys_of_first(text) if start == "{" else frozenset()
     if columns or is_table(path) or "text" in keys:
         return read_table(path, columns or ColumnsSection(), attributes)
     if start == "[":
-        records = parse_json_of(path, text)
-        if records and isinstance(records[0], dict) and "stance" in records[0]:
-            raise DataError(
-                f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
-                "and give these"
-            )
-        return released_sets(records, path, attribute)
+        return _sets_of_array(path, parse_json_of(path, text), attribute, attributes)
     if "reviews" in keys:
         if attribute not in (None, UNNAMED):
             raise DataError(
@@ -130,6 +139,20 @@ def read_any(
     if start != "{":
         raise DataError(f"{path}: is not one of the formats of documents that can be read: {FORMATS}")
     return read_document_sets(path, attribute)
+
+
+def _sets_of_array(path: Path, records: Any, attribute: str | None, attributes: Sequence[str]) -> list[DocumentSet]:
+    first = records[0] if isinstance(records, list) and records else None
+    if not isinstance(first, dict) or "units" in first:
+        return released_sets(records, path, attribute)
+    if first.keys() >= AnnotationItem.model_fields.keys():
+        raise DataError(
+            f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
+            "and give these; if it is a table of yours, name its columns"
+        )
+    if "documents" in first and "text" not in first:
+        raise DataError(f"{path}: is a JSON array of document sets; write one of them a line, as JSON lines")
+    return sets_of_rows(array_rows(path, records), ColumnsSection(), attributes, source=str(path))
 
 
 def _keys_of_first(text: str) -> frozenset[str]:

@@ -4,12 +4,8 @@ Rows of a set may stand anywhere in the table. What is wrong with a table is rep
 lines that have it: a column of the wrong name is one mistake and not as many as there are rows.
 """
 
-import csv
-import math
-import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from io import StringIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,41 +13,29 @@ from pydantic import RootModel
 
 from ..config import ColumnsSection
 from ..errors import DataError
-from ..extras import need
 from ..records import Document, DocumentSet
-from ..storage import as_given, listed, listed_lines, numbered, read_numbered, read_text, shortened
-from ..text import did_you_mean, repeated, some_of
-
-# names of files that are tables whatever is in them
-TABLES = (".csv", ".tsv", ".parquet")
-SURPLUS = "has more cells than there are columns; put cells with commas in quotes"
-
-TOO_FEW = "has fewer cells than there are columns; write its empty cells, too, and put cells with commas in quotes"
+from ..storage import (
+    as_given,
+    listed,
+    listed_lines,
+    numbered,
+    parse_json_of,
+    read_numbered,
+    read_text,
+    shortened,
+)
+from ..text import did_you_mean, one_spelling, repeated, some_of
+from .cells import cell_text, lost_digits
+from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of
+from .values import alike_mistakes
 
 MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
 # how columns are named wherever a table is read
-NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python set=COLUMN, text=COLUMN"
-
-# a row's number, and its cells by column
-Row = tuple[int, Mapping[str, Any]]
+NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python load_documents(..., set=COLUMN, text=COLUMN)"
 
 
 class _JsonRow(RootModel[dict[str, Any]]):
     """A row that is a line of JSON."""
-
-
-def is_table(path: Path) -> bool:
-    """Whether the name of a file says that it is a table."""
-    return _kind(path) in TABLES
-
-
-def unit_of(path: Path) -> str:
-    """What the numbers of a table's rows count."""
-    return "row" if _kind(path) == ".parquet" else "line"
-
-
-def _kind(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 @as_given()
@@ -64,8 +48,8 @@ def read_table(
     """The document sets of a table, in order of first appearance.
 
     Args:
-        path: CSV (commas or semicolons) or TSV with a line of names on top, Parquet, or JSON lines of flat objects; all but
-            Parquet may be packed as .gz.
+        path: CSV (commas or semicolons) or TSV with a line of names on top, Parquet, or JSON lines of objects; all but
+            Parquet may be packed as .gz. A JSON array of such objects is one too.
         columns: what the columns are called.
         attributes: columns that are social attributes of the documents, under the same name; each row must have them.
         skipped: as of `sets_of_rows`.
@@ -74,30 +58,30 @@ def read_table(
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
         MissingExtra: the table is Parquet, and pyarrow is not installed.
     """
+    refuse_office(path)
     if is_table(path):
-        rows = table_rows(path, [columns.text])
-    else:
-        objects, mistakes = read_numbered(path, _JsonRow)
-        if mistakes:
-            raise DataError(listed_lines(path, mistakes))
-        rows = ((line, row.root) for line, row in objects)
-    return sets_of_rows(rows, columns, attributes, source=str(path), unit=unit_of(path), skipped=skipped)
+        return sets_of_rows(
+            table_rows(path, [columns.text]), columns, attributes, source=str(path), unit=unit_of(path), skipped=skipped
+        )
+    if (text := read_text(path)).lstrip().startswith("["):
+        records = parse_json_of(path, text)
+        return sets_of_rows(array_rows(path, records), columns, attributes, source=str(path), skipped=skipped)
+    objects, mistakes = read_numbered(path, _JsonRow)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    rows = ((line, row.root) for line, row in objects)
+    return sets_of_rows(rows, columns, attributes, source=str(path), unit="line", skipped=skipped)
 
 
-def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
-    """The rows of CSV, TSV or Parquet; the separator is the one that makes a column of that name.
+def array_rows(path: Path, records: Any) -> list[Row]:
+    """The elements of a JSON array as rows.
 
     Raises:
-        DataError, MissingExtra: as of `read_table`.
+        DataError: it is no array of objects.
     """
-    if _kind(path) != ".parquet":
-        yield from csv_rows(path, text_columns)
-        return
-    parquet = need("pyarrow.parquet", f"{path}: reading Parquet")
-    try:
-        yield from enumerate(parquet.read_table(path).to_pylist(), start=1)
-    except (need("pyarrow", "reading Parquet").ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
+    if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
+        raise DataError(f"{path}: is no JSON array of objects, each a row with a document")
+    return list(enumerate(records, start=1))
 
 
 def sets_of_rows(
@@ -112,7 +96,8 @@ def sets_of_rows(
     """The document sets of numbered rows, in order of first appearance.
 
     Args:
-        rows: each with its cells by column; None, "" and NaN are empty cells, and numbers become texts.
+        rows: each with its cells by column; None, "" and NaN are empty cells, and numbers and dates become texts. Columns that
+            are not named may hold anything.
         columns: what the columns are called.
         attributes: columns that are social attributes.
         source: what the rows come from, for errors.
@@ -121,34 +106,40 @@ def sets_of_rows(
             refuses them.
 
     Raises:
-        DataError: no attribute is named, there is no row, columns are absent or cells are wrong; all mistakes are listed.
+        DataError: no attribute is named, there is no row, columns are absent, cells are wrong, ids have lost digits, or values
+            differ by capitals alone; all mistakes are listed.
     """
     if not attributes:
         raise DataError(
-            f"{source}: is a table; name the column of its social attribute: attribute=COLUMN (--attribute COLUMN)"
+            f"{source}: is a table; name the column of its social attribute: --attribute COLUMN, in Python "
+            "load_documents(..., attribute=COLUMN), whose result is taken wherever documents are"
         )
     rows = list(rows)
     if not rows:
         raise DataError(f"{source}: has no rows; each row is a document")
     required = tuple(dict.fromkeys(filter(None, (columns.set, columns.text, columns.id, *attributes))))
-    _refuse_absent(rows, required, columns, source)
+    wanted = tuple(dict.fromkeys((*required, *filter(None, (columns.topic, columns.split)))))
+    _refuse_absent(rows, wanted, columns, source)
     wrong: dict[str, list[int]] = defaultdict(list)
     empty_in: dict[str, list[int]] = defaultdict(list)
     members: dict[str, list[Mapping[str, str]]] = {}
     for number, row in rows:
         if None in row:
             wrong[SURPLUS].append(number)
-        cells = {name: _cell(value) for name, value in row.items()}
-        broken = [name for name, text in cells.items() if text is None]
-        empty = [name for name in required if name not in broken and not (cells.get(name) or "").strip()]
-        for name in broken:
-            wrong[f"column {name!r} holds something that is not a text or a number"].append(number)
+        cells, broken = _cells(row, wanted)
+        for name, kind in broken.items():
+            wrong[f"column {name!r} holds {kind}, which is not a text or a number"].append(number)
+        empty = [name for name in required if name not in broken and not one_spelling(cells[name])]
         for name in empty:
             empty_in[name].append(number)
         if not broken and not empty:
-            full = {name: text or "" for name, text in cells.items()}
-            members.setdefault(full[columns.set].strip(), []).append(full)
+            members.setdefault(cells[columns.set].strip(), []).append(cells)
     mistakes = [f"{source}: {what} in {numbered(unit, lines)}" for what, lines in wrong.items()]
+    ids = {name: [row.get(name) for _, row in rows] for name in filter(None, (columns.set, columns.id))}
+    mistakes += [
+        f"{source}: column {name!r} holds {lost}" for name, values in ids.items() if (lost := lost_digits(values))
+    ]
+    mistakes += [f"{source}: {text}" for text in _alike_sets(members)]
     mistakes += [f"{source}: {text}" for name, mine in members.items() for text in _set_mistakes(name, mine, columns)]
     if skipped is None:
         mistakes += [
@@ -156,16 +147,37 @@ def sets_of_rows(
         ]
     else:
         skipped.update(empty_in)
+    sets = [] if mistakes else [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
+    mistakes += [f"{source}: {text}" for text in alike_mistakes(sets, attributes)]
     if mistakes:
         raise DataError(listed(mistakes))
-    if not members:
+    if not sets:
         raise DataError(f"{source}: has no row without an empty cell in {' or '.join(map(repr, required))}")
-    return [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
+    return sets
 
 
-def _refuse_absent(rows: Sequence[Row], required: Sequence[str], columns: ColumnsSection, source: str) -> None:
+def _cells(row: Mapping[str, Any], wanted: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The cells of these columns as texts, and by column what those are that cannot be; nobody looks at other columns."""
+    cells, broken = {}, {}
+    for name in wanted:
+        try:
+            cells[name] = cell_text(row.get(name))
+        except TypeError as error:
+            broken[name] = f"a {str(error).partition(' ')[0]}"
+    return cells, broken
+
+
+def _alike_sets(names: Iterable[str]) -> Iterator[str]:
+    """Sets whose names look the same; capitals may be all that tells two ids apart."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(one_spelling(name), []).append(name)
+    for same in (each for each in groups.values() if len(each) > 1):
+        yield f"sets {some_of([ascii(name) for name in same])} have names that look the same; write one of them"
+
+
+def _refuse_absent(rows: Sequence[Row], wanted: Sequence[str], columns: ColumnsSection, source: str) -> None:
     known = list(dict.fromkeys(str(name) for _, row in rows for name in row if name is not None))
-    wanted = dict.fromkeys((*required, *filter(None, (columns.topic, columns.split))))
     if absent := [name for name in wanted if name not in known]:
         is_usual = any(name in absent for name in {"set", "text"} - columns.model_fields_set)
         raise DataError(
@@ -173,51 +185,6 @@ def _refuse_absent(rows: Sequence[Row], required: Sequence[str], columns: Column
             + f"\nits columns are {', '.join(map(shortened, known))}; say which is the set, the text and the attribute"
             + (NAMED if is_usual else "")
         )
-
-
-def rows_of_form(path: Path, columns: Sequence[str]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
-    """The rows of a table of a known form by line, each with its cells of these columns, and what is wrong with other rows.
-
-    A row with too many or too few cells has a comma outside of quotes or lost one, so that its cells stand in wrong columns.
-
-    Raises:
-        StorageError: the file cannot be read.
-        DataError: it is no table, columns are missing, or there is no row.
-    """
-    rows = list(csv_rows(path, columns))
-    _refuse_absent_columns(rows, columns, path)
-    good, mistakes = [], []
-    for line, row in rows:
-        if None in row:
-            mistakes.append((line, SURPLUS))
-        elif None in row.values():
-            mistakes.append((line, TOO_FEW))
-        else:
-            good.append((line, [str(row[name]).strip() for name in columns]))
-    return good, mistakes
-
-
-def _refuse_absent_columns(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
-    """Refuse a table of a known form that lacks columns, or rows.
-
-    Raises:
-        DataError: columns are missing, or there is no row.
-    """
-    if not rows:
-        raise DataError(f"{path}: has no rows; its columns should be {', '.join(columns)}")
-    if absent := [name for name in columns if name not in rows[0][1]]:
-        has = ", ".join(shortened(name) for name in rows[0][1] if name is not None)
-        raise DataError(f"{path}: has no column {', '.join(map(repr, absent))}; its columns are {has}")
-
-
-def _cell(value: Any) -> str | None:
-    """A cell as text, "" for an empty one; None for what is not a text or a number."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        # whole numbers become floats where a column has empty cells
-        value = int(value)
-    return str(value) if isinstance(value, str | int | float) else None
 
 
 def _set_mistakes(name: str, rows: Sequence[Mapping[str, str]], columns: ColumnsSection) -> Iterator[str]:
@@ -245,38 +212,3 @@ def _document_set(
         ),
         split=(rows[0][columns.split].strip() or None) if columns.split else None,
     )
-
-
-def csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
-    """The rows of a CSV or TSV file with the lines that they begin at.
-
-    Args:
-        path: the file; .gz and .bz2 are unpacked.
-        text_columns: some of its columns, by which the separator is told.
-
-    Raises:
-        StorageError: the file cannot be read.
-        DataError: it is no table, or a column's name occurs twice.
-    """
-    text = read_text(path)
-    first = text.partition("\n")[0]
-    separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")
-    fitting = [s for s in separators if {*text_columns} & {*next(csv.reader([first], delimiter=s), ())}]
-    # the library refuses cells of more than 131,072 characters, and documents may be longer
-    usual = csv.field_size_limit(sys.maxsize)
-    try:
-        reader = csv.DictReader(
-            StringIO(text), delimiter=[*fitting, *separators][0], strict=True, skipinitialspace=True
-        )
-        if twice := repeated(filter(None, reader.fieldnames or ())):
-            raise DataError(f"{path}: column names occur more than once: {some_of(twice)}; rename them")
-        for row in reader:
-            # a cell in quotes may run over several lines
-            yield reader.line_num - sum(str(cell).count("\n") for cell in row.values()), row
-    except csv.Error as error:
-        raise DataError(
-            f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write one within a "
-            "cell twice"
-        ) from error
-    finally:
-        csv.field_size_limit(usual)

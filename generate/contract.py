@@ -59,7 +59,7 @@ class Checked:
     issues: tuple[str, ...]
 
 
-def check_output(contract: Contract, text: str) -> Checked:
+def check_output(contract: Contract, text: str, *, whole: bool = False) -> Checked:
     """The cleaned output and what is wrong with it; `preamble` and `trailing` are cleaned away and do no harm.
 
     Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`;
@@ -67,21 +67,22 @@ def check_output(contract: Contract, text: str) -> Checked:
     white space. A text that opens with another side's words is `wrong_side`, one that does not open as asked is
     `missing_opener`. One that says nothing behind its opening ("The Right argues that.") is `no_content`. More sentences than
     asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about n words are asked for, fewer than 0.4 n
-    are `few_words` and more than 2 n `many_words`.
+    are `few_words` and more than 2 n `many_words`. A `whole` text, which somebody else's system wrote, is checked as it stands:
+    nothing around it is taken off.
 
     Source: docs/papers.md#ri-contract.
     """
-    text = _unquoted(text.strip())
+    text = text.strip() if whole else _unquoted(text.strip())
     if not text:
         return Checked(ok=False, text="", issues=("empty",))
     issues: list[str] = []
     wrong_side = _opening_of(text, contract) in contract.other_openings
     if wrong_side:
         issues.append("wrong_side")
-    elif start := _preamble(text, contract):
+    elif not whole and (start := _preamble(text, contract)):
         text = text[start:]
         issues.append("preamble")
-    if cut := BLANK_LINE.search(text):
+    if not whole and (cut := BLANK_LINE.search(text)):
         text = text[: cut.start()]
         issues.append("trailing")
     text = fold(text)

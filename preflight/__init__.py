@@ -11,6 +11,7 @@ from functools import partial
 
 from ..config import Recipe
 from ..config.section import Check
+from ..corpora.leftovers import leftover_in_sets
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
 from ..resampling import LEAST_SETS
@@ -70,6 +71,9 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             # nothing that rests on the corpus can be looked at
             samples = {}
             mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
+        read = {each.document_set.id: each.document_set for requests in samples.values() for each in requests}
+        if leftover := leftover_in_sets(read.values(), [recipe.corpus.attribute]):
+            log.warning("key 'corpus.path': %s", leftover)
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)

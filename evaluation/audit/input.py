@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ...config import ColumnsSection
+from ...config import ColumnsSection, SummaryColumnsSection
 from ...corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from ...corpora.coverage import read_units
 from ...corpora.reader import read_any
 from ...corpora.reordered import read_places
 from ...corpora.summaries import read_summaries
+from ...corpora.summary_columns import USUAL
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...records import DocumentSet
@@ -28,8 +29,9 @@ class Wanted:
     attribute: str
     # what the columns of a table of documents are called; None where it is none, or they have the usual names
     columns: ColumnsSection | None = None
-    # label and file of each summaries file
+    # label and file of each summaries file, and what their columns or keys are called
     summaries: tuple[tuple[str, Path], ...] = ()
+    summary_columns: SummaryColumnsSection = USUAL
     # label and file of units that somebody split each system's summaries into; () lets them be found
     units: tuple[tuple[str, Path], ...] = ()
     # label of a system, and the file of the documents in the order in which they were summarised
@@ -130,7 +132,7 @@ def read_input(wanted: Wanted) -> AuditInput:
     systems = []
     for label, path in wanted.summaries:
         try:
-            summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing)
+            summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns)
             systems.append(
                 System(label, str(path), file_digest(file_of(path, SUMMARIES)), summaries, summaries.by_order)
             )
@@ -204,7 +206,7 @@ def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:
     if wanted.allow_missing:
         return ""
     try:
-        read_summaries(path, sets, allow_missing=True)
+        read_summaries(path, sets, allow_missing=True, columns=wanted.summary_columns)
     except EvenhandError:
         return ""
     return "; or give --allow-missing to leave sets without a summary out, counted"

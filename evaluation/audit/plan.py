@@ -18,7 +18,7 @@ from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...models import file_at_hand
 from ...resampling import LEAST_SETS, Bootstrap
-from ...text import did_you_mean
+from ...text import did_you_mean, one_spelling
 from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "order", "tone", "opinions", "word-lists")
@@ -131,7 +131,7 @@ def read_target(text: str, values: Sequence[str]) -> Target:
     weights: dict[str, float] = {}
     mistakes = []
     for part in text.split(","):
-        name, equals, number = (piece.strip() for piece in part.rpartition("="))
+        name, equals, number = map(one_spelling, part.rpartition("="))
         if not equals or not _is_weight(number):
             mistakes.append(f"{part.strip()!r} is not VALUE=WEIGHT with a weight above 0")
         elif name not in values:

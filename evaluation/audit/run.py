@@ -26,7 +26,7 @@ DRAWN = tuple(asdict(Bootstrap()))
 OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
-KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing")
+KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns")
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
 

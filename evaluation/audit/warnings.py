@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
+from ...corpora.summaries import BY_ORDER
 from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.words import WordMatcher
@@ -105,8 +107,12 @@ def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
 
 def _of_sets(given: AuditInput) -> Iterator[str]:
     if by_order := [system.label for system in given.systems if system.by_order]:
-        yield f"{', '.join(by_order)}: without ids, so that summaries were matched with the document sets by their order."
+        yield f"{', '.join(by_order)}: {BY_ORDER}"
+    if leftover := leftover_in_sets(given.sets, [given.attribute]):
+        yield leftover
     for system in given.systems:
+        if leftover := leftover_in_summaries(system.summaries):
+            yield f"{system.label}: {leftover}"
         if empty := sum(not text.strip() for text in system.summaries.values()):
             yield (
                 f"{system.label}: {empty:,} of {len(system.summaries):,} summaries are empty; they are left out of every "

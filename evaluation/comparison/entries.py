@@ -59,6 +59,8 @@ class Entry:
     round: int | None = None
     # folder of summaries that were made elsewhere; None of a phase's candidates
     given: Path | None = None
+    # what is to be known of them
+    notes: tuple[str, ...] = ()
 
     @property
     def recipe(self) -> Recipe:

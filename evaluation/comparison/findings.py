@@ -265,6 +265,7 @@ def _of_pair(test: PairedTest) -> str:
 
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
+    yield from entry.notes
     yield from overlap_warnings(entry.recipe, entry.output.signatures)
     yield from stage_warnings(entry.output.phase)
     n_candidates = entry.output.ranked.n_candidates

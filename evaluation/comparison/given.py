@@ -26,7 +26,12 @@ SCORED = replace(COMPARISON, what="score", is_ours=_is_of_given)
 
 
 def given_entry(
-    label: str, folder: Path, recipe: Recipe, answered: Iterable[Answered], judgements: Iterable[Judgement]
+    label: str,
+    folder: Path,
+    recipe: Recipe,
+    answered: Iterable[Answered],
+    judgements: Iterable[Judgement],
+    notes: Sequence[str] = (),
 ) -> Entry:
     """An entry of judged summaries.
 
@@ -36,6 +41,7 @@ def given_entry(
         recipe: says which judges made the judgements, of which documents.
         answered: every request.
         judgements: of all summaries by all judges, of one signature each.
+        notes: what is to be known of the summaries.
     """
     signatures: dict[str, str] = {}
     scores = defaultdict[str, dict[str, float | None]](dict)
@@ -61,4 +67,4 @@ def given_entry(
     # where there are no receipts of stages to read
     phase = open_phase(recipe.model_copy(update={"output": folder}), BASE)
     output = policy_output(phase, groups(), signatures, compared)
-    return Entry(label, output, None, run=label, given=folder)
+    return Entry(label, output, None, run=label, given=folder, notes=tuple(notes))

@@ -221,3 +221,53 @@ def test_documents_without_the_only_attribute_are_told_and_not_met_later():
         evenhand.generate(evenhand.load_documents(sets), "none", backend="scripted")
     with pytest.raises(DataError, match=r"document '2' has no attribute 'side'"):
         evenhand.load_documents(sets, "side")
+
+
+def test_tables_are_taken_wherever_documents_are(rows):
+    pandas = pytest.importorskip("pandas")
+    documents = evenhand.load_documents(rows, "side")
+    expected = evenhand.generate(documents, "none", backend="scripted", n=1)
+    texts = {each.id: "Trams are what they differ on." for each in documents}
+    frame = pandas.DataFrame({"id": list(texts), "generated_text": list(texts.values())})
+    for table in (rows, pandas.DataFrame(rows)):
+        made = evenhand.generate(table, "none", backend="scripted", n=1, attribute="side")
+        assert list(made) == list(expected)
+        for summaries in (texts, frame, frame.rename(columns={"generated_text": "what"})):
+            columns = {"text": "what"} if "what" in summaries else None
+            judged = evenhand.judge(
+                summaries, {"words": {"kind": "length"}}, table, attribute="side", summary_columns=columns
+            )
+            assert [row["words"] for row in judged.rows()] == [6.0] * 3
+        found = evenhand.audit(table, {"mine": frame}, "side", measures="value-shares", matcher="words", resamples=200)
+        assert [each.label for each in found.found.systems] == ["mine"]
+
+
+def test_a_table_without_its_attribute_is_told_what_takes_it(rows):
+    for call in (
+        lambda: evenhand.generate(rows, "none", backend="scripted"),
+        lambda: evenhand.judge(["Fine."] * 3, JUDGES, rows),
+        lambda: evenhand.load_documents(rows),
+    ):
+        with pytest.raises(
+            DataError, match=r"load_documents\(\.\.\., attribute=COLUMN\), whose result is taken wherever"
+        ):
+            call()
+
+
+def test_summaries_that_go_by_order_and_leftovers_are_warned_of(documents, caplog):
+    evenhand.judge(["Fine.", "[deleted]", "Good."], JUDGES, documents)
+    assert [each.partition(":")[0] for each in caplog.messages] == ["summaries"] * 2
+    assert "without ids" in caplog.messages[0] and "'[deleted]' 1" in caplog.messages[1]
+
+
+def test_a_contract_is_checked_on_the_whole_text(documents):
+    texts = [
+        {"id": f"{each.id}/{side}", "summary": f"The {side.capitalize()} argues that trams matter.\n\nAnd so on."}
+        for each in documents
+        for side in ("ban", "allow")
+    ]
+    judged = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side"})
+    assert {row["contract"] for row in judged.rows()} == {0.0}
+    assert {each.issues for each in judged.candidates} == {("multi_sentence",)}
+    two = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side", "sentences": 2})
+    assert {row["contract"] for row in two.rows()} == {1.0}

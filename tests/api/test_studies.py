@@ -164,3 +164,17 @@ def test_changes_of_a_recipe_may_be_paths(tmp_path):
 def test_recipes_without_a_name_are_told_what_they_lack(tmp_path):
     with pytest.raises(RecipeError, match="name"):
         evenhand.compare([{key: value for key, value in RECIPE.items() if key != "name"}], tmp_path)
+
+
+def test_leftovers_and_columns_of_an_audit(documents):
+    rows = [{"name": each.id, "summary": "A reference of it.", "prediction": "[removed]"} for each in documents]
+    with pytest.raises(DataError, match=r"summaries 'mine': summaries: has several texts"):
+        evenhand.audit(documents, {"mine": rows}, **FAST)
+    columns = {"text": "prediction", "id": "name"}
+    found = evenhand.audit(documents, {"mine": rows[::-1]}, summary_columns=columns, **FAST)
+    (said,) = (each for each in found.found.warnings if "may be what a spreadsheet" in each)
+    assert said.startswith(
+        "mine: 3 summaries may be what a spreadsheet or a platform left in place of a text: '[removed]' 3."
+    )
+    with pytest.raises(DataError, match="summary_column' is not known; did you mean 'summary_columns'"):
+        evenhand.audit(documents, {"mine": rows}, summary_column=columns, **FAST)

@@ -28,13 +28,20 @@ def test_table(tmp_path):
     assert "1 document sets; 2 documents" in done.output
 
 
-def test_a_table_tells_its_values_sets_of_one_and_names_that_differ_by_capitals(tmp_path):
+def test_a_table_tells_its_values_and_sets_of_one_and_names_that_differ_by_capitals_are_refused(tmp_path):
     source = tmp_path / "docs.csv"
-    source.write_text("topic,side,text\nTrams,ban,Loud.\nTrams,Ban,Slow.\nTrams,ban,Old.\nBikes,allow,Clean.\n")
+    source.write_text(
+        "topic,side,text\nTrams,ban,Loud.\nTrams,ban\u200b,[removed]\nTrams, ban,Old.\nBikes,allow,Clean.\n"
+    )
     columns = ("--set", "topic", "--text", "text", "--attribute", "side")
     said = run("table", source, *columns, "--out", tmp_path / "sets.jsonl").output.splitlines()
-    assert said[1] == "side: 'ban' 2, 'Ban' 1 and 'allow' 1 documents; 1 set with one value alone"
-    assert said[2] == "warning: side 'ban' and 'Ban' differ by capitals alone and are taken for several values"
+    assert said[1] == "side: 'ban' 3 and 'allow' 1 documents; 2 sets with one value alone"
+    assert said[2].startswith("warning: 1 document or value may be what a spreadsheet or a platform left")
+    source.write_text("topic,side,text\nTrams,ban,Loud.\nTrams,Ban,Slow.\nTrams,ban,Old.\nBikes,allow,Clean.\n")
+    with pytest.raises(
+        DataError, match=r"values of 'side' differ only by capitals: 'ban' \(2 documents\), 'Ban' \(1\);"
+    ):
+        run("table", source, *columns, "--out", tmp_path / "others.jsonl")
 
 
 def test_rows_of_a_table_with_empty_cells_are_left_out_and_told(tmp_path):

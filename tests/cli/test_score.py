@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import evenhand
 from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
@@ -270,3 +271,72 @@ def test_summaries_that_do_not_fit_write_nothing(tmp_path):
     with pytest.raises(DataError, match="nowhere"):
         score(tmp_path, "--summaries", path)
     assert not (tmp_path / "out").exists()
+
+
+# summaries as chat models write them
+WRITTEN = {
+    "paragraphs": "Opinions on it are divided.\n\nSome find it cheap.\n\nOthers find it dear.",
+    "heading and list": "## Summary\n\n- For: it is cheap, and it is fast.\n- Against: it is dear.",
+    "announced": "Here is the summary:\n\nIt is cheap and dear.",
+    "quoted": '"It is cheap", they say, and "it is dear"',
+    "in quotes": "\u201cIt is cheap and dear.\u201d",
+    "sections": "In favour:\nIt is cheap.\n\nAgainst:\nIt is dear.\n\n",
+    "windows": "It is cheap.\r\n\r\nIt is dear.",
+}
+
+
+def test_summaries_from_elsewhere_are_judged_whole_and_read_in_one_way_everywhere(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    documents, path, out = tmp_path / "docs.jsonl", tmp_path / "mine.jsonl", tmp_path / "out"
+    texts = {each.id: text for each, text in zip(sets, WRITTEN.values(), strict=False)}
+    mine = sets[: len(texts)]
+    documents.write_text("\n".join(each.model_dump_json() for each in mine))
+    path.write_text("".join(json.dumps({"id": name, "summary": text}) + "\n" for name, text in texts.items()))
+    whole = {name: text.strip() for name, text in texts.items()}
+    two = ("--documents", documents, "--summaries", f"one={path}", "--summaries", f"other={path}")
+    assert score(tmp_path, *two).exit_code == 0
+    with (out / "one" / "scores.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["set"]: row["text"] for row in rows} == whole
+    for given in (path, out / "one", out / "one" / "candidates.jsonl", out / "other" / "best.jsonl"):
+        assert {name: text.strip() for name, text in read_summaries(given, mine).items()} == whole
+    judged = evenhand.judge(path, {"words": {"kind": "length"}}, mine, attribute="sentiment")
+    assert {row["set"]: row["text"] for row in judged.rows()} == whole
+    # as many words as the same text has in one paragraph
+    folded = evenhand.judge([" ".join(text.split()) for text in texts.values()], {"words": {"kind": "length"}}, mine)
+    assert [row["words"] for row in judged.rows()] == [row["words"] for row in folded.rows()]
+    assert [float(row["words"]) for row in rows] == [row["words"] for row in folded.rows()]
+    page = tmp_path / "page.html"
+    systems = ("--system", f"a={out / 'one'}", "--system", f"b={out / 'other'}")
+    assert CliRunner().invoke(app, ["human", "page", *systems, "--out", str(page)]).exit_code == 0
+    (sheet,), _ = read_sheets(page.with_suffix(".json"))
+    assert {item.set_id: {each.text for each in item.summaries} for item in sheet.items} == {
+        name: {text} for name, text in whole.items()
+    }
+
+
+def test_a_file_without_ids_is_warned_of_and_what_is_left_over_is_counted(tmp_path, two, sets):
+    path = tmp_path / "lines.txt"
+    path.write_text("nan\n" + "They differ.\n" * 11)
+    said = " ".join(score(tmp_path, *two[:2], "--summaries", path).output.split())
+    assert "warning: lines: without ids, so that summaries were matched with the document sets by their order." in said
+    assert "warning: lines: 1 summary may be what a spreadsheet or a platform left in place of a text: 'nan' 1." in said
+    score(tmp_path, *two, "--summaries", path, "--out", tmp_path / "several")
+    warnings = json.loads((tmp_path / "several" / "comparison.json").read_text())["warnings"]
+    assert sum("lines: without ids" in each or "lines: 1 summary may be" in each for each in warnings) == 2
+
+
+def test_the_columns_of_summaries_are_named(tmp_path, two, sets):
+    path = tmp_path / "mine.csv"
+    rows = [f"{each.id},The reference of it.,What the system wrote of it.\n" for each in reversed(sets[:12])]
+    path.write_text("product,summary,prediction\n" + "".join(rows))
+    given = (*two[:2], "--summaries", path)
+    with pytest.raises(DataError, match=r"several texts: 'summary' .*'prediction' .*--summary-columns text=COLUMN"):
+        score(tmp_path, *given)
+    with pytest.raises(DataError, match=r"holds ids of document sets, .*--summary-columns id=product"):
+        score(tmp_path, *given, "--summary-columns", "text=prediction")
+    assert score(tmp_path, *given, "--summary-columns", "text=prediction,id=product").exit_code == 0
+    table = list(csv.DictReader((tmp_path / "out" / "scores.csv").open()))
+    assert {row["text"] for row in table} == {"What the system wrote of it."}
+    for wrong in ("txt=prediction", "text", "set=product"):
+        assert score(tmp_path, *given, "--summary-columns", wrong).exit_code == 2

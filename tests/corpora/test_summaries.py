@@ -53,8 +53,8 @@ FORMS = {
         *[{"request_id": f"{name}/all", "prediction": text} for name, text in TEXTS.items()]
     ),
     "entity_id, another order": lines(*[{"entity_id": name, "text": TEXTS[name]} for name in "cab"]),
-    "with the source's text beside": lines(
-        *[{"id": name, "text": "source", "summary": text} for name, text in TEXTS.items()]
+    "with the source beside": lines(
+        *[{"id": name, "source": "Read.", "summary": text} for name, text in TEXTS.items()]
     ),
     "array": json.dumps([{"id": name, "summary": TEXTS[name]} for name in "cab"]),
     "array of strings": json.dumps(list(TEXTS.values())),
@@ -238,16 +238,16 @@ def test_the_released_predictions_go_with_their_sets(perspectivesumm):
 
 def test_missing_sets_are_one_line_after_the_causes_in_the_order_of_the_sets(tmp_path):
     sets = [a_set(f"s{number}") for number in range(1500, 0, -1)]
-    path = write(tmp_path, lines({"id": "S1", "summary": "One."}, {"id": "S2", "summary": "Two."}))
+    path = write(tmp_path, lines({"id": "x1", "summary": "One."}, {"id": "x2", "summary": "Two."}))
     assert mistakes_of(path, sets) == [
-        f"{path}:1: no document set has the id 'S1'; the documents' ids are like 's1500'",
-        f"{path}:2: no document set has the id 'S2'; the documents' ids are like 's1500'",
+        f"{path}:1: no document set has the id 'x1'; the documents' ids are like 's1500'",
+        f"{path}:2: no document set has the id 'x2'; the documents' ids are like 's1500'",
         f"{path}: has no summary of 's1500', 's1499', 's1498', 's1497', 's1496' and 1495 more; "
         'add it ("" if it is empty) or take the set out',
     ]
 
 
-@pytest.mark.parametrize("given", [2.0, ["a"], None, True, {"a": 1}])
+@pytest.mark.parametrize("given", [2.5, ["a"], None, True, {"a": 1}])
 def test_an_id_that_is_no_id_is_refused_and_the_file_does_not_go_by_order(tmp_path, given):
     path = write(tmp_path, lines(*[{"id": given, "summary": "One."}] * 3))
     found = mistakes_of(path)
@@ -308,7 +308,7 @@ def test_an_object_without_a_text_is_no_text_and_not_missing(tmp_path):
 
 
 def test_a_single_record_with_another_text_key_is_told_of_that_key(tmp_path):
-    found = mistakes_of(write(tmp_path, '{"id": "a", "output": "One."}'), SETS[:1])
+    found = mistakes_of(write(tmp_path, '{"id": "a", "outcome": "One."}'), SETS[:1])
     assert "has no text; name it by one of summary, prediction, text" in found[0]
 
 

@@ -169,3 +169,13 @@ def test_a_type_that_the_processor_converts_is_told_with_the_key_that_changes_it
     values = recipe(tmp_path, {"grade": grade}).model_dump(mode="json", exclude_none=True)
     made = Recipe.model_validate(values | {"model": model, "generate": {"backend": "vllm", "plans": {"plain": {}}}})
     assert named.slow_on_this_processor(made) == told
+
+
+def test_cells_that_a_spreadsheet_left_among_the_documents_are_one_warning(tmp_path, caplog):
+    values = recipe(tmp_path, {"mine": {"kind": "length"}}).model_dump(mode="json")
+    rows = [f"t{k},{side},{'nan' if k < 3 else 'Fine.'}\n" for k in range(8) for side in ("left", "right")]
+    (tmp_path / "docs.csv").write_text("set,stance,text\n" + "".join(rows))
+    corpus = {"path": str(tmp_path / "docs.csv"), "attribute": "stance", "test": {"split": None}, "test_share": 0.75}
+    preflight(Recipe.model_validate(values | {"corpus": corpus}))
+    (said,) = (each for each in caplog.messages if "a spreadsheet or a platform left" in each)
+    assert said.startswith("key 'corpus.path': ") and "'nan'" in said

@@ -1,0 +1,52 @@
+"""Attribute values that people write in two ways: what differs by capitals alone is no side of its own."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..errors import DataError
+from ..records import DocumentSet
+from ..storage import listed, shortened
+from ..text import some_of, spelling_key
+
+
+def alike_mistakes(sets: Sequence[DocumentSet], attributes: Iterable[str] = ()) -> list[str]:
+    """A mistake for each group of values of an attribute that differ by capitals alone, with the documents of each.
+
+    Args:
+        sets: the document sets; other differences that nobody sees are gone from their values.
+        attributes: those that the sets are grouped by; without any, the only one that they have.
+    """
+    return [text for name, counts in _counts(sets, attributes).items() for text in _alike(name, counts)]
+
+
+def refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str] = (), place: str = "") -> None:
+    """Refuse what `alike_mistakes` finds; `place` is where the sets are from, to begin each mistake with: "docs.csv: ".
+
+    Raises:
+        DataError: values differ by capitals alone; all are listed.
+    """
+    if mistakes := alike_mistakes(sets, attributes):
+        raise DataError(listed([f"{place}{text}" for text in mistakes]))
+
+
+def _counts(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> Mapping[str, Counter[str]]:
+    """By attribute, the documents of each value."""
+    named = list(attributes)
+    if not named:
+        known = dict.fromkeys(name for each in sets for document in each.documents for name in document.attributes)
+        named = list(known) if len(known) == 1 else []
+    return {
+        name: Counter(d.attributes[name] for each in sets for d in each.documents if name in d.attributes)
+        for name in named
+    }
+
+
+def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
+    groups: dict[str, list[str]] = {}
+    for value in counts:
+        groups.setdefault(spelling_key(value), []).append(value)
+    for same in (values for values in groups.values() if len(values) > 1):
+        documents = [f"{counts[value]:,}" for value in same]
+        documents[0] += " document" if documents[0] == "1" else " documents"
+        shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(same, documents, strict=True)])
+        yield f"values of {attribute!r} differ only by capitals: {shown}; write one of them"
