@@ -1,7 +1,7 @@
 """NLTK's data, found where they were put, and the tokens that N-gram matching compares.
 
-`evenhand models fetch nltk` puts the data into evenhand's cache, where they are found first; then NLTK's own search path counts. If
-`EVENHAND_NLTK` names a folder, it alone counts, and what is not there is absent. Nothing is downloaded on the way.
+`evenhand models fetch nltk` puts the data into evenhand's cache, where they are found first; then NLTK's own search path counts.
+If `EVENHAND_NLTK` names a folder, it alone counts, and what is not there is absent. Nothing is downloaded on the way.
 
 Tokens are lower case, not stop words, lemmatized and stemmed. Every step matters for published numbers: stop words of all
 languages (English ones alone move the binary unfair rate by up to 2.5 points), each token tagged alone, lemma before stem. They
