@@ -53,7 +53,9 @@ def reason(name: str) -> str:
 def data_folder(name: str) -> Path | None:
     """A folder of the test data; None where it is not there."""
     named = os.environ.get(SETTING, "")
-    return Path(named, name) if named and Path(named, name).is_dir() else None
+    # tests work in folders of their own
+    folder = Path(named).absolute() / name
+    return folder if named and folder.is_dir() else None
 
 
 def nltk_data() -> Path | None:
