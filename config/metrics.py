@@ -63,7 +63,8 @@ class BertScoreJudge(MetricSection):
 class SplittingMetricSection(MetricSection):
     """A metric that reads texts sentence by sentence, each of which the text is to support."""
 
-    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
+    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data, which
+    # `evenhand models fetch nltk` gets
     splitter: SplitterName = "sentencex"
 
     @property

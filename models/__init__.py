@@ -6,6 +6,7 @@
 | embedded | the registry of models that packages carry, with their hashes | nothing |
 | assemble | makes these, or says what they lack | nothing |
 | joining | makes them out of their parts | nothing |
+| nltk_data | makes NLTK's data out of packages | pip, setuptools |
 | hub | the hub's files of them | huggingface_hub |
 | gguf | makes folders of GGUF files | gguf, transformers |
 | states | what is there of the registry's models | nothing |

@@ -1,5 +1,6 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
+import contextlib
 import os
 import sys
 from collections import Counter
@@ -12,6 +13,7 @@ import hypothesis
 import needs
 import pytest
 
+from evenhand.errors import EvenhandError
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
 from evenhand.runfolder.processes import share_processor
 
@@ -33,9 +35,29 @@ CHAT_TEMPLATE = (
 
 
 def pytest_configure() -> None:
-    """Name NLTK's data in $EVENHAND_NLTK, where tests look whether it is here."""
-    if found := needs.nltk_data():
-        os.environ["EVENHAND_NLTK"] = found
+    """Name NLTK's data in $EVENHAND_NLTK, for all processes that tests start."""
+    with contextlib.suppress(EvenhandError):  # which is the reason why tests are skipped
+        if folder := needs.nltk_data():
+            os.environ["EVENHAND_NLTK"] = str(folder)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The fixture of a need's name is a need, too; `-m data` selects the tests of data that $EVENHAND_TEST_DATA may name."""
+    for name in set(needs.NEEDS).intersection(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.needs(name))
+    if any(needs.NEEDS[name].is_data for name in _needs_of(item)):
+        item.add_marker("data")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs what cannot be had, with the reason."""
+    if reasons := list(filter(None, map(needs.reason, _needs_of(item)))):
+        pytest.skip("; ".join(reasons))
+
+
+def _needs_of(item: pytest.Item) -> list[str]:
+    return sorted({name for mark in item.iter_markers("needs") for name in mark.args})
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -48,33 +70,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def polisum() -> Path:
-    """Folder of the PoliSum development files, which may not be shipped: $EVENHAND_POLISUM, or the test is skipped."""
-    place = os.environ.get("EVENHAND_POLISUM", "")
-    folder = Path(place) if place else needs.BESIDE / "polisum"
-    if not folder.is_dir():
-        pytest.skip("needs the PoliSum development files; set EVENHAND_POLISUM to their folder")
-    return folder
+def polisum() -> Path | None:
+    """Folder of the PoliSum development files, which may not be shipped."""
+    return needs.data_folder("polisum")
 
 
 @pytest.fixture(scope="session")
-def perspectivesumm() -> Path:
-    """Folder of PerspectiveSumm's Yelp sets, not shipped: $EVENHAND_PERSPECTIVESUMM, or the test is skipped."""
-    place = os.environ.get("EVENHAND_PERSPECTIVESUMM", "")
-    folder = Path(place) if place else needs.BESIDE / "perspectivesumm"
-    if not folder.is_dir():
-        pytest.skip("needs PerspectiveSumm's Yelp sets; set EVENHAND_PERSPECTIVESUMM to their folder")
-    return folder
+def perspectivesumm() -> Path | None:
+    """Folder of PerspectiveSumm's Yelp sets, which are not shipped."""
+    return needs.data_folder("perspectivesumm")
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A browser for all tests of a file; playwright's event loop would be in the way of other files' loops."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    with playwright.sync_playwright() as started:
-        path = needs.chromium(started.chromium.executable_path)
-        if path is None:
-            pytest.skip("needs Chromium: python tests/needs.py")
+    from playwright.sync_api import sync_playwright
+
+    path = needs.chromium()
+    with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()

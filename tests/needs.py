@@ -1,8 +1,8 @@
-"""What tests need besides packages: Chromium, NLTK's data and SLURM. `python tests/needs.py` gets what is not here.
+"""What tests need besides packages: one table, which says of each need where it is and how it is got.
 
-Chromium is the system's, or the one that playwright keeps. As root with apt-get the system's is installed, otherwise playwright's
-is downloaded. NLTK's data is what $EVENHAND_NLTK names, an archive beside the checkout, or what NLTK's downloader put into the
-environment. SLURM is the system's, installed as root with apt-get; without it the tests of a real cluster are skipped.
+A test says `@pytest.mark.needs("nltk")`, or takes the fixture of a need's name; where it cannot be had the test is skipped with
+the reason. `python tests/needs.py` gets what is not here, each need by itself. Data that may not be shipped is got by nobody: the
+folder that $EVENHAND_TEST_DATA names may have it. NLTK's data may be there, too; else it comes out of packages.
 """
 
 import os
@@ -10,53 +10,115 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
+import slurm_cluster
 from filelock import FileLock
 
-ROOT = Path(__file__).parents[1]
-# test data that may not be shipped is looked for beside the checkout, where no variable names it
-BESIDE = ROOT.parent / "shared" / "data"
-ARCHIVE = BESIDE / "nltk" / "nltk_data_min.tar.xz"
-UNPACKED = ROOT / ".pytest_cache" / "nltk"
-DOWNLOADED = Path(sys.prefix) / "nltk_data"
-RESOURCES = ("punkt_tab", "averaged_perceptron_tagger_eng", "wordnet", "stopwords", "vader_lexicon")
+from evenhand.errors import EvenhandError
+from evenhand.fairness.groups.tokens import PLACES, open_nltk
+from evenhand.models.nltk_data import fetch_nltk, nltk_folder
+
+SETTING = "EVENHAND_TEST_DATA"
+UNPACKED = Path(__file__).parents[1] / ".pytest_cache" / "nltk"
+BY_COMMAND = "python tests/needs.py"
 
 
-def nltk_data() -> str | None:
-    """Folder of NLTK's data; None where there is none."""
+@dataclass(frozen=True)
+class Need:
+    """Something from outside."""
+
+    # as reasons name it
+    what: str
+    # why it is not here; "" where it is
+    lacking: Callable[[], str]
+    # None of data that is not shipped
+    get: Callable[[], object] | None = None
+    # whether the folder that $EVENHAND_TEST_DATA names may have it
+    is_data: bool = False
+
+
+@cache
+def reason(name: str) -> str:
+    """Why a test that has this need is skipped; "" where it is not."""
+    need = NEEDS[name]
+    why = need.lacking()
+    return why and f"needs {need.what}: {why}"
+
+
+def data_folder(name: str) -> Path | None:
+    """A folder of the test data; None where it is not there."""
+    named = os.environ.get(SETTING, "")
+    # tests work in folders of their own
+    folder = Path(named).absolute() / name
+    return folder if named and folder.is_dir() else None
+
+
+def nltk_data() -> Path | None:
+    """Folder of NLTK's data: what $EVENHAND_NLTK names, the test data's, or evenhand's cache; None where there is none.
+
+    Raises:
+        EvenhandError: what is in the cache is damaged.
+    """
     if named := os.environ.get("EVENHAND_NLTK"):
-        return named
-    if not ARCHIVE.is_file():
-        return str(DOWNLOADED) if DOWNLOADED.is_dir() else None
+        return Path(named)
+    archives = sorted(folder.glob("*.tar.*")) if (folder := data_folder("nltk")) else []
+    return _unpacked(archives[0]) if archives else folder or nltk_folder()
+
+
+def chromium() -> Path | None:
+    """Path of a browser, the system's or the one that playwright keeps; None where there is none."""
+    from playwright.sync_api import sync_playwright
+
+    for name in ("chromium", "google-chrome", "chromium-browser"):
+        if program := shutil.which(name):
+            return Path(program)
+    with sync_playwright() as started:
+        place = Path(started.chromium.executable_path)
+    return place if place.is_file() else None
+
+
+def _unpacked(archive: Path) -> Path:
     UNPACKED.mkdir(parents=True, exist_ok=True)
     with FileLock(UNPACKED / ".lock"):
         done = UNPACKED / ".unpacked"
         if not done.exists():
-            with tarfile.open(ARCHIVE) as archive:
-                archive.extractall(UNPACKED, filter="data")
+            with tarfile.open(archive) as opened:
+                opened.extractall(UNPACKED, filter="data")
             done.touch()
     (folder,) = (path for path in UNPACKED.iterdir() if path.is_dir())
-    return str(folder)
+    return folder
 
 
-def chromium(kept: str) -> str | None:
-    """Path of a browser; None where there is none.
+def _nltk_is_lacking() -> str:
+    try:
+        if folder := nltk_data():
+            open_nltk("a test", tuple(PLACES), folder)
+    except EvenhandError as error:
+        return str(error)
+    return "" if folder else BY_COMMAND
 
-    Args:
-        kept: where playwright would keep its own.
-    """
-    found = (shutil.which(name) for name in ("chromium", "google-chrome", "chromium-browser"))
-    return next(filter(None, found), kept if Path(kept).is_file() else None)
+
+def _chromium_is_lacking() -> str:
+    if find_spec("playwright") is None:
+        return "pip install playwright"
+    return "" if chromium() else BY_COMMAND
+
+
+def _slurm_is_lacking() -> str:
+    absent = slurm_cluster.missing()
+    return f"{', '.join(absent)} not here; as root, {BY_COMMAND}" if absent else ""
+
+
+def _folder_is_lacking(name: str) -> Callable[[], str]:
+    return lambda: "" if data_folder(name) else f"it is not in {name}/ of the folder that {SETTING} names"
 
 
 def _get_chromium() -> None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        here = chromium(started.chromium.executable_path)
-    if here:
-        return
     if _may_install():
         _install("chromium", "fonts-liberation")
     else:
@@ -64,7 +126,7 @@ def _get_chromium() -> None:
 
 
 def _get_slurm() -> None:
-    if _may_install() and not shutil.which("slurmctld"):
+    if _may_install():
         _install("slurm-wlm", "munge")
 
 
@@ -78,15 +140,30 @@ def _install(*packages: str) -> None:
         subprocess.run([program, *words], env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, check=True)
 
 
-def _get_nltk_data() -> None:
-    if nltk_data() is None:
-        from nltk import download
+NEEDS = {
+    "chromium": Need("Chromium", _chromium_is_lacking, _get_chromium),
+    "nltk": Need("NLTK's data", _nltk_is_lacking, fetch_nltk, is_data=True),
+    "slurm": Need("a SLURM cluster", _slurm_is_lacking, _get_slurm),
+    "polisum": Need("PoliSum's development files", _folder_is_lacking("polisum"), is_data=True),
+    "perspectivesumm": Need("PerspectiveSumm's Yelp sets", _folder_is_lacking("perspectivesumm"), is_data=True),
+}
 
-        for name in RESOURCES:
-            download(name, download_dir=str(DOWNLOADED), raise_on_error=True)
+
+def get_all() -> int:
+    """Get what is not here, and say of each need whether it is; 1 where one could not be had, and else 0."""
+    n_failed = 0
+    for need in NEEDS.values():
+        why = need.lacking()
+        if why and need.get:
+            try:
+                need.get()
+                why = need.lacking()
+            except (EvenhandError, OSError, subprocess.CalledProcessError) as error:
+                why = str(error)
+            n_failed += bool(why)
+        print(f"{need.what}: {f'not here, tests that need it are skipped: {why}' if why else 'here'}", flush=True)
+    return int(n_failed > 0)
 
 
 if __name__ == "__main__":
-    _get_chromium()
-    _get_nltk_data()
-    _get_slurm()
+    sys.exit(get_all())

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import hub_models
-import needs
 import pytest
 import yaml
 from forked import TRAINING, Server
@@ -151,7 +150,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     hub_models.write_hub(folder / "hub")
     environment = {
         "HF_HUB_CACHE": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "EVENHAND_CACHE": str(folder / "cache"),
-        "EVENHAND_NLTK": needs.nltk_data() or "", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
     }  # fmt: skip
     place = tmp_path_factory.mktemp("s")
     server = Server(place, (*TRAINING, "sentence_transformers", "nltk"), **environment)
@@ -258,7 +257,8 @@ def _write_checkpoints(made: Workshop, hub: Path) -> None:
 
 
 def parts_of(name: str) -> list[Any]:
-    return [pytest.mark.campaign] if name in LONG else [pytest.mark.slow]
+    needed = [pytest.mark.needs("nltk")] if "NLTK's data" in read_head(RECIPES / f"{name}.yaml").needs else []
+    return [pytest.mark.campaign if name in LONG else pytest.mark.slow, *needed]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=parts_of(name)) for name in GPU_RECIPES])

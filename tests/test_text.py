@@ -1,6 +1,5 @@
 """Small text functions."""
 
-import os
 import time
 from itertools import accumulate
 
@@ -81,9 +80,8 @@ def test_sentences_lose_no_character_but_white_space(text):
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
 
 
+@pytest.mark.needs("nltk")
 def test_news_passages_are_split_as_by_punkt_but_for_marks_that_it_cuts_off(polisum):
-    if "EVENHAND_NLTK" not in os.environ:
-        pytest.skip("needs NLTK's data; set EVENHAND_NLTK")
     nltk = open_nltk("the test", ("punkt_tab",))
     passages = [document.text for each in import_polisum(polisum / "dev.json").sets for document in each.documents]
     ours, theirs = ([split(text) for text in passages] for split in (sentences, nltk.sent_tokenize))

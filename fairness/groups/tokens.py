@@ -1,10 +1,7 @@
-"""NLTK's data, found in a folder that the user names, and the tokens that N-gram matching compares.
+"""NLTK's data, found where they were put, and the tokens that N-gram matching compares.
 
-`EVENHAND_NLTK` names the folder, and what is not there is absent then; without it NLTK's own search path counts. Nothing is
-downloaded on the way. To get the files:
-
-    python -m nltk.downloader -d ~/nltk punkt_tab averaged_perceptron_tagger_eng wordnet stopwords vader_lexicon
-    export EVENHAND_NLTK=~/nltk
+`evenhand models fetch nltk` puts the data into evenhand's cache, where they are found first; then NLTK's own search path counts.
+If `EVENHAND_NLTK` names a folder, it alone counts, and what is not there is absent. Nothing is downloaded on the way.
 
 Tokens are lower case, not stop words, lemmatized and stemmed. Every step matters for published numbers: stop words of all
 languages (English ones alone move the binary unfair rate by up to 2.5 points), each token tagged alone, lemma before stem. They
@@ -24,6 +21,7 @@ from typing import Literal
 
 from ...errors import DataError
 from ...extras import need
+from ...models.nltk_data import COMMAND, nltk_folder
 from ...storage import digest
 
 SETTING = "EVENHAND_NLTK"
@@ -63,20 +61,24 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
     Raises:
         MissingExtra: NLTK is not installed.
         DataError: the folder or a resource is absent; all absent ones are named, with the command that gets them.
+        DamagedFileError: those of the cache are not what was fetched.
     """
     nltk = need("nltk", feature)
     named = str(folder or os.environ.get(SETTING, ""))
-    if named:
-        if not Path(named).is_dir():
-            raise DataError(f"{feature} looks for NLTK's data in {named!r} ({SETTING}), which is not a folder")
-        # first, since NLTK's readers take the first that they find
-        nltk.data.path[:] = [named, *(each for each in nltk.data.path if each != named)]
+    if named and not Path(named).is_dir():
+        raise DataError(
+            f"{feature} looks for NLTK's data in {named!r} ({SETTING}), which is not a folder; without {SETTING} they are found "
+            f"where `{COMMAND}` puts them"
+        )
+    if first := named or str(nltk_folder() or ""):
+        # since NLTK's readers take the first that they find
+        nltk.data.path[:] = [first, *(each for each in nltk.data.path if each != first)]
     missing = [name for name in resources if not _is_there(nltk, name, named)]
     if missing:
         where = f"is not in {named}" if named else "NLTK does not find"
+        rest = f"; they count where {SETTING} is not set" if named else ""
         raise DataError(
-            f"{feature} needs NLTK's data ({', '.join(missing)}), which {where}. "
-            f"`python -m nltk.downloader -d FOLDER {' '.join(missing)}` gets it; then set {SETTING}=FOLDER"
+            f"{feature} needs NLTK's data ({', '.join(missing)}), which {where}. `{COMMAND}` gets all of them{rest}"
         )
     return nltk
 

@@ -11,9 +11,8 @@ from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summa
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.errors import DataError, EvenhandError
+from evenhand.errors import EvenhandError
 from evenhand.evaluation.audit.contents import Audit
-from evenhand.fairness.groups.tokens import NgramTokenizer
 
 FAIR, LEFT = "Apple berry cherry grape river stone.", "Apple berry. Cherry grape."
 
@@ -68,7 +67,7 @@ def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):
     assert done.stdout.startswith("measuring value-shares: 48 document sets\nmeasuring coverage: 48 document sets\n")
 
 
-WITHOUT_NLTK = {"EVENHAND_NLTK": "", "NLTK_DATA": "/nowhere", "HOME": "/nowhere"}
+WITHOUT_NLTK = {"EVENHAND_NLTK": "", "EVENHAND_CACHE": "/nowhere", "NLTK_DATA": "/nowhere", "HOME": "/nowhere"}
 
 
 def process(*arguments, **environment):
@@ -168,7 +167,7 @@ def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_syste
     assert {n.measure.by for n in (*found.aggregates, *found.by_value)} == {"words"}
     asked = process(*two_systems, "--matcher", "ngram", "--out", tmp_path / "other", **WITHOUT_NLTK)
     assert asked.returncode == 2
-    assert "nltk.downloader" in asked.stderr
+    assert "evenhand models fetch nltk" in asked.stderr
 
 
 def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_path):
@@ -341,17 +340,8 @@ def test_help_says_what_needs_a_model():
     assert "Needs a model: matchers bertscore and bartscore" in said
 
 
-@pytest.fixture
-def nltk_data():
-    """NLTK's data, or the test is skipped."""
-    try:
-        NgramTokenizer()
-    except DataError as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("nltk_data")
+@pytest.mark.needs("nltk")
 @pytest.mark.parametrize(
     ("arguments", "bur", "uer"),
     [

@@ -325,10 +325,8 @@ def test_without_slurm_the_scripts_are_written_and_submitting_says_what_lacks(tm
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def slurm():
     """A real SLURM of two nodes."""
-    if absent := slurm_cluster.missing():
-        pytest.skip(f"a SLURM cluster needs {', '.join(absent)}: python tests/needs.py")
     # not in pytest's folder: a socket's path may have 107 characters
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder, slurm_cluster.cluster(Path(folder)):
         yield
@@ -354,7 +352,7 @@ def n_running(job):
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_python")
 def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_one_process(
-    cluster, tmp_path, tiny_model, monkeypatch
+    slurm, tmp_path, tiny_model, monkeypatch
 ):
     pytest.importorskip("trl")
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
@@ -400,7 +398,7 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("cluster", "quick_python")
+@pytest.mark.usefixtures("slurm", "quick_python")
 def test_the_shipped_recipe_generates_and_trains_on_both_nodes(tmp_path, tiny_model, monkeypatch):
     pytest.importorskip("trl")
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
@@ -423,7 +421,7 @@ def test_the_shipped_recipe_generates_and_trains_on_both_nodes(tmp_path, tiny_mo
 
 
 @pytest.mark.slow
-def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(cluster, tmp_path):
+def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(slurm, tmp_path):
     path = written(tmp_path)
     # the first job is none; an array may have four tasks
     done = run(*command("slurm", path, "--nodes", "2", "--submit", "--shards", "5"))
@@ -433,7 +431,7 @@ def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_job_that_fails_takes_the_others_out_of_the_queue(cluster, tmp_path):
+def test_a_job_that_fails_takes_the_others_out_of_the_queue(slurm, tmp_path):
     # which is found where the jobs run
     queued = submit(scripts(small(tmp_path, rounds=1, model={"name": "/no/such/model"}), Nodes(2), 2))
     ended = slurm_cluster.wait_for([each.id for each in queued])
@@ -443,7 +441,7 @@ def test_a_job_that_fails_takes_the_others_out_of_the_queue(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_benchmark_has_an_array_make_the_candidates_of_one_process(cluster, tmp_path):
+def test_the_benchmark_has_an_array_make_the_candidates_of_one_process(slurm, tmp_path):
     replicas.main(["--quick", "--ways", "one", "slurm", "--output", str(tmp_path / "found.json")])
     (table,) = json.loads((tmp_path / "found.json").read_text())["tables"]
     assert [row["name"] for row in table["rows"]] == ["one", "slurm"]

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import os
 import pickle
 
 import numpy as np
@@ -105,7 +104,7 @@ def published(folder, modules, document, summary):
     return float(sum(best) / len(best)), len(chunks)
 
 
-@pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
+@pytest.mark.needs("nltk")
 @pytest.mark.parametrize(("repeats", "n_chunks"), [(1, 1), (12, 2), (30, 5)])
 def test_nltk_splitter_gives_the_published_score_of_whole_documents(release, repeats, n_chunks):
     folder, modules = release(512)

@@ -1,6 +1,5 @@
 """What a judge's `splitter` says."""
 
-import os
 import re
 
 import pytest
@@ -11,7 +10,6 @@ from evenhand.errors import DataError
 from evenhand.judges import open_judge
 from evenhand.judges.splitters import open_splitter, sentence_signature
 
-needs_nltk = pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
 SPLITTING = [
     AlignmentJudge(kind="alignment", model="org/model", splitter="nltk"),
     SummacJudge(kind="summac", splitter="nltk"),
@@ -20,7 +18,7 @@ SPLITTING = [
 ]
 
 
-@needs_nltk
+@pytest.mark.needs("nltk")
 def test_splitters_differ_where_punkt_is_known_to():
     # Punkt parts at every question mark, and at "." before a mark
     text = '"Why?" she asked. Nobody knew. . .'
@@ -28,7 +26,7 @@ def test_splitters_differ_where_punkt_is_known_to():
     assert open_splitter("sentencex").split(text) == ['"Why?" she asked.', "Nobody knew. . ."]
 
 
-@needs_nltk
+@pytest.mark.needs("nltk")
 @pytest.mark.parametrize("options", SPLITTING, ids=lambda options: options.kind)
 def test_signature_of_a_judge_names_its_splitter(options):
     named = open_judge("judge", options).signature

@@ -1,7 +1,6 @@
 """SummaC: its arithmetic by hand, its classifier a tiny random one."""
 
 import math
-import os
 import pickle
 import re
 
@@ -144,7 +143,7 @@ def published(folder, tensors, document, summary):
     return {"zs": float(torch.stack(columns).max(1).values.mean()), "conv": float(logits.softmax(-1)[1])}
 
 
-@pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
+@pytest.mark.needs("nltk")
 @pytest.mark.parametrize("variant", ["zs", "conv"])
 def test_nltk_splitter_gives_the_published_score_of_whole_documents(nli_folder, weights, variant):
     path, tensors = weights
@@ -169,6 +168,7 @@ def test_nltk_splitter_gives_the_published_score_of_whole_documents(nli_folder, 
     assert abs(found - other) > 1e-4
 
 
+@pytest.mark.needs("nltk")
 def test_splitter_is_part_of_the_signature():
     signatures = [judge(model="org/model", splitter=name).signature for name in ("sentencex", "nltk")]
     assert "|sentences:sentencex-" in signatures[0]

@@ -98,7 +98,7 @@ def test_sides_shares_are_told_by_judges_that_tell_sides_apart(tmp_path):
     recipe = recipe_of(
         tmp_path,
         task={"scope": "all"},
-        judges={"shares": {"kind": "value-shares"}, "words": {"kind": "length"}},
+        judges={"shares": {"kind": "value-shares", "matcher": {"kind": "words"}}, "words": {"kind": "length"}},
         evaluation={"judges": ["shares"]},
     )
     with served(recipe, workers=1) as client:

@@ -17,7 +17,7 @@ from evenhand.serve.asked import Asked, read, request_of
 from evenhand.serve.guard import Guard, extractions, later_draws, read_guard
 from evenhand.serve.sides import worst_gap, worst_side
 
-SHARES = {"kind": "value-shares"}
+SHARES = {"kind": "value-shares", "matcher": {"kind": "words"}}
 
 
 def said(place, text="Trams wake us."):

@@ -105,7 +105,7 @@ def test_a_summary_beyond_a_limit_is_not_served_at_a_deadline_either(tmp_path):
 
 def test_an_extraction_is_served_where_candidates_broke_the_limits_and_others_are_late(tmp_path):
     # what the upstream says has no word of the documents; the second request draws again
-    judges = {"words": {"kind": "length"}, "shares": {"kind": "value-shares"}}
+    judges = {"words": {"kind": "length"}, "shares": {"kind": "value-shares", "matcher": {"kind": "words"}}}
     fair = {"task": {"scope": "all"}, "judges": judges, "evaluation": {"judges": ["shares"]}}
     fair |= {"plans": {"hot": PLANS["hot"]}, "deadline": 20}
     with (

@@ -53,7 +53,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for file in files() for case in read_file(file)])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.id, marks=pytest.mark.needs(*case.needs) if case.needs else ())
+        for file in files()
+        for case in read_file(file)
+    ],
+)
 def test_vector(case: Case, request: pytest.FixtureRequest) -> None:
     assert case.op in case.operations, f"operation {case.op!r} is not known"
     case.require()

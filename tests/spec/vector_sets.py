@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from spec import demographic_operations, groups_operations, operations, opinion_operations
 
-from evenhand.errors import DataError, EvenhandError
-from evenhand.fairness.groups.tokens import RESOURCES, open_nltk
+from evenhand.errors import EvenhandError
 
 FOLDER = Path(__file__).parent / "vectors"
 OURS = ("core.json", "group_fairness.json", "demographic_bias.json", "opinion_bias.json")
 # texts that stand for what JSON cannot write
 SPECIAL = {"NaN": None, "Infinity": math.inf}
-# what a case of the groups requires -> the data of NLTK that it is
-NLTK_DATA = {"nltk_pipeline": RESOURCES, "punkt": ("punkt_tab",), "vader_lexicon": ("vader_lexicon",)}
+# what a case of the groups requires -> the need that it is, see tests/needs.py
+NEEDS = dict.fromkeys(("nltk_pipeline", "punkt", "vader_lexicon"), "nltk")
 # expectations of the groups that leave open what an undefined number is
 ABSENT = {"value_minus_overall"}
 ONE_WHEN_UNDEFINED = {"pow_chosen", "pow_rejected"}
@@ -39,7 +38,9 @@ class Case:
     raises: tuple[type[Exception], str] | None = None
     # fixtures of pytest that the operation takes
     fixtures: tuple[str, ...] = ()
-    # skips the case when a resource that it requires is absent
+    # names of tests/needs.py
+    needs: tuple[str, ...] = ()
+    # skips the case when a package that it requires is absent
     require: Callable[[], None] = field(default=lambda: None)
 
 
@@ -75,7 +76,7 @@ def _group_fairness(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
         given=case["inputs"],
         expected=_answer("", case["expected"], {}),
         tolerance=tolerances.get(case["op"], tolerances["default"]),
-        require=lambda: _require_nltk(case.get("requires", ())),
+        needs=tuple(NEEDS[name] for name in case.get("requires", ())),
     )
 
 
@@ -109,14 +110,6 @@ READERS = {
     "demographic-bias": _demographic_bias,
     "opinion-bias": _opinion_bias,
 }
-
-
-def _require_nltk(resources: list[str]) -> None:
-    for resource in resources:
-        try:
-            open_nltk("the vectors", NLTK_DATA[resource])
-        except DataError as error:
-            pytest.skip(str(error))
 
 
 def _require_packages(resources: list[str]) -> None:

@@ -13,11 +13,9 @@ def test_larger_proportion_wins_and_a_tie_is_negative(neg, pos, label):
     assert sentiment_label(neg, pos) == label
 
 
+@pytest.mark.needs("nltk")
 def test_labeller_reads_reviews():
-    try:
-        label = SentimentLabeller()
-    except DataError as error:
-        pytest.skip(str(error))
+    label = SentimentLabeller()
     assert label("Lovely staff, great food!").label == "pos"
     assert label("A table by the window.") == type(label(""))("neu", 0.0, 0.0)
 

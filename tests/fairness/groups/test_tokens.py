@@ -16,7 +16,7 @@ def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
 def test_absent_data_is_named_with_the_command_that_gets_it(monkeypatch, tmp_path):
     monkeypatch.setattr(nltk.data, "path", [])
     with pytest.raises(
-        DataError, match=r"the labels needs NLTK's data \(stopwords, wordnet.* -m nltk.downloader -d FOLDER stopwords"
+        DataError, match=r"the labels needs NLTK's data \(stopwords, wordnet\).*`evenhand models fetch nltk` gets all"
     ):
         open_nltk("the labels", ("stopwords", "wordnet"), tmp_path)
 
@@ -82,6 +82,7 @@ def test_the_named_folder_comes_first_wherever_it_stood(monkeypatch, tmp_path):
     assert nltk.data.path == [str(named), str(other)]
 
 
+@pytest.mark.needs("nltk")
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
@@ -98,12 +99,14 @@ def test_pipeline(tokenizer, text, tokens):
     assert tokenizer(text) == tokens
 
 
+@pytest.mark.needs("nltk")
 def test_english_stop_words_keep_those_of_other_languages(tokenizer):
     english = NgramTokenizer("english")
     assert english("The men die") == ["men", "die"]
     assert english.signature != tokenizer.signature
 
 
+@pytest.mark.needs("nltk")
 def test_signature_names_versions_and_stop_words(tokenizer):
     assert tokenizer.signature.startswith("ngram|nltk:3.9")
     assert "|wordnet:3.0|stop:all-" in tokenizer.signature

@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import os
 import shutil
 
 import numpy as np
@@ -324,7 +323,7 @@ def test_what_changes_masses_changes_the_signature_and_nothing_is_loaded():
     assert plain.signature == "bertscore|model:org/m|layer:3|baseline:0.5|T:0.1|source:words|content-tokens|v:2|v:2"
 
 
-@pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
+@pytest.mark.needs("nltk")
 def test_sources_are_counted_by_the_published_pipeline_by_default(bart):
     section = bart_section(bart, tokens="ngram")
     pairs = (("left", "The dogs were running quickly."), ("right", "Cats sleep."))

@@ -1,7 +1,5 @@
 """Known truth: summaries made of the documents in proportion against summaries made of one value's alone."""
 
-import os
-
 import numpy as np
 import pytest
 from labelled_sets import item
@@ -48,10 +46,7 @@ def scores(n, **options):
     "kind",
     [
         "words",
-        pytest.param(
-            "ngram",
-            marks=pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK"),
-        ),
+        pytest.param("ngram", marks=pytest.mark.needs("nltk")),
     ],
 )
 def test_matchers_tell_balanced_from_biased_summaries(kind):

@@ -1,4 +1,3 @@
-import needs
 import pytest
 from pydantic import ValidationError
 
@@ -8,9 +7,8 @@ from evenhand.judges.measures.tone import open_tone
 from evenhand.judges.shared import SharedModels
 
 
+@pytest.mark.needs("nltk")
 def test_praise_and_blame_are_told_by_the_lexicon():
-    if not needs.nltk_data():
-        pytest.skip("needs NLTK's data; set EVENHAND_NLTK")
     scorer = open_tone(ToneSection(), SharedModels())
     (kind, unkind, plain) = scorer.amounts(["What a great place.", "A horrible mess.", "It has four doors."])
     assert kind[0] > kind[1] == 0
@@ -20,7 +18,7 @@ def test_praise_and_blame_are_told_by_the_lexicon():
 
 def test_without_the_lexicon_the_way_to_it_is_said(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path))
-    with pytest.raises(DataError, match=r"nltk\.downloader -d FOLDER vader_lexicon"):
+    with pytest.raises(DataError, match=r"\(vader_lexicon\).*`evenhand models fetch nltk`"):
         open_tone(ToneSection(), SharedModels())
 
 

@@ -1,7 +1,5 @@
 """Matching by words."""
 
-import os
-
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, item
 
@@ -12,8 +10,6 @@ from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_matcher
 from evenhand.judges.measures.words import WordMatcher, source_counter
 from evenhand.judges.shared import SharedModels
-
-needs_nltk = pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
 
 
 def test_masses_count_content_words():
@@ -44,7 +40,7 @@ def test_equal_texts_are_tokenised_once():
     assert len(asked) == len(set(asked)) == 4
 
 
-@needs_nltk
+@pytest.mark.needs("nltk")
 def test_ngrams_are_those_of_the_published_pipeline():
     matcher = open_matcher(MatcherSection())
     assert matcher.signature.startswith("ngram|nltk:3.9")
@@ -55,7 +51,7 @@ def test_ngrams_are_those_of_the_published_pipeline():
     assert masses == Masses((3, 2), (3, 2), ("pos", "neg"))
 
 
-@needs_nltk
+@pytest.mark.needs("nltk")
 def test_stop_words_are_part_of_the_signature():
     section = MatcherSection(stop_words="english")
     assert open_matcher(section).signature != open_matcher(MatcherSection()).signature
