@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
+from .inputs import overrides_option, single_keys
 from .progress import run_with_progress
 from .terminal import note, print_plan, say, show
 
@@ -24,12 +25,13 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     ],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of all the recipes. Repeatable."),
+        overrides_option("Change a key of all the recipes. Repeatable."),
     ] = None,
     over: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE,VALUE",
+            callback=single_keys("--over"),
             help="Run once for each value, in the recipes that have the key's section: --over generate.debate.agents=2,3,5.",
         ),
     ] = None,

@@ -234,6 +234,8 @@ def _models(given: Sequence[str], able: Sequence[str]) -> dict[str, str]:
                 f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
                 "with --entailer encoder or nli; other matchers and entailers have no model, and a file names its own"
             )
+        if fitting[0] in found:
+            raise DataError(f"--model {text!r}: the {fitting[0]} has model {found[fitting[0]]!r} already; name one")
         found[fitting[0]] = name if is_named else text
     return found
 
