@@ -63,7 +63,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.comparison.contents import Comparison
     from ..evaluation.comparison.page import page
     from ..evaluation.comparison.runs import name_runs, usual_budgets
-    from ..evaluation.gate.decide import gated
+    from ..evaluation.gate.decide import Gating
+    from ..evaluation.gate.subject import subject_of
     from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
@@ -76,6 +77,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     check_runs(runs, asked, out, say)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
+    gating = Gating(limits, earlier)
+    gating.refuse_before(lambda: subject_of(runs[0].recipe))
     if dry_run:
         for run in runs:
             say(f"{run.label}:")
@@ -86,7 +89,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 
-    found = run_and_compare(runs, out, asked, run_one, lambda made: gated(made, limits, earlier), by_round=rounds)
+    found = run_and_compare(runs, out, asked, run_one, gating.judged, by_round=rounds)
     show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")
     gate.end(found.gate, "compare")
