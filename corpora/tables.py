@@ -7,8 +7,9 @@ lines that have it: a column of the wrong name is one mistake and not as many as
 import csv
 import math
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,21 @@ NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Pyth
 Row = tuple[int, Mapping[str, Any]]
 
 
+@dataclass
+class SkippedRows:
+    """Rows with an empty cell, which are left out."""
+
+    # column -> numbers of the rows in which it is empty
+    by_column: dict[str, list[int]] = field(default_factory=dict)
+    # attribute -> its value in such a row, "" where it is empty -> how many have it
+    by_value: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def count(self, cells: Mapping[str, str | None], attributes: Sequence[str]) -> None:
+        """Count a row that is left out by its values."""
+        for name in attributes:
+            self.by_value.setdefault(name, Counter())[(cells.get(name) or "").strip()] += 1
+
+
 class _JsonRow(RootModel[dict[str, Any]]):
     """A row that is a line of JSON."""
 
@@ -59,7 +75,7 @@ def read_table(
     path: Path,
     columns: ColumnsSection,
     attributes: Sequence[str],
-    skipped: dict[str, list[int]] | None = None,
+    skipped: SkippedRows | None = None,
 ) -> list[DocumentSet]:
     """The document sets of a table, in order of first appearance.
 
@@ -107,7 +123,7 @@ def sets_of_rows(
     *,
     source: str,
     unit: str = "row",
-    skipped: dict[str, list[int]] | None = None,
+    skipped: SkippedRows | None = None,
 ) -> list[DocumentSet]:
     """The document sets of numbered rows, in order of first appearance.
 
@@ -117,8 +133,7 @@ def sets_of_rows(
         attributes: columns that are social attributes.
         source: what the rows come from, for errors.
         unit: what numbers count, for errors.
-        skipped: takes the numbers of rows with an empty cell, by the name of its column, and these rows are left out; None
-            refuses them.
+        skipped: takes the rows with an empty cell, and these are left out; None refuses them.
 
     Raises:
         DataError: no attribute is named, there is no row, columns are absent or cells are wrong; all mistakes are listed.
@@ -145,6 +160,8 @@ def sets_of_rows(
             wrong[f"column {name!r} holds something that is not a text or a number"].append(number)
         for name in empty:
             empty_in[name].append(number)
+        if empty and skipped:
+            skipped.count(cells, attributes)
         if not broken and not empty:
             full = {name: text or "" for name, text in cells.items()}
             members.setdefault(full[columns.set].strip(), []).append(full)
@@ -155,7 +172,7 @@ def sets_of_rows(
             f"{source}: column {name!r} is empty in {numbered(unit, lines)}{MEND}" for name, lines in empty_in.items()
         ]
     else:
-        skipped.update(empty_in)
+        skipped.by_column.update(empty_in)
     if mistakes:
         raise DataError(listed(mistakes))
     if not members:
