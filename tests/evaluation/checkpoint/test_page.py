@@ -219,8 +219,8 @@ def test_ledger_puts_sides_beside_each_other():
     assert [
         [getattr(cell, "value", None) or getattr(cell, "text", 0) for cell in row.cells][1:] for row in found.rows
     ] == [
-        ["pairs", "margin", 3, 4, 7],
-        ["train", "too long", 0, 1, 1],
+        ["pairs", "", "margin", 3, 4, 7],
+        ["train", "", "too long", 0, 1, 1],
     ]
 
 
