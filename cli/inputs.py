@@ -64,7 +64,7 @@ def refuse_unknown_judges(names: Sequence[str], judges: Collection[str]) -> None
 def _columns(given: str) -> ColumnsSection:
     """ "set=thread,text=body" to name the columns; a column's name may contain a comma."""
     keys = list(ColumnsSection.model_fields)
-    found = {}
+    found: dict[str, str] = {}
     for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", given)):
         if key in found:
             raise typer.BadParameter(f"{key!r} is named twice ({found[key]!r}, {name!r}); name one column.")
