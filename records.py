@@ -58,7 +58,7 @@ class LeftOut(Record):
     phase: str = Field(default="", exclude_if=not_)
     stage: str = Field(default="", exclude_if=not_)
     judge: str = Field(default="", exclude_if=not_)
-    # what the things are
+    # what one of the things is: "request", "candidate", "pair"
     what: str = Field(default="", exclude_if=not_)
     side: str = Field(default="", exclude_if=not_)
     reason: Text

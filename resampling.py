@@ -26,6 +26,8 @@ NOISE = 1e-9
 ROUNDING = 1e-12
 # with fewer document sets there is a number, and neither an interval of it nor a verdict
 LEAST_SETS = 5
+# of the level that a page's tests have together, what its headline's question has where there are others
+HEADLINE_SHARE = 0.5
 # bounds of a mean are at most so often as far from it as those of Student's t; docs/run-folder.md#intervals
 MOST_REACH = 1.75
 # and of differences of values of 0 and 1 not less often than once, as few of their draws differ
@@ -346,6 +348,23 @@ def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], 
 def least_p_value(n_sets: int) -> float:
     """Chance that as many sets have equal signs where nothing differs: no test of exchanges has a smaller p-value."""
     return 2.0 ** min(1 - n_sets, 0)
+
+
+def sets_needed(p_value: float) -> int:
+    """Document sets from which a test of exchanges can have so small a p-value, and a number an interval."""
+    return max(LEAST_SETS, 1 + math.ceil(-math.log2(p_value) - NOISE))
+
+
+def too_few(n_sets: int, level: float) -> str:
+    """What to know of comparisons that rest on so many document sets, at that level of intervals; "" of enough."""
+    needed = sets_needed(1 - level)
+    if n_sets >= needed:
+        return ""
+    intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
+    return (
+        f"The comparison rests on {n_sets} document set{'' if n_sets == 1 else 's'}: {intervals}the smallest p that its tests "
+        f"can have is {least_p_value(n_sets):g}, so no difference is clear; take {needed} or more."
+    )
 
 
 def largest_p_value(p_values: Floats, n_sets: int) -> float | None:

@@ -18,6 +18,7 @@ from functools import cache
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TextIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -469,6 +470,15 @@ def read_json(path: Path, *, allow_nan: bool = False) -> Any:
         DataError: it is not JSON, or has what `parse_json` refuses; the line is named.
     """
     return parse_json_of(path, read_text(path), allow_nan=allow_nan)
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder that is there: tried, since rights alone do not tell it of every file system."""
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def make_folder(path: Path) -> None:

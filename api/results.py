@@ -1,5 +1,6 @@
 """What the public functions give back: records in their order, as rows, as a data frame, and as a table in a notebook."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -258,11 +259,12 @@ class Best(Results[BestSummary]):
 
 
 class Pairs(Results[PreferencePair]):
-    """Preference pairs in TRL's columns; `left_out` counts by reason the pairs that were not taken."""
+    """Preference pairs in TRL's columns; `left_out` counts those not taken by reason, `left_out_by_side` by side and reason."""
 
-    def __init__(self, records: Iterable[PreferencePair], left_out: Mapping[str, int]) -> None:
+    def __init__(self, records: Iterable[PreferencePair], left_out_by_side: Mapping[str, Mapping[str, int]]) -> None:
         super().__init__(records)
-        self.left_out = dict(left_out)
+        self.left_out_by_side = {side: dict(counts) for side, counts in left_out_by_side.items() if counts}
+        self.left_out = dict(sum(map(Counter, self.left_out_by_side.values()), Counter[str]()))
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each pair."""
@@ -279,7 +281,9 @@ class Pairs(Results[PreferencePair]):
 
     def about(self) -> str:
         """How many there are, and how many were left out."""
-        return f"{counted(len(self), 'pair')}, {sum(self.left_out.values()):,} left out"
+        sides = {side: sum(counts.values()) for side, counts in self.left_out_by_side.items()}
+        by_side = f" ({', '.join(f'{side} {n:,}' for side, n in sides.items())})" if len(sides) > 1 else ""
+        return f"{counted(len(self), 'pair')}, {sum(sides.values()):,} left out{by_side}"
 
 
 class Numbers(Results[R]):

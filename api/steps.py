@@ -291,12 +291,12 @@ def pairs(best: Best, **options: Any) -> Pairs:
     """
     made_by(best, Best, "rerank")
     section = changed(best.recipe.model_dump(mode="json"), pairs=options).pairs
-    left_out: Counter[str] = Counter()
+    left_out: dict[str, Counter[str]] = {}
     found = []
     for _, group in best.groups:
         pairing = choose_pairs(group.candidates, section)
         found += [preference_pair(group, group.candidates[i], group.candidates[j]) for i, j in pairing.pairs]
-        left_out += pairing.left_out
+        left_out.setdefault(group.side, Counter()).update(pairing.left_out)
     return Pairs(found, left_out)
 
 

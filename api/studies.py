@@ -129,7 +129,7 @@ def compare(
 
     Args:
         recipes: label -> recipe as of `load_recipe`, the reference of the tests first; of a sequence the labels are the names of
-            the files and recipes.
+            the files and recipes. Their runs lie in `out`, and a dict needs no "output".
         out: folder for the runs and the comparison's files.
         budgets: numbers of candidates; by default those of the command line.
         by_round: show methods that ask in rounds after each of them.
@@ -141,7 +141,10 @@ def compare(
     """
     if isinstance(recipes, str | Path | Recipe) or not isinstance(recipes, Mapping | Sequence):
         raise RecipeError(f"recipes are {described(recipes)}; give a dict of labels and recipes, or a list of recipes")
-    named = recipes if isinstance(recipes, Mapping) else {_label(each): each for each in recipes}
+    if isinstance(recipes, Mapping):
+        named = {label: _placed(each, out) for label, each in recipes.items()}
+    else:
+        named = {_label(each): each for each in (_placed(each, out) for each in recipes)}
     if not named or len(named) < len(recipes):
         raise RecipeError(
             "compare needs at least one recipe, and each under a name of its own; give a dict of labels and recipes"
@@ -212,6 +215,11 @@ def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = ()) -> None:
             say(f"{step.name}: {'reused' if reused else f'{receipt.seconds:.1f} s'}")
 
     run_loop(recipe, running=lambda step: nullcontext(), on_done=on_done, twins=twins)
+
+
+def _placed(recipe: Any, out: str | Path) -> Any:
+    """A recipe that may say nothing of where its run lies, which is known."""
+    return {"output": str(out), **recipe} if isinstance(recipe, Mapping) else recipe
 
 
 def _label(recipe: Any) -> str:

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
+from ..config.command_line import SingleValues
 from ..corpora.bundled import DOCUMENTS
 from ..corpora.polisum import import_polisum
 from ..corpora.reader import read_document_sets
@@ -281,7 +282,7 @@ def run(names: Sequence[str], setting: Setting, parts: dict[str, Part] = PARTS) 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the parts that are named, all of them by default."""
-    parser = argparse.ArgumentParser(
+    parser = SingleValues(
         prog="python -m evenhand.benchmarks.evidence",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

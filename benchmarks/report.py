@@ -17,6 +17,7 @@ import rich.box
 import rich.console
 import rich.table
 
+from ..config.command_line import SingleValues
 from ..errors import EvenhandError
 from ..extras import installed_versions, need
 from ..runfolder.processes import share_processor
@@ -82,7 +83,7 @@ def bench_options(
         options: its own ones, and "repeats" for another default than 3.
     """
     share_processor()
-    parser = argparse.ArgumentParser(
+    parser = SingleValues(
         prog=f"python -m evenhand.benchmarks.{name}",
         description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,

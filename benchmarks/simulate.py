@@ -2,6 +2,7 @@
 
 import argparse
 
+from ..config.command_line import SingleValues
 from .report import Option, count
 
 
@@ -16,7 +17,7 @@ def asked(
         sets: how many document sets where --sets does not say, and of what; None has no such option.
         more: further options.
     """
-    parser = argparse.ArgumentParser(description=(about or "").split("\n\n")[0])
+    parser = SingleValues(description=(about or "").split("\n\n")[0])
     numbers = {"trials": count(*trials)} | ({"sets": count(*sets)} if sets else {})
     for option, how in (numbers | more).items():
         parser.add_argument(f"--{option}", **how)

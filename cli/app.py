@@ -243,6 +243,8 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     loaded = load_recipe(recipe, set_ or [])
     from ..evaluation.checkpoint.report import JSON, logged_numbers
     from ..evaluation.checkpoint.report import report as run
+    from ..evaluation.gate.decide import Gating
+    from ..evaluation.gate.subject import subject_of
     from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.systems.contents import Report
     from ..runfolder.tracking import track_report
@@ -251,6 +253,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     limits = gate.read("report")
     refuse_uncalibrated(limits, loaded)
     earlier = read_earlier(limits, Report, JSON)
+    Gating(limits, earlier).refuse_before(lambda: subject_of(loaded))
     folder = loaded.output / "report"
     with watched("report", folder):
         receipt, reused = run(loaded, limits, earlier)

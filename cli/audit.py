@@ -273,7 +273,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.audit.page import page
     from ..evaluation.audit.report import AUDIT
     from ..evaluation.audit.run import ask, run_audit
-    from ..evaluation.gate.decide import gated
+    from ..evaluation.gate.decide import Gating
     from ..evaluation.judges.gating import refuse_llm_units
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
@@ -309,7 +309,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             lambda: read_input(wanted),
             out,
             say=say,
-            judged=lambda made: gated(made, limits, earlier),
+            gating=Gating(limits, earlier),
             progress=progress,
         )
     show(terminal.render(page(found), whole=verbosity() == "verbose"))

@@ -8,6 +8,7 @@ import typer
 
 from ..config.recipe_file import load_bias
 from .estimate import print_asked
+from .inputs import overrides_option
 from .progress import watched
 from .terminal import note, say, show, summary
 
@@ -23,7 +24,7 @@ def bias_study(
     ],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set simulated=sexist. Repeatable."),
+        overrides_option("Change a key: --set simulated=sexist. Repeatable."),
     ] = None,
     summaries: Annotated[
         Path | None,

@@ -92,7 +92,8 @@ def verify(
     """Name every place where a card differs from its run: exit code 0 if there is none, else 2.
 
     All numbers, hashes and sentences are compared but the publisher's own: sections marked as theirs, licence, tags, and metadata
-    that evenhand does not write. Before that, the run's files are compared with the hashes of its manifest.
+    that evenhand does not write. Before that, every file that a stage of the run wrote, pages, tables and receipts among them, is
+    compared with the hash that it left; files that no stage wrote are named.
     """
     from ..evaluation.cards.card import SECTIONS, read_card
     from ..evaluation.cards.run import read_run
@@ -102,13 +103,17 @@ def verify(
     with as_given():
         read = read_card(card)
         folder = run or card.resolve().parent.parent
-        found = departures(read, made_anew(read, card, read_run(folder)))
+        finished = read_run(folder)
+        found = departures(read, made_anew(read, card, finished))
+    if finished.unknown:
+        say(f"no stage of the run has written {some_of(finished.unknown)}")
     for each in found:
         say(str(each))
     if found:
         raise DataError(f"{card}: {counted(len(found), 'difference')} from {folder}; `evenhand card` writes it again")
     say(
         f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
+        + (f"; of the run's files {', '.join(finished.unhashed)}" if finished.unhashed else "")
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
+from .inputs import overrides_option, single_keys
 from .progress import run_with_progress
 from .terminal import note, print_plan, say, show
 
@@ -24,12 +25,13 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     ],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of all the recipes. Repeatable."),
+        overrides_option("Change a key of all the recipes. Repeatable."),
     ] = None,
     over: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE,VALUE",
+            callback=single_keys("--over"),
             help="Run once for each value, in the recipes that have the key's section: --over generate.debate.agents=2,3,5.",
         ),
     ] = None,
@@ -61,7 +63,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.comparison.contents import Comparison
     from ..evaluation.comparison.page import page
     from ..evaluation.comparison.runs import name_runs, usual_budgets
-    from ..evaluation.gate.decide import gated
+    from ..evaluation.gate.decide import Gating
+    from ..evaluation.gate.subject import subject_of
     from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
@@ -74,6 +77,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     check_runs(runs, asked, out, say)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
+    gating = Gating(limits, earlier)
+    gating.refuse_before(lambda: subject_of(runs[0].recipe))
     if dry_run:
         for run in runs:
             say(f"{run.label}:")
@@ -84,7 +89,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 
-    found = run_and_compare(runs, out, asked, run_one, lambda made: gated(made, limits, earlier), by_round=rounds)
+    found = run_and_compare(runs, out, asked, run_one, gating.judged, by_round=rounds)
     show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")
     gate.end(found.gate, "compare")

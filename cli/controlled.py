@@ -8,6 +8,7 @@ import typer
 
 from ..config.recipe_file import load_controlled
 from .estimate import print_asked
+from .inputs import overrides_option
 from .progress import watched
 from .terminal import say
 
@@ -23,7 +24,7 @@ def build_controlled(
     ],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set input=articles.jsonl. Repeatable."),
+        overrides_option("Change a key: --set input=articles.jsonl. Repeatable."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show how many texts a model would write, and at what price; do nothing.")

@@ -13,7 +13,7 @@ from ..config.recipe_file import load_recipe
 from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
-from .inputs import Overrides, RecipePath
+from .inputs import Overrides, RecipePath, single_keys
 from .terminal import plain_table, say, show
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     requests: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SPLIT=N", help="Requests of train or test, instead of those of the documents. Repeatable."
+            metavar="SPLIT=N",
+            callback=single_keys("--requests"),
+            help="Requests of train or test, instead of those of the documents. Repeatable.",
         ),
     ] = None,
     prompt_tokens: Annotated[

@@ -94,6 +94,7 @@ class Options:
         """
         from ..evaluation.gate.limits import EXAMPLE, Asked, read_limits
         from ..evaluation.gate.names import check_names
+        from ..evaluation.pages.folder import refuse_unwritable
 
         limits, profile_is_strict, least_sets = read_limits(self.limits or (), self.profile)
         if not limits:
@@ -102,6 +103,11 @@ class Options:
                 raise DataError(f"{idle[0]} has no effect without a limit; add --fail-if {EXAMPLE!r} or --profile FILE")
             return None
         check_names(limits, verb)
+        for name, file in (("junit", self.junit), ("markdown", self.markdown)):
+            if file is not None and file.is_dir():
+                raise DataError(f"--{name} {file}: is a folder; name a file")
+            if file is not None:
+                refuse_unwritable(file.parent, f"--{name} {file}")
         return Asked(limits, self.strict or profile_is_strict, least_sets, self.baseline)
 
     def end(self, gate: "Gate | None", verb: "Verb") -> None:

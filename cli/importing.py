@@ -73,10 +73,10 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..config import ColumnsSection
     from ..corpora.leftovers import leftover_in_sets
     from ..corpora.table_files import unit_of
-    from ..corpora.tables import read_table
+    from ..corpora.tables import SkippedRows, read_table
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
-    skipped: dict[str, list[int]] | None = {} if skip_empty else None
+    skipped = SkippedRows() if skip_empty else None
     with _reading(file, out, force=force):
         sets = read_table(file, columns, attribute, skipped)
     _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
@@ -84,12 +84,16 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         _say_values(sets, name)
     if leftover := leftover_in_sets(sets, attribute):
         say(f"warning: {leftover}")
-    if skipped:
+    if skipped and skipped.by_column:
         from ..evaluation.pages.words import counted
 
-        n = len({line for lines in skipped.values() for line in lines})
-        where = "; ".join(f"{name} in {numbered(unit_of(file), lines)}" for name, lines in skipped.items())
+        empty = skipped.by_column
+        n = len({line for lines in empty.values() for line in lines})
+        where = "; ".join(f"{name} in {numbered(unit_of(file), lines)}" for name, lines in empty.items())
         say(f"left out: {counted(n, 'row')} with empty cells: {where}")
+        for name, counts in skipped.by_value.items():
+            shown = ", ".join(f"{value or '(empty)'} {count:,}" for value, count in sorted(counts.items()))
+            say(f"left out by {name}: {shown}")
 
 
 @app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")

@@ -1,25 +1,41 @@
 """What several verbs read."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..config import ColumnsSection, SummaryColumnsSection
+from ..config.command_line import repeated_keys
 from ..errors import DataError, RecipeError
 from ..storage import listed
 from ..text import did_you_mean
+
+
+def single_keys(option: str) -> Callable[[list[str] | None], list[str] | None]:
+    """What looks at an option that is given once for each of several keys, and refuses a key that has two values."""
+
+    def check(entries: list[str] | None) -> list[str] | None:
+        if mistakes := repeated_keys(option, entries or ()):
+            raise DataError(mistakes)
+        return entries
+
+    return check
+
+
+def overrides_option(about: str) -> Any:
+    """The option `--set`."""
+    return typer.Option("--set", metavar="KEY=VALUE", callback=single_keys("--set"), help=about)
+
 
 RecipePath = Annotated[
     Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."
-    ),
+    overrides_option("Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."),
 ]
 Sets = Annotated[
     Path,
@@ -55,8 +71,10 @@ def _summary_columns(given: str) -> SummaryColumnsSection:
 
 
 def _named(given: str, keys: Sequence[str], form: str) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", given)):
+        if key in found:
+            raise typer.BadParameter(f"{key!r} is named twice ({found[key]!r}, {name!r}); name one column.")
         if key not in keys or not name:
             near = did_you_mean(key, keys) if key not in keys else "."
             raise typer.BadParameter(

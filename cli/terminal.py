@@ -1,5 +1,6 @@
 """What the verbs print with: lines, tables, and the plan of a run."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -58,10 +59,18 @@ def summary(name: str, receipt: "Receipt", reused: bool) -> str:
     shown = ", ".join(
         f"{value:,} {ONE.get(name, name.removesuffix('s')) if value == 1 else name}" for value, name in names
     )
-    left_out = sum(row.count for row in receipt.left_out)
     parts = [f"{name:30}", f"reused, made in {seconds:.1f} s" if reused else f"{seconds:6.1f} s"]
-    parts += [f"{left_out:,} left out"] if left_out else []
+    parts += [f"{left_out} left out"] if (left_out := _left_out(receipt)) else []
     return "  ".join([*parts, shown]).rstrip()
+
+
+def _left_out(receipt: "Receipt") -> str:
+    """How much a step left out, in units; "" for nothing."""
+    counts = Counter[str]()
+    for row in receipt.left_out:
+        counts[row.what] += row.count
+    # receipts of earlier versions do not say of what
+    return ", ".join(f"{n:,} {what}{'s' if n > 1 and what else ''}".rstrip() for what, n in sorted(counts.items()) if n)
 
 
 def note_cautions(receipt: "Receipt") -> None:

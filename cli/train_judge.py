@@ -7,7 +7,7 @@ import typer
 
 from ..config.recipe_file import load_judges
 from ..errors import RecipeError
-from .inputs import Evidence, Sets, refuse_unknown_judges
+from .inputs import Evidence, Sets, refuse_unknown_judges, single_keys
 from .terminal import say, show
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     monotone: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=up|down", help="The score may only rise, or only fall, with this feature. Repeatable."
+            metavar="NAME=up|down",
+            callback=single_keys("--monotone"),
+            help="The score may only rise, or only fall, with this feature. Repeatable.",
         ),
     ] = None,
     evidence: Evidence = None,

@@ -1,4 +1,4 @@
-"""The command line's verbs, all of which take `-q` and `-v`."""
+"""The command line's verbs, all of which take `-q` and `-v`, and an option of one value once."""
 
 import inspect
 import os
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
+from ..config.command_line import repeated_options
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
-from ..storage import listed, no_disk
+from ..storage import listed, no_disk, shortened
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,12 +60,67 @@ OPTIONS = [
 ]
 
 
+class _AllValues:
+    """Stands for a parser where options are added to it, and has it keep all values of each and not the last one."""
+
+    def __init__(self, parser: Any) -> None:
+        self.parser = parser
+
+    def add_option(self, *, action: str, **how: Any) -> None:
+        """As the parser does, but nothing that is stored replaces what was."""
+        self.parser.add_option(action=action.replace("store", "append"), **how)
+
+    def add_argument(self, **how: Any) -> None:
+        """As the parser does."""
+        self.parser.add_argument(**how)
+
+
+def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
+    """Refuse an option of one value that stands in the arguments twice; a flag may, where it says the same."""
+    # a shell that completes what is being written goes on
+    if context.resilient_parsing:
+        return
+    parser = type(command.make_parser(context))(context)
+    options = []
+    for parameter in command.get_params(context):
+        parameter.add_to_parser(_AllValues(parser), context)
+        if parameter.param_type_name == "option" and not parameter.multiple and not parameter.count:
+            options.append(parameter)
+    found, _, order = parser.parse_args(list(arguments))
+    # help is shown whatever else is there
+    if any(each.is_eager and getattr(each, "is_flag", False) for each in order):
+        return
+    given = {}
+    for option in options:
+        names, values = [max(option.opts, key=len), *option.secondary_opts], found.get(option.name, ())
+        if option.is_flag:
+            values = [names[0] if value else names[-1] for value in dict.fromkeys(values)]
+        given["/".join(names)] = [shortened(value) for value in values]
+    if mistakes := repeated_options(given):
+        raise DataError(mistakes)
+
+
+class _Verb(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+class _Family(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
 class Verbs(typer.Typer):
     """Verbs with -q and -v, which their functions need not know."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(cls=_Family, **options)
+
     def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
         """Register a function as a verb; see `typer.Typer.command`."""
-        register = super().command(name, **options)
+        register = super().command(name, cls=_Verb, **options)
 
         def add(function: F) -> F:
             @wraps(function)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..errors import DataError
 from ..runfolder.phases import BEST
+from ..runfolder.stages import refuse_changed
 from ..text import did_you_mean
 from .packaged import PACKAGED, packaged_file
 
@@ -40,6 +41,7 @@ def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
 def _best_of(folder: Path) -> Path:
     """The summaries that `evenhand score` or a phase of a run left in a folder."""
     if (best := folder / BEST).is_file():
+        refuse_changed(folder, BEST)
         return best
     inside = sorted(str(path) for path in (*folder.glob(f"*/{BEST}"), *folder.glob(f"evaluation/*/{BEST}")))
     raise DataError(

@@ -4,8 +4,9 @@ Rows of a set may stand anywhere in the table. What is wrong with a table is rep
 lines that have it: a column of the wrong name is one mistake and not as many as there are rows.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,21 @@ MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
 NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python load_documents(..., set=COLUMN, text=COLUMN)"
 
 
+@dataclass
+class SkippedRows:
+    """Rows with an empty cell, which are left out."""
+
+    # column -> numbers of the rows in which it is empty
+    by_column: dict[str, list[int]] = field(default_factory=dict)
+    # attribute -> its value in such a row, "" where it is empty -> how many have it
+    by_value: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def count(self, cells: Mapping[str, str], attributes: Sequence[str]) -> None:
+        """Count a row that is left out by its values."""
+        for name in attributes:
+            self.by_value.setdefault(name, Counter())[cells.get(name, "").strip()] += 1
+
+
 class _JsonRow(RootModel[dict[str, Any]]):
     """A row that is a line of JSON."""
 
@@ -43,7 +59,7 @@ def read_table(
     path: Path,
     columns: ColumnsSection,
     attributes: Sequence[str],
-    skipped: dict[str, list[int]] | None = None,
+    skipped: SkippedRows | None = None,
 ) -> list[DocumentSet]:
     """The document sets of a table, in order of first appearance.
 
@@ -91,7 +107,7 @@ def sets_of_rows(
     *,
     source: str,
     unit: str = "row",
-    skipped: dict[str, list[int]] | None = None,
+    skipped: SkippedRows | None = None,
 ) -> list[DocumentSet]:
     """The document sets of numbered rows, in order of first appearance.
 
@@ -102,8 +118,7 @@ def sets_of_rows(
         attributes: columns that are social attributes.
         source: what the rows come from, for errors.
         unit: what numbers count, for errors.
-        skipped: takes the numbers of rows with an empty cell, by the name of its column, and these rows are left out; None
-            refuses them.
+        skipped: takes the rows with an empty cell, and these are left out; None refuses them.
 
     Raises:
         DataError: no attribute is named, there is no row, columns are absent, cells are wrong, ids have lost digits, or values
@@ -132,6 +147,8 @@ def sets_of_rows(
         empty = [name for name in required if name not in broken and not one_spelling(cells[name])]
         for name in empty:
             empty_in[name].append(number)
+        if empty and skipped:
+            skipped.count(cells, attributes)
         if not broken and not empty:
             members.setdefault(cells[columns.set].strip(), []).append(cells)
     mistakes = [f"{source}: {what} in {numbered(unit, lines)}" for what, lines in wrong.items()]
@@ -146,7 +163,7 @@ def sets_of_rows(
             f"{source}: column {name!r} is empty in {numbered(unit, lines)}{MEND}" for name, lines in empty_in.items()
         ]
     else:
-        skipped.update(empty_in)
+        skipped.by_column.update(empty_in)
     sets = [] if mistakes else [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
     mistakes += [f"{source}: {text}" for text in alike_mistakes(sets, attributes)]
     if mistakes:

@@ -317,7 +317,7 @@ class _Counts:
             stopped_by_max_tokens=self._n_cut,
             repeatable=self._is_repeatable or not self._n_written,
             cautions=tuple(self._cautions()),
-            left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate"),
+            left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate", what="request"),
         )
 
     def _cautions(self) -> Iterator[str]:

@@ -260,7 +260,7 @@ class _Counts:
             cached={each.name: told.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},
             cautions=tuple(self._cautions()),
-            left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge"),
+            left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge", what="judgement"),
             prefill=_prefill(self._judges, told.used),
         )
 

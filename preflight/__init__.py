@@ -14,7 +14,6 @@ from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
-from ..resampling import LEAST_SETS
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
@@ -22,6 +21,7 @@ from ..storage import listed
 from .judges import text_checks
 from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
+from .sets import few_sets
 from .training import Rehearsal
 from .worth import worth_checks
 
@@ -77,11 +77,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        if 0 < (n := len({each.document_set.id for each in samples.get("test", ())})) < LEAST_SETS:
-            log.warning(
-                "key 'corpus.test': %d document set%s: with fewer than %d a report has numbers and no verdicts", n,
-                "" if n == 1 else "s", LEAST_SETS,
-            )  # fmt: skip
+        if few := few_sets(recipe, samples.get("test", ())):
+            log.warning("key 'corpus.test': %s", few)
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now

@@ -26,7 +26,7 @@ from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
-from ..storage import read_json
+from ..storage import is_writable, read_json
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
@@ -70,7 +70,7 @@ def _refuse_unwritable(folder: Path, remedy: str) -> None:
     place = _existing(folder)
     if not place.is_dir():
         raise RecipeError(f"{folder}: cannot be made, because {place} is a file; {remedy}")
-    if not os.access(place, os.W_OK | os.X_OK):
+    if not is_writable(place):
         raise RecipeError(f"{folder}: cannot be written in {place}; mend the rights, or {remedy}")
 
 

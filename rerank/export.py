@@ -7,7 +7,8 @@ from typing import Any
 from ..errors import DataError
 from ..records import PreferencePair
 from ..runfolder.files import with_groups
-from ..runfolder.phases import GROUPS, PAIRS
+from ..runfolder.phases import CANDIDATES, GROUPS, PAIRS, REQUESTS
+from ..runfolder.stages import refuse_changed
 from ..storage import iter_jsonl
 
 Row = dict[str, Any]
@@ -17,10 +18,12 @@ def reranked_folders(run: Path) -> list[Path]:
     """The phase folders to export: a run's rounds, or else its evaluation of the base model; a phase folder is its own.
 
     Raises:
-        DataError: nothing was reranked there.
+        DataError: nothing was reranked there, or what is exported was changed since.
     """
     for found in ([run], sorted(run.glob("round-*")), [run / "evaluation" / "base"]):
         if folders := [folder for folder in found if (folder / GROUPS).is_file()]:
+            for folder in folders:
+                refuse_changed(folder, REQUESTS, CANDIDATES, GROUPS, PAIRS)
             return folders
     raise DataError(
         f"{run}: has no phase with {GROUPS}; name a run folder or one of its phases, reranked by `evenhand rerank`"

@@ -132,13 +132,13 @@ def _work(phase: Phase) -> RerankCounts:
             write_record(best, best_summary(group))
             ledger.count(group)
             if fair is not None:
-                ledger.leave_out("pairs", group.side, fair.take(request, group, judgements))
+                ledger.leave_out("pairs", "pair", group.side, fair.take(request, group, judgements))
             elif pairs is not None:
                 pairing = choose_pairs(group.candidates, phase.recipe.pairs)
                 for chosen, rejected in pairing.pairs:
                     write_record(pairs, preference_pair(group, group.candidates[chosen], group.candidates[rejected]))
                 ledger.n_pairs += len(pairing.pairs)
-                ledger.leave_out("pairs", group.side, pairing.left_out)
+                ledger.leave_out("pairs", "pair", group.side, pairing.left_out)
     if fair is not None:
         write_jsonl(folder / PAIRS, fair.pairs(group for _, group, _ in _scored(phase)))
         ledger.n_pairs = fair.n_pairs
@@ -216,15 +216,16 @@ class _Ledger:
 
     def __init__(self) -> None:
         self.n_pairs = 0
-        self._left_out: Counter[tuple[str, str, str]] = Counter()
+        self._left_out: Counter[tuple[str, str, str, str]] = Counter()
         self._n_requests = self._n_candidates = self._n_distinct = self._n_compared = self._n_tied = 0
 
     def count(self, group: CandidateGroup) -> None:
-        """Count a request and its candidates."""
-        if group.best_id is None:
-            self.leave_out("rerank", group.side, {"request without a scored candidate": 1})
-        unrewarded = sum(c.reward is None and c.candidate.answers_request for c in group.candidates)
-        self.leave_out("rerank", group.side, {"candidate without a reward": unrewarded})
+        """Count a request and its candidates; one that has none was left out, and counted, where candidates are made."""
+        own = [each for each in group.candidates if each.candidate.answers_request]
+        if own and group.best_id is None:
+            self.leave_out("rerank", "request", group.side, {"request without a scored candidate": 1})
+        unrewarded = sum(each.reward is None for each in own)
+        self.leave_out("rerank", "candidate", group.side, {"candidate without a reward": unrewarded})
         n = len(group.candidates)
         self._n_requests += 1
         self._n_candidates += n
@@ -233,15 +234,15 @@ class _Ledger:
         self._n_compared += comb(rewards.total(), 2)
         self._n_tied += sum(comb(equal, 2) for equal in rewards.values())
 
-    def leave_out(self, stage: str, side: str, counts: Mapping[str, int]) -> None:
-        """Count what was left out, by reason."""
+    def leave_out(self, stage: str, what: str, side: str, counts: Mapping[str, int]) -> None:
+        """Count what was left out, by reason; `what` is one of it."""
         for reason, count in counts.items():
-            self._left_out[stage, side, reason] += count
+            self._left_out[stage, what, side, reason] += count
 
     def total(self, *, has_ties: bool) -> Ledger:
         """What ledger.json says; `has_ties` where candidates were compared two by two."""
         return Ledger(
-            rows=LeftOut.rows(("stage", "side", "reason"), +self._left_out),
+            rows=LeftOut.rows(("stage", "what", "side", "reason"), +self._left_out),
             totals=Totals(requests=self._n_requests, candidates=self._n_candidates, pairs=self.n_pairs),
             duplicate_rate=1 - self._n_distinct / self._n_candidates if self._n_candidates else None,
             tie_rate=self._n_tied / self._n_compared if has_ties and self._n_compared else None,

@@ -8,7 +8,7 @@ is not run again, and one whose inputs changed is run anew after its old files w
 import logging
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..records import LeftOut
-from ..storage import digest, explained, file_digest, make_folder, parse_line, read_text, write_json
+from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
 from .progress import progress_path
 from .timing import account
 
@@ -225,17 +225,39 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
         StorageError: a file or the receipt cannot be read.
         DataError: a file is not what the stage has made; all such are listed.
     """
-    path = folder / "receipts" / f"{stage}.json"
     found = {name: file_digest(folder / name) for name in names}
+    if mistake := _changed(folder / "receipts" / f"{stage}.json", found):
+        raise DataError(mistake)
+    return found
+
+
+def refuse_changed(folder: Path, *names: str) -> None:
+    """Refuse files of a phase folder that are there and not what its stages left.
+
+    A file of which no receipt speaks is taken as it is: somebody has brought it.
+
+    Raises:
+        StorageError: a file or a receipt cannot be read.
+        DataError: files were changed; all such are listed.
+    """
+    found = {name: file_digest(folder / name) for name in names if (folder / name).exists()}
+    mistakes = (_changed(path, found) for path in sorted((folder / "receipts").glob("*.json")))
+    if listed_mistakes := list(filter(None, mistakes)):
+        raise DataError(listed(listed_mistakes))
+
+
+def _changed(path: Path, digests: Mapping[str, str]) -> str:
+    """Which of these files are not what the stage of a receipt left, and what to do; "" where none is."""
     receipt = read_receipt(path)
     made = receipt.outputs if receipt else {}
-    changed = [str(folder / name) for name in names if made.get(name, found[name]) != found[name]]
-    if changed:
-        raise DataError(
-            f"{', '.join(changed)}: changed since {stage!r} made it, whose receipt is {path}; run {stage!r} of this phase again, "
-            "which puts the file aside and makes it again, or delete the receipt to go on with the file as it is"
-        )
-    return found
+    changed = [str(path.parents[1] / name) for name, found in digests.items() if made.get(name, found) != found]
+    if not changed:
+        return ""
+    stage = path.stem
+    return (
+        f"{', '.join(changed)}: changed since {stage!r} made it, whose receipt is {path}; run {stage!r} of this phase again, "
+        "which puts the file aside and makes it again, or delete the receipt to go on with the file as it is"
+    )
 
 
 def forget_journal(folder: Path, receipt: Receipt) -> None:

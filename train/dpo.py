@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..config.command_line import SingleValues, repeated_keys
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
 from ..extras import start_logging
@@ -27,7 +28,10 @@ log = logging.getLogger(__name__)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if mistake := repeated_keys("--set", options.set):
+        parser.error(mistake)
     is_main = int(os.environ.get("RANK", "0")) == 0
     start_logging("%(message)s", None if is_main else "quiet")
     # TRL would report the kind of training to its authors
@@ -73,7 +77,7 @@ def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = SingleValues(
         prog="python -m evenhand.train.dpo",
         description="Train a round's LoRA adapter with DPO on its preference pairs.",
         epilog="example: accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo "

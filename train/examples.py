@@ -134,6 +134,7 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
             ("side", "reason"),
             Counter((row.side, why) for row, why in zip(rows, reasons, strict=True) if why is not None),
             stage="train",
+            what="pair",
         ),
     )
     if not examples.rows:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import rich.console
 
+from ...config.command_line import SingleValues
 from ...errors import DataError, RecipeError, StorageError
 from ...extras import need
 from ...storage import read_json, write_json
@@ -47,7 +48,7 @@ class Job(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the parts and show their table; 1 where one failed."""
-    parser = argparse.ArgumentParser(prog="benchmarks/gpu/run.sh")
+    parser = SingleValues(prog="benchmarks/gpu/run.sh")
     parser.add_argument("--tiny", action="store_true", help="models of two layers, on the CPU")
     parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER", help="(%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help="(all)")

@@ -3,13 +3,13 @@
 Exit codes: 0 passed; 1 something was wrong; 77 nothing of it can be tried here, which is no failure.
 """
 
-import argparse
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...config.command_line import SingleValues
 from ...extras import start_logging
 from .part import CODES, Rows
 
@@ -44,7 +44,7 @@ PARTS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a part; its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m evenhand.benchmarks.gpu.start", description=__doc__)
+    parser = SingleValues(prog="python -m evenhand.benchmarks.gpu.start", description=__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--output", type=Path, required=True, metavar="FILE")
     parser.add_argument("--tiny", action="store_true", help="models of two layers, on the CPU")

@@ -13,7 +13,8 @@ Published measures have no part in it: nothing is concluded from how they differ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from ..verdicts import P, adjusted_in_parts
 from .contents import SHARES
@@ -35,30 +36,45 @@ def corrected(tests: Mapping[Part, Sequence[P]]) -> dict[Part, list[P]]:
     Args:
         tests: by part, p-values; None where there is none. A part without any takes no share.
     """
-    return adjusted_in_parts(tests, _over_parts)
+    return adjusted_in_parts(tests, over_parts)
 
 
-def _over_parts(smallest: Mapping[Part, float]) -> dict[Part, float]:
-    families = _families(smallest)
+def over_parts(smallest: Mapping[Part, float]) -> dict[Part, float]:
+    """The p-values of parts, corrected.
+
+    What is said makes other parts' p-values no larger, so that it does not matter which of several equal ones is said first, and
+    the smallest of a family is always that of the part which has the smallest by itself.
+    """
+    families, parts = _families(smallest), list(smallest)
+    waiting: dict[Part, list[int]] = {}
+    for place, part in enumerate(parts):
+        earlier = _asked_after(part)
+        for each in earlier:
+            waiting.setdefault(each, []).append(place)
+        if not earlier:
+            families[part[0]].ask(smallest[part], place)
     said: dict[Part, float] = {}
     so_far = 0.0
-    while asked := [part for part in smallest if part not in said and _is_asked(part, said)]:
-        left = sum(each.kept(said) for each in families.values())
-        p_values = {part: smallest[part] * left / families[part[0]].weight(said) for part in asked}
-        first = min(p_values, key=lambda part: p_values[part])
-        said[first] = so_far = max(so_far, min(1.0, p_values[first]))
+    while asking := [each for each in families.values() if each.asked]:
+        left = sum(each.kept for each in families.values())
+        first = min(asking, key=lambda family: family.asked[0][0] * left / family.weight)
+        p_value = first.asked[0][0] * left / first.weight
+        part = parts[first.say()]
+        said[part] = so_far = max(so_far, min(1.0, p_value))
+        for place in waiting.pop(part, ()):
+            first.ask(smallest[parts[place]], place)
     return said
 
 
-def _is_asked(part: Part, said: Collection[Part]) -> bool:
-    """Whether what comes before is said: of two systems who is named under one, and of the nearer one that they differ."""
+def _asked_after(part: Part) -> tuple[Part, ...]:
+    """The parts of which one must be said before: of two systems who is named under one, of the nearer one that they differ."""
     family, system, *more = part
     if not more:
-        return True
-    return part[:3] in said if len(more) > 1 else (family, system) in said or (family, more[0]) in said
+        return ()
+    return (part[:3],) if len(more) > 1 else ((family, system), (family, more[0]))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Family:
     """Its share of the level, and what it may say.
 
@@ -71,30 +87,46 @@ class _Family:
     """
 
     size: float
-    parts: tuple[Part, ...]
+    n_parts: int
+    # those that are compared; 0 for none
+    n_systems: int
+    n_said: int = 0
+    # of parts that are asked and not yet said p and place, the smallest p first
+    asked: list[tuple[float, int]] = field(default_factory=list)
+    # places of parts that are or were asked
+    known: set[int] = field(default_factory=set)
+
+    def ask(self, p_value: float, place: int) -> None:
+        """Ask a part, if it was not before."""
+        if place not in self.known:
+            self.known.add(place)
+            heappush(self.asked, (p_value, place))
+
+    def say(self) -> int:
+        """The place of the part of smallest p, which is said."""
+        self.n_said += 1
+        return heappop(self.asked)[1]
 
     @property
-    def n_systems(self) -> int:
-        """Those that are compared; 0 for none."""
-        compared = any(len(part) > 2 for part in self.parts)
-        return len({system for part in self.parts for system in part[1:3]}) if compared else 0
-
-    def weight(self, said: Collection[Part]) -> float:
+    def weight(self) -> float:
         """Of each part that is asked."""
-        is_begun = any(part in said for part in self.parts)
-        return self.size / (self.n_systems - is_begun if self.n_systems else len(self.parts))
+        return self.size / (self.n_systems - (self.n_said > 0) if self.n_systems else self.n_parts)
 
-    def kept(self, said: Collection[Part]) -> float:
+    @property
+    def kept(self) -> float:
         """What has not gone to others."""
-        n_left = sum(part not in said for part in self.parts)
-        return self.size * (n_left > 0 if self.n_systems else n_left / len(self.parts))
+        n_left = self.n_parts - self.n_said
+        return self.size * (n_left > 0 if self.n_systems else n_left / self.n_parts)
 
 
 def _families(parts: Collection[Part]) -> dict[str, _Family]:
     """By what they are about, in an order of their own, so that sums do not depend on that of the parts."""
-    names = sorted({about for about, *_ in parts})
-    n_others = sum(about not in MAIN for about in names)
-    return {
-        about: _Family(1.0 if about in MAIN else 1 / n_others, tuple(part for part in parts if part[0] == about))
-        for about in names
-    }
+    by_family: dict[str, list[Part]] = {}
+    for part in parts:
+        by_family.setdefault(part[0], []).append(part)
+    n_others = sum(about not in MAIN for about in by_family)
+    found = {}
+    for about, its in sorted(by_family.items()):
+        systems = {system for part in its for system in part[1:3]} if any(len(part) > 2 for part in its) else set[str]()
+        found[about] = _Family(1.0 if about in MAIN else 1 / n_others, len(its), len(systems))
+    return found

@@ -1,6 +1,7 @@
 """The families of measures of an audit, opened."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ...config.fairness import EntailerSection, MatcherSection
 from ...errors import DataError, MissingExtra
@@ -32,6 +33,8 @@ class Tools:
     tone: ToneScorer | None = None
     # what was taken in place of something else, in a sentence each
     notes: tuple[str, ...] = ()
+    # option that was not given -> why its default is what it is here; "" where it is the better one
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     def close(self) -> None:
         """Give the memory of models back."""
@@ -58,21 +61,26 @@ def open_tools(
     """
     models, asked = SharedModels(), None
     notes: list[str] = []
+    defaults: dict[str, str] = {}
     if "coverage" in plan.measures:
         if entailer is None:
-            entailer, said = usual_entailer(
+            entailer, why = usual_entailer(
                 document.text for documents in given.sets for document in documents.documents
             )
-            notes += said
+            defaults["entailer"] = why
+            if why:
+                notes.append(f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {why}")
         asked = open_entailer(entailer, models)
     if not set(BY_MATCHER).intersection(plan.measures):
-        return Tools(None, asked, notes=tuple(notes))
+        return Tools(None, asked, notes=tuple(notes), defaults=defaults)
     if matcher is not None:
         opened = open_matcher(matcher, models)
     else:
         try:
             opened = open_matcher(MatcherSection(kind="ngram"), models)
+            defaults["matcher"] = ""
         except (DataError, MissingExtra) as error:
+            defaults["matcher"] = str(error)
             opened = open_matcher(MatcherSection(kind="words"), models)
             if {"value-shares", "order"}.intersection(plan.measures):
                 notes.append(
@@ -81,7 +89,7 @@ def open_tools(
                 )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
     tone = open_tone(plan.tone, models) if "tone" in plan.measures else None
-    return Tools(opened, asked, words, tone, tuple(notes))
+    return Tools(opened, asked, words, tone, tuple(notes), defaults)
 
 
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:

@@ -93,8 +93,8 @@ def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return usual, ()
 
 
-def usual_entailer(texts: Iterable[str]) -> tuple[EntailerSection, tuple[str, ...]]:
-    """The encoder where it is at hand and the documents are for it, else words in common; and a sentence that says why.
+def usual_entailer(texts: Iterable[str]) -> tuple[EntailerSection, str]:
+    """The encoder where it is at hand and the documents are for it, else words in common; and why it is not the encoder.
 
     Args:
         texts: of all documents.
@@ -114,9 +114,8 @@ def usual_entailer(texts: Iterable[str]) -> tuple[EntailerSection, tuple[str, ..
         if file_at_hand(ENTAILER_MODELS["encoder"], None, "modules.json") is None:
             raise DataError(f"{ENTAILER_MODELS['encoder']} is not on this machine; evenhand models says how to get it")
     except (DataError, MissingExtra, UnfitModelError) as error:
-        why = f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {error}"
-        return EntailerSection(kind="words"), (why,)
-    return EntailerSection(kind="encoder"), ()
+        return EntailerSection(kind="words"), str(error)
+    return EntailerSection(kind="encoder"), ""
 
 
 def read_target(text: str, values: Sequence[str]) -> Target:
@@ -234,6 +233,8 @@ def _models(given: Sequence[str], able: Sequence[str]) -> dict[str, str]:
                 f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
                 "with --entailer encoder or nli; other matchers and entailers have no model, and a file names its own"
             )
+        if fitting[0] in found:
+            raise DataError(f"--model {text!r}: the {fitting[0]} has model {found[fitting[0]]!r} already; name one")
         found[fitting[0]] = name if is_named else text
     return found
 

@@ -1,6 +1,6 @@
 """An audit from what was asked to its files: the one way that the command line and Python take."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,10 +13,13 @@ from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
 from ...text import did_you_mean
+from ..gate.baseline import Method, Subject
+from ..gate.decide import Gating
 from ..pages.folder import Say
 from .build import Progress, build_audit
 from .contents import Audit
 from .families import families, open_tools
+from .figures import Family
 from .input import AuditInput
 from .plan import AuditPlan, read_measures, read_sections, read_target, read_tone, read_word_lists, usual_measures
 from .report import AUDIT, key_of, write_audit
@@ -27,6 +30,8 @@ OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
 KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns")
+# measure -> the option that says how it is taken, whose default depends on the machine
+CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
 
@@ -93,13 +98,22 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
     return Asked(measures, *sections, notes, lists, given)
 
 
+def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
+    """What is audited, and how."""
+    methods = {}
+    for each in measures:
+        option = CHOSEN_BY.get(each.name, "")
+        methods[each.name] = Method(each.signature, each.by, option and f"--{option}", defaults.get(option))
+    return Subject(given.documents_digest, tuple(each.id for each in given.sets), given.attribute, methods=methods)
+
+
 def run_audit(
     asked: Asked,
     read: Callable[[], AuditInput],
     out: Path | None,
     *,
     say: Say | None = None,
-    judged: Callable[[Audit], Audit] = lambda found: found,
+    gating: Gating | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """The audit, after it was written.
@@ -109,7 +123,7 @@ def run_audit(
         read: documents and summaries, which are read once it is known that the folder can be written.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on the earlier audit that will be replaced.
-        judged: puts a gate's verdicts on the audit.
+        gating: what the audit is held against.
         progress: called after every batch.
 
     Raises:
@@ -119,12 +133,14 @@ def run_audit(
     if out is not None:
         AUDIT.check(out)
     given = read()
-    if out is not None:
-        AUDIT.announce(out, key_of(given), say)
     plan = asked.plan(given)
     with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
-        hints = (*asked.notes, *tools.notes)
-        found = judged(build_audit(given, plan, families(given, plan, tools), hints, progress))
+        hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)
+        gating = gating or Gating()
+        gating.refuse_before(lambda: _subject(given, measures, tools.defaults))
+        if out is not None:
+            AUDIT.announce(out, key_of(given), say)
+        found = gating.judged(build_audit(given, plan, measures, hints, progress))
     if out is not None:
         write_audit(found, out)
     return found

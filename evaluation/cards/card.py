@@ -20,8 +20,9 @@ from ..pages.markdown import fragment, plain
 from ..pages.words import ALL, joined
 from ..systems.systems import SYSTEMS, TRAINED
 from .contents import UNKNOWN, data_blocks, model_blocks
+from .files import CARDS
 from .own_text import mistake
-from .run import CARDS, FinishedRun
+from .run import FinishedRun
 
 Kind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text

@@ -35,7 +35,8 @@ from ..pages.blocks import (
 )
 from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
 from ..systems.contents import Worth
-from .run import FinishedRun, RunFile
+from .files import RunFile
+from .run import FinishedRun
 
 UNKNOWN = "unknown"
 # sections of the report that the model card shows, and where their numbers are

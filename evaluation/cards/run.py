@@ -7,59 +7,24 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ...config.plain_yaml import read_yaml
 from ...errors import DataError
 from ...judges.calibration import known_of, read_calibration
 from ...models import public_name
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, sha256_of, write_json, write_text
+from ...storage import parse_line, read_json, read_text, write_json, write_text
 from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
 from ..judges.worth import based_on
 from ..meta.benchmark import Benchmark
 from ..systems.contents import Report, Worth
+from .files import AGAIN, CARDS, RECIPE, Manifest, RunFile, checked_files
 
-# folder of the cards in a run
-CARDS = "cards"
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
 BENCHMARK, CALIBRATION = "benchmark.json", "calibration.json"
-RECIPE = "recipe.yaml"
-AGAIN = "run `evenhand loop` with its recipe again"
 M = TypeVar("M", bound=BaseModel)
 # a model on a hub; what lies elsewhere has no name that others know
 HUB_ID = re.compile(r"\w[\w.-]*(/[\w.-]+)?(?<!\.gguf)")
-
-
-class _Signatures(BaseModel):
-    # judge -> signatures of its judgements
-    judges: dict[str, list[str]]
-
-
-class _Made(BaseModel):
-    """What a stage made: file or folder -> digest."""
-
-    phase: str
-    stage: str
-    outputs: dict[str, str]
-
-
-class _Manifest(BaseModel):
-    """The part of a manifest that a run's files are compared with."""
-
-    format: str
-    recipe: str
-    signatures: _Signatures
-    stages: list[_Made]
-
-
-@dataclass(frozen=True)
-class RunFile:
-    """A file of the run, by its path in it."""
-
-    path: str
-    size: int
-    sha256: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +43,9 @@ class FinishedRun:
     benchmark: Benchmark | None
     # what is known of its judges: by a calibration that was kept with the cards, else by the report
     worth: Worth | None
+    # what is there of which no hash is known, and files that no stage has written
+    unhashed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -136,21 +104,23 @@ def read_run(folder: Path, benchmark: Path | None = None, calibration: Path | No
                 "`evenhand loop RECIPE`, and let that come to its end"
             )
     report = _read(folder / REPORT / JSON, Report, "a report")
-    manifest = _read(folder / MANIFEST, _Manifest, "a manifest")
+    manifest = _read(folder / MANIFEST, Manifest, "a manifest")
     if manifest.format != FORMAT:
         raise DataError(f"{folder / MANIFEST}: has the format {manifest.format!r}, expected is {FORMAT!r}; {AGAIN}")
     rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]
     if not rounds:
         raise DataError(f"{folder}: nothing was trained there (rounds: 0), so there is no adapter to write a card for")
-    signatures = manifest.signatures.judges
+    signatures, files = manifest.signatures.judges, checked_files(folder, manifest)
     return FinishedRun(
         folder=folder,
         report=report,
         signatures=signatures,
-        files=_checked_files(folder, manifest),
+        files=files.made,
         trainings={name: read_json(folder / name / TRAINING) for name in rounds},
         benchmark=_benchmark(folder, signatures, benchmark),
         worth=_worth(folder, signatures, calibration) or report.worth,
+        unhashed=files.unhashed,
+        unknown=files.unknown,
     )
 
 
@@ -196,25 +166,3 @@ def _worth(folder: Path, signatures: dict[str, list[str]], given: Path | None) -
         write_json(kept, found.model_dump(mode="json"))
     unknown = tuple(name for name in signatures if name not in known)
     return Worth(known=known, unknown=unknown, data=(based_on(found),))
-
-
-def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:
-    """What the stages made, without the renderings of the report, whose numbers are all in report.json."""
-    found, mistakes = [folder / RECIPE, folder / MANIFEST], []
-    if digest(read_yaml(folder / RECIPE)) != manifest.recipe:
-        mistakes.append(f"{folder / RECIPE}: is not the recipe that the run was made with")
-    for stage in manifest.stages:
-        for name, made in stage.outputs.items():
-            path = folder / stage.phase / name
-            if stage.phase == REPORT and path.suffix != ".json":
-                continue
-            if not path.exists() or file_digest(path) != made:
-                mistakes.append(f"{path}: is not what {stage.phase} {stage.stage!r} made")
-            else:
-                found += sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    if mistakes:
-        raise DataError(
-            f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
-            f"{AGAIN}; a card belongs in cards/, not into the adapter's folder"
-        )
-    return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in found)

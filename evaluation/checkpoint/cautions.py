@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import Recipe
-from ..systems.compare import too_few
+from ...resampling import too_few
 from ..systems.roles import overlap_warnings
 from ..systems.systems import PolicyOutput
 from .findings import Evidence, length_warnings

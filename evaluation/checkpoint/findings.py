@@ -7,11 +7,11 @@ there is no clear difference.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resampling import MANY_SETS
+from ...resampling import MANY_SETS, too_few
 from ..pages.blocks import Number, bounds
 from ..pages.numbers import number, signed
 from ..pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
-from ..systems.compare import comparison_name, too_few
+from ..systems.compare import comparison_name
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
 from ..systems.lengths import is_by_length
 from ..systems.roles import deciding

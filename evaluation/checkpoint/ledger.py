@@ -21,8 +21,8 @@ from ...runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS,
 from ...storage import explain, iter_jsonl, iter_lines, read_text
 from ..systems.contents import PhaseTotals, StageRow
 
-# stages that are counted from their files, so that their receipts are not counted again
-FROM_FILES = ("generate", "judge")
+# stages that are counted from their files, so that their receipts are not counted again, and what they leave out
+FROM_FILES = {"generate": "request", "judge": "judgement"}
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -97,7 +97,7 @@ def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[Le
         tie_rate=tie_rate,
     )
     return totals, [
-        LeftOut(phase=phase.name, stage=stage, reason=reason, side=side, count=count)
+        LeftOut(phase=phase.name, stage=stage, what=FROM_FILES[stage], reason=reason, side=side, count=count)
         for (stage, reason, side), count in left_out.items()
     ]
 

@@ -403,10 +403,10 @@ def _left_out(report: Report) -> Iterator[Block]:
 
 
 def ledger_table(ledger: Iterable[LeftOut]) -> Table:
-    """What was left out: a row for each phase, stage and reason, sides beside each other."""
-    by_reason = grouped(ledger, lambda each: (each.phase, each.stage, each.reason))
+    """What was left out: a row for each phase, stage, unit and reason, sides beside each other."""
+    by_reason = grouped(ledger, lambda each: (each.phase, each.stage, each.what, each.reason))
     names = sorted({each.side for mine in by_reason.values() for each in mine})
-    heads: Heads = ("phase", "stage", Column("reason", "long"), *names, ALL)
+    heads: Heads = ("phase", "stage", "counted", Column("reason", "long"), *names, ALL)
     rows = []
     for place, mine in by_reason.items():
         sides = [sum(each.count for each in mine if each.side == name) for name in names]

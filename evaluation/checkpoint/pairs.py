@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...records import Judgement, PreferencePair
 from ...runfolder.phases import JUDGEMENTS, PAIRS, round_name
+from ...runfolder.stages import refuse_changed
 from ...storage import iter_jsonl
 from ...text import in_order
 from ..pages.blocks import (
@@ -45,7 +46,7 @@ def paired_folder(run: Path, number: int | None) -> Path:
     """The folder of a round with pairs; of the last one where no number is given.
 
     Raises:
-        DataError: there is none.
+        DataError: there is none, or its files were changed since they were made.
     """
     found = [path.parent for path in sorted(run.glob(f"round-*/{PAIRS}")) if path.stat().st_size]
     wanted = [folder for folder in found if number is None or folder.name == round_name(number)]
@@ -55,6 +56,7 @@ def paired_folder(run: Path, number: int | None) -> Path:
             f"{run}: has no pairs{'' if number is None else f' of {round_name(number)}'}; {have}. Name a run folder in which "
             "`evenhand loop` or `evenhand rerank` has made them"
         )
+    refuse_changed(wanted[-1], PAIRS, JUDGEMENTS)
     return wanted[-1]
 
 

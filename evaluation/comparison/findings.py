@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...resampling import too_few
 from ..pages.numbers import number, places_for, signed
 from ..pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
-from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
 from ..systems.lengths import share_by_length
 from ..systems.roles import deciding, overlap_warnings

@@ -4,8 +4,8 @@ Two pages of other documents would differ by their documents, and an interval of
 documents have in common: both are refused.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import DataError, StorageError
@@ -14,11 +14,38 @@ from ...text import some_of
 from ..audit.contents import SCHEMA, Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
+from .limits import Limit
 from .names import MissingNumber
 from .numbers import Named, Page, alike, minus, numbers_of
 
+AGAIN = "make the baseline again with the same options"
 # what a message calls each kind of page
 CALLED: dict[type[Page], str] = {Audit: "an audit", Report: "a report", Comparison: "a comparison"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How something is measured: everything that it depends on besides documents and summaries."""
+
+    signature: str
+    # what was chosen for it, "words" or "encoder", by which option; "" where nothing is
+    choice: str = ""
+    option: str = ""
+    # why it is that choice where the option was not given; None where it was
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page will be about and how it is measured, as far as that is known before anything is."""
+
+    documents_digest: str
+    # ids
+    sets: tuple[str, ...]
+    attribute: str | None = None
+    sides: tuple[str, ...] | None = None
+    # by measure or judge
+    methods: Mapping[str, Method] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -28,15 +55,42 @@ class Baseline:
     path: Path
     page: Page
 
-    def refuse_unlike(self, now: Page) -> None:
-        """Refuse a baseline of other documents or systems of measuring.
+    def refuse_unlike(self, now: Page | Subject) -> None:
+        """Refuse a baseline of other documents.
+
+        Raises:
+            DataError: all that differs is listed.
+        """
+        self._refuse(list(_unlike(self.page, now)))
+
+    def refuse_before(self, limits: Iterable[Limit], now: Subject) -> None:
+        """Refuse, before anything is measured, a baseline of other documents, or other measures of what limits are about.
 
         Raises:
             DataError: all that differs is listed.
         """
         mistakes = list(_unlike(self.page, now))
+        methods = _methods(self.page)
+        for name in dict.fromkeys(name for limit in limits if not limit.is_now for name in self._measured(limit)):
+            then, here = methods[name], now.methods.get(name)
+            if here is not None and here.signature != then.signature:
+                mistakes.append(_otherwise(name, then, here))
+        self._refuse(mistakes)
+
+    def _refuse(self, mistakes: list[str]) -> None:
         if mistakes:
             raise DataError(listed([f"--baseline {self.path}: {each}" for each in mistakes]))
+
+    def _measured(self, limit: Limit) -> list[str]:
+        """The measure or judge that a limit is about, as the baseline has it; none where that cannot be told."""
+        found = [each for each in numbers_of(self.page) if limit.function in each.functions]
+        for argument in limit.arguments:
+            # what is no measure, value or side names a system, which may be called otherwise there
+            found = [each for each in found if argument in each.what] or found
+        if len({each.measures for each in found}) > 1:
+            return []
+        signatures = {each.signature for each in found}
+        return [name for name, method in _methods(self.page).items() if method.signature in signatures]
 
     def change(self, number: Named) -> Named:
         """The number less what it was.
@@ -56,8 +110,7 @@ class Baseline:
             raise MissingNumber(f"the baseline has no {number.words}: {why}")
         if before.signature != number.signature:
             raise DataError(
-                f"--baseline {self.path}: {number.words} is {number.signature} now and was {before.signature}; make the "
-                "baseline again with the same options"
+                f"--baseline {self.path}: {number.words} is {number.signature} now and was {before.signature}; {AGAIN}"
             )
         return replace(minus(number, before), is_change=True)
 
@@ -115,7 +168,28 @@ def _required(kind: type[Page]) -> set[str]:
     return {name for name, key in kind.model_fields.items() if key.is_required()}
 
 
-def _unlike(then: Page, now: Page) -> Iterator[str]:
+def _methods(page: Page) -> dict[str, Method]:
+    """How a page's measures or judges were taken, by name."""
+    if isinstance(page, Audit):
+        return {each.family: Method(each.signature, each.by) for each in page.measures}
+    return {each.name: Method(each.signature) for each in page.judges}
+
+
+def _otherwise(name: str, then: Method, now: Method) -> str:
+    """What to do about a measure that is taken in another way."""
+    if not now.option or now.choice == then.choice:
+        return f"{name} is {now.signature} now and was {then.signature}; {AGAIN}"
+    here, needs = "", ""
+    if now.default is not None:
+        here = f" (the default of {now.option} here{f', because {now.default}' if now.default else ''})"
+        needs = ", once what it needs is installed" if now.default else ""
+    return (
+        f"{name} is by {now.choice!r} now{here} and was by {then.choice!r}; give {now.option} {now.choice} to both, or "
+        f"{now.option} {then.choice} here{needs}"
+    )
+
+
+def _unlike(then: Page, now: Page | Subject) -> Iterator[str]:
     if then.documents_digest != now.documents_digest:
         yield "is about other documents; make it again with the current ones"
     elif then.sets != now.sets:

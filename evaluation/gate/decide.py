@@ -5,7 +5,8 @@ Of `m` limits, of which one speaks of `k` numbers (the values of "worst_gap(cove
 How often a page that keeps its limits is said to break them was simulated: docs/gate.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bo
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
-from .baseline import Baseline
+from .baseline import Baseline, Subject
 from .contents import Gate, GateRow
 from .limits import Asked, Limit
 from .names import MissingNumber, meant
@@ -57,6 +58,23 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
         baseline="" if baseline is None else str(baseline.path),
     )
     return found.model_copy(update={"gate": gate})
+
+
+@dataclass(frozen=True)
+class Gating:
+    """Limits, and the earlier page that they are held against; none of either by default."""
+
+    limits: Asked | None = None
+    baseline: Baseline | None = None
+
+    def refuse_before(self, subject: Callable[[], Subject]) -> None:
+        """Refuse, before anything is measured, a baseline of other documents or measures; see `Baseline.refuse_before`."""
+        if self.limits is not None and self.baseline is not None:
+            self.baseline.refuse_before(self.limits.limits, subject())
+
+    def judged(self, found: P) -> P:
+        """The page with its verdicts; see `gated`."""
+        return gated(found, self.limits, self.baseline)
 
 
 def unfit(number: Named) -> str:

@@ -23,6 +23,7 @@ from markupsafe import Markup
 from ...errors import DataError
 from ...records import BestSummary, LeftOut, SummaryRequest
 from ...runfolder.phases import BEST, REQUESTS
+from ...runfolder.stages import refuse_changed
 from ...storage import digest, file_digest, listed, read_json, read_jsonl, read_text, write_json, write_text
 from ..pages.html import page_environment
 from .sheet import AnnotationSheet, ItemSheet, PageKey, SummarySheet, SystemSource, as_shown, parse_key
@@ -109,6 +110,7 @@ def _read(systems: Mapping[str, Path]) -> dict[str, _System]:
     read = {}
     for label, given in systems.items():
         folder = _phase_folder(given)
+        refuse_changed(folder, REQUESTS, BEST)
         best = {each.request_id: each.text for each in read_jsonl(folder / BEST, BestSummary)}
         read[label] = _System(folder, read_jsonl(folder / REQUESTS, SummaryRequest), best)
     (first, one), *others = read.items()

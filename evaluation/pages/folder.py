@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ...errors import DataError, StorageError
-from ...storage import read_json, write_jsonl, write_text
+from ...storage import is_writable, read_json, write_jsonl, write_text
 from .blocks import Page
 from .write import PAGE, TABLES, write_page
 
@@ -85,17 +85,26 @@ def check_folder(out: Path, names: Iterable[str], what: str, known_by: str, *, i
     Raises:
         DataError: it is refused.
     """
-    nearest = next(place for place in (out, *out.absolute().parents) if os.path.lexists(place))
-    if not nearest.is_dir():
-        raise DataError(f"--out {out}: {'' if nearest == out else f'{nearest} '}is not a folder; name a folder")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise DataError(f"--out {out}: {nearest} cannot be written; name another folder, or mend its rights")
+    refuse_unwritable(out, f"--out {out}")
     taken = [name for name in names if (out / name).exists()]
     if taken and not is_ours:
         raise DataError(
             f"--out {out}: holds {', '.join(taken)}, {_whose(out, taken, what, known_by)}; name another folder, nothing is "
             "overwritten"
         )
+
+
+def refuse_unwritable(folder: Path, place: str) -> None:
+    """Refuse a folder, which need not be there, that cannot be written; errors begin with `place`.
+
+    Raises:
+        DataError: it cannot.
+    """
+    nearest = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+    if not nearest.is_dir():
+        raise DataError(f"{place}: {'' if nearest == folder else f'{nearest} '}is not a folder; name a folder")
+    if not is_writable(nearest):
+        raise DataError(f"{place}: {nearest} cannot be written; name another folder, or mend its rights")
 
 
 def _whose(out: Path, taken: Sequence[str], what: str, known_by: str) -> str:

@@ -15,11 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...config import Recipe
 from ...fairness.groups.coverage import over
 from ...resampling import (
-    LEAST_SETS,
     Bootstrap,
     Scale,
     cluster_interval,
-    least_p_value,
     pseudo_values,
     sign_flip_p_value,
 )
@@ -229,16 +227,4 @@ def how_intervals(estimate: Estimate) -> str:
     return (
         f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
         "Pearson, over sets after Korn and Graubard); at equal length Student's t with the jackknife"
-    )
-
-
-def too_few(n_sets: int, level: float) -> str:
-    """What to know of comparisons that rest on so many document sets; "" of enough."""
-    smallest = least_p_value(n_sets)
-    if n_sets >= LEAST_SETS and smallest <= 1 - level:
-        return ""
-    intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
-    return (
-        f"The comparison rests on {n_sets} document set{'' if n_sets == 1 else 's'}: {intervals}the smallest p that its tests "
-        f"can have is {smallest:g}, so no difference is clear; take more sets."
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Generic, TypeVar
 
-from ...resampling import NOISE, least_p_value
+from ...resampling import HEADLINE_SHARE, NOISE, least_p_value
 from ..verdicts import LEAST_EXCHANGES, P, adjusted_in_parts, holm, is_clear, verdict
 from .contents import Difference, JudgeNote, Plane
 from .pareto import all_unsure
@@ -108,8 +108,8 @@ def _shares(asked: Collection[Part]) -> Callable[[Part], float]:
 
     def share(part: Part) -> float:
         if part[1] == HEADLINE:
-            return 0.5 if n_others else 1.0
-        return (0.5 if has_headline else 1.0) / n_others
+            return HEADLINE_SHARE if n_others else 1.0
+        return (1 - HEADLINE_SHARE if has_headline else 1.0) / n_others
 
     return share
 

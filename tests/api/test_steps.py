@@ -128,10 +128,20 @@ def test_pairs_train_in_trl_columns(documents, tmp_path):
     judged = evenhand.judge(evenhand.generate(documents, "none", backend="scripted", task={"scope": "all"}), JUDGES)
     found = evenhand.pairs(evenhand.rerank(judged, ["recall"]), mode="all", chosen_keeps_contract=False)
     assert len(found) and found.left_out["same text"]
+    assert found.left_out_by_side == {"all": found.left_out}
     assert all(row["margin"] > 0 for row in found.rows())
     found.write(tmp_path / "pairs.jsonl")
     first = json.loads((tmp_path / "pairs.jsonl").read_text().splitlines()[0])
     assert first["chosen"][0]["role"] == "assistant" and first["prompt"][0]["role"] == "user"
+
+
+def test_pairs_that_are_left_out_are_counted_by_side(documents):
+    best = evenhand.rerank(evenhand.judge(evenhand.generate(documents, "none", backend="scripted"), JUDGES), ["recall"])
+    found = evenhand.pairs(best, least_margin=2.0)
+    sides = {each.side for each in best}
+    assert len(sides) == 2 and set(found.left_out_by_side) == sides
+    assert sum(sum(counts.values()) for counts in found.left_out_by_side.values()) == sum(found.left_out.values())
+    assert all(f"{side} " in found.about() for side in sides)
 
 
 @pytest.mark.parametrize(

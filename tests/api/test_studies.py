@@ -120,7 +120,7 @@ def test_recipes_and_budgets_of_the_wrong_kind_are_refused(tmp_path):
     with pytest.raises(RecipeError, match="recipes are str 'quickstart'; give a dict"):
         evenhand.compare("quickstart", tmp_path)
     with pytest.raises(RecipeError, match="budgets are whole numbers of at least 1, got '1'"):
-        evenhand.compare([RECIPE | {"output": "unused"}], tmp_path, budgets="1,3")
+        evenhand.compare([RECIPE], tmp_path, budgets="1,3")
     with pytest.raises(DataError, match=r"^out .*: is not a folder"):
         evenhand.compare([RECIPE | {"output": "unused"}], __file__, budgets=[1])
 
@@ -143,7 +143,8 @@ def test_a_recipe_of_a_dict_runs_and_reports(tmp_path):
 
 def test_recipes_are_compared_by_their_labels(tmp_path):
     other = RECIPE | {"reward": {"judges": ["words"], "combine": "z_mean", "weights": {"words": -1.0}}}
-    made = {"long": RECIPE | {"output": "unused"}, "short": other | {"output": "unused"}}
+    # whose runs lie in the folder of the comparison, whatever they say of it
+    made = {"long": RECIPE, "short": other | {"output": "unused"}}
     found = evenhand.compare(made, tmp_path / "out", budgets=[2])
     assert {row["subject"] for row in found.rows()} == {"long", "short"}
     assert (tmp_path / "out" / "index.html").is_file() and not (tmp_path / "unused").exists()

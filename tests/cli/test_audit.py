@@ -173,7 +173,8 @@ def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_syste
 def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_path):
     broken = tmp_path / "broken.txt"
     broken.write_text("only one line\n")
-    done = audit(*two_systems, "--summaries", broken, "--summaries", tmp_path / "absent", "--attribute", "stanse")
+    line = ["stanse" if each == ATTRIBUTE else each for each in two_systems]
+    done = audit(*line, "--summaries", broken, "--summaries", tmp_path / "absent")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     for said in ("did you mean 'stance'", "broken.txt", "absent"):
@@ -195,7 +196,8 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
     ],
 )
 def test_bad_options_are_answered(two_systems, option, said):
-    done = audit(*two_systems, *option)
+    given = two_systems[2:] if "--documents" in option else two_systems
+    done = audit(*given, *option)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
@@ -257,7 +259,7 @@ def test_nothing_left_is_an_error_that_says_why(tmp_path):
     assert "nothing is left to audit: empty, value-shares: empty summary (2 sets)" in done.stderr
     one_valued = write_sets(tmp_path / "one.jsonl", [make_set("set-0", ("left", "x"), ("left", "y"))])
     out = write_summaries(tmp_path / "out.jsonl", {"set-0": "x"})
-    done = audit(*base, "--documents", one_valued, "--summaries", out)
+    done = audit("--documents", one_valued, *base[2:], "--summaries", out)
     assert done.returncode == 2
     assert "every set has documents of one stance only" in done.stderr
     assert not (tmp_path / "audit").exists()

@@ -140,8 +140,6 @@ def test_json_has_what_follows_from_the_published_sizes(llama):
 def test_training_takes_the_machines_that_slurm_would_give_it(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     spread = (
-        "--nodes",
-        "2",
         "--gpus-per-node",
         "4",
         "--set",
@@ -156,11 +154,11 @@ def test_training_takes_the_machines_that_slurm_would_give_it(llama):
         )
         return found
 
-    found = training(*spread)
+    found = training(*spread, "--nodes", "2")
     assert found["gpus"] == 8
     assert training(*spread, "--nodes", "4")["hours"] == pytest.approx(found["hours"] / 2, rel=0.01)
     # of a single machine's eight processes nothing is made less
-    refused = evenhand(RECIPE, *options, *spread[:4])
+    refused = evenhand(RECIPE, *options, "--nodes", "2", *spread[:2])
     assert refused.returncode == 2
     assert "--gpus-per-node 4" in refused.stderr
 

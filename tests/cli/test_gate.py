@@ -1,9 +1,18 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from method_runs import make_recipe
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.config.plain_yaml import parse_yaml
+from evenhand.corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from evenhand.errors import EvenhandError
 from tests.audit_inputs import ATTRIBUTE, two_sided, write_sets, write_summaries
 
@@ -50,6 +59,8 @@ def test_a_breach_ends_with_code_4_after_everything_is_written(inputs, tmp_path)
         ("--profile", "absent.yaml"),
         ("--strict",),
         ("--junit", "gate.xml"),
+        ("--fail-if", "bur < 1", "--junit", "/proc/gate.xml"),
+        ("--fail-if", "bur < 1", "--markdown", "/proc"),
     ],
 )
 def test_mistakes_are_told_before_any_work(inputs, tmp_path, wrong):
@@ -63,3 +74,180 @@ def test_names_are_told_without_anything_else(verb):
     code, said = evenhand(verb, "--fail-if", "help")
     assert code == 0
     assert "worst_gap" in said
+
+
+ABSENT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
+WITHOUT_DATA = {"EVENHAND_NLTK": "", "NLTK_DATA": "/nowhere", "HOME": "/nowhere"}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """The environment of a machine that has neither a sentence encoder nor NLTK's data."""
+    hidden = tmp_path_factory.mktemp("hidden")
+    (hidden / "sentence_transformers.py").write_text(ABSENT.format("sentence_transformers"))
+    return {**os.environ, **WITHOUT_DATA, "PYTHONPATH": f"{hidden}:{os.environ.get('PYTHONPATH', '')}"}
+
+
+@pytest.fixture(scope="module")
+def documented(tmp_path_factory):
+    """A folder as docs/gate.md has it, and its commands: what makes the baseline, and the step of the workflow."""
+    folder = tmp_path_factory.mktemp("repository")
+    text = (Path(__file__).parents[2] / "docs" / "gate.md").read_text("utf-8")
+    in_ci = text[text.index("## In CI") :]
+    blocks = dict(re.findall(r"```(bash|yaml)\n(.*?)```", in_ci, re.DOTALL))
+    profile = re.search(r"<!-- file: gate.yaml -->\n```yaml\n(.*?)```", text, re.DOTALL)
+    (step,) = (s for s in parse_yaml(blocks["yaml"])["jobs"]["audit"]["steps"] if s.get("name") == "Gate")
+    (folder / "test").mkdir()
+    (folder / "test" / "gate.yaml").write_text(profile[1])
+    (folder / "bin").mkdir()
+    command = folder / "bin" / "evenhand"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m evenhand "$@"\n')
+    command.chmod(0o755)
+    documents = file_of(Path("reviews"), DOCUMENTS).read_text("utf-8").replace('"sentiment"', f'"{ATTRIBUTE}"')
+    (folder / "test" / "documents.jsonl").write_text("".join(documents.splitlines(keepends=True)[:24]))
+    summaries = file_of(Path("even-handed"), SUMMARIES).read_text("utf-8")
+    (folder / "summaries.jsonl").write_text("".join(summaries.splitlines(keepends=True)[:24]))
+    return folder, blocks["bash"], step["run"]
+
+
+def shell(folder, command, environment):
+    path = f"{folder / 'bin'}:{environment['PATH']}"
+    return subprocess.run(
+        ["/bin/sh", "-ec", command],
+        cwd=folder,
+        env={**environment, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_documented_workflow_passes_on_a_machine_without_an_encoder(documented, bare):
+    folder, baseline, gate = documented
+    made = shell(folder, baseline, dict(os.environ))
+    assert made.returncode == 0, made.stderr
+    done = shell(folder, gate, bare)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in (folder / "gate.md").read_text()
+
+
+@pytest.fixture
+def audited(tmp_path):
+    """Audits with these options, into a folder of this name: exit code, and what was said."""
+    named = ("--documents", "reviews", "--attribute", "sentiment", "--limit", 24, "--resamples", 100)
+
+    def run(out, *options, environment=None):
+        line = ["audit", *named, "--summaries", "even-handed", "--out", tmp_path / out, *options]
+        if environment is None:
+            return evenhand(*line)
+        done = subprocess.run(
+            [sys.executable, "-m", "evenhand", *map(str, line)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def made_by_encoder(folder):
+    """The audit in a folder, as if its coverage were by an encoder."""
+    file = folder / "audit.json"
+    text = file.read_text().replace('"coverage|words|', '"coverage|encoder|model:embedded:mini|')
+    file.write_text(re.sub(r'("family": "coverage",\s*"by": )"words"', r'\1"encoder"', text))
+
+
+LIMIT = ("--fail-if", "worst_gap(coverage) < -0.5")
+COVERAGE, SHARES = ("--measures", "coverage"), ("--measures", "coverage,value-shares", "--matcher", "words")
+
+
+def test_a_default_that_differs_between_machines_is_named(audited, tmp_path, bare):
+    assert audited("base", *COVERAGE, "--entailer", "words")[0] == 0
+    made_by_encoder(tmp_path / "base")
+    code, said = audited("new", *COVERAGE, *LIMIT, "--baseline", tmp_path / "base", environment=bare)
+    assert (code, "measuring" in said, (tmp_path / "new").exists()) == (2, False, False)
+    assert "coverage is by 'words' now (the default of --entailer here, because entailer 'encoder' needs" in said
+    assert (
+        "was by 'encoder'; give --entailer words to both, or --entailer encoder here, once what it needs is installed"
+        in said
+    )
+    # what was asked for by its name depends on no machine
+    code, said = audited("new", *COVERAGE, *LIMIT, "--entailer", "words", "--baseline", tmp_path / "base")
+    assert (code, "by 'words' now and was by 'encoder'" in said, (tmp_path / "new").exists()) == (2, True, False)
+
+
+def test_a_measure_that_no_limit_is_about_may_be_taken_otherwise(audited, tmp_path):
+    assert audited("base", *SHARES, "--entailer", "words")[0] == 0
+    made_by_encoder(tmp_path / "base")
+    options = (*SHARES, "--entailer", "words", "--baseline", tmp_path / "base")
+    assert audited("new", *options, "--fail-if", "worst_gap(shares) < -0.5")[0] == 0
+    # of the number itself, no baseline is needed
+    assert audited("new", *options, "--fail-if", "now worst_coverage_difference < -0.9")[0] == 0
+    assert audited("third", *options, "--fail-if", "worst_coverage_difference < -0.5")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--tau", 0.5), "value-shares is value-shares|words"),
+        (("--limit", 20), "is about 24 document sets, and this is about 20"),
+        (("--attribute", "style"), "its attribute is 'sentiment', and it is 'style' now"),
+    ],
+)
+def test_another_baseline_is_told_before_anything_is_measured(inputs, tmp_path, options, said):
+    documents = file_of(Path("reviews"), DOCUMENTS).read_text("utf-8")
+    (tmp_path / "both.jsonl").write_text(re.sub(r'("sentiment": ("\w+"))', r'\1, "style": \2', documents))
+    usual = {"--attribute": "sentiment", "--limit": 24, "--tau": 0.8}
+
+    def line(out, *more, **changes):
+        given = usual | changes
+        named = [str(part) for option in given.items() for part in option]
+        summaries = (
+            "--summaries",
+            "even-handed",
+            "--measures",
+            "value-shares",
+            "--matcher",
+            "words",
+            "--resamples",
+            100,
+        )
+        return evenhand(
+            "audit", "--documents", tmp_path / "both.jsonl", *named, *summaries, "--out", tmp_path / out, *more
+        )
+
+    assert line("base")[0] == 0
+    gate = ("--fail-if", "worst_gap(shares) < -0.5", "--baseline", tmp_path / "base")
+    assert line("same", *gate)[0] == 0
+    code, text = line("new", *gate, **dict([options]))
+    assert (code, said in text, (tmp_path / "new").exists()) == (2, True, False)
+
+
+@pytest.mark.usefixtures("quick_commands")
+def test_reports_and_comparisons_look_at_their_baseline_before_anything_is_run(tmp_path):
+    values = make_recipe("zero-shot").model_dump(mode="json", exclude_unset=True)
+    values |= {"corpus": {"path": "sample", "test": {"split": "test"}}, "output": str(tmp_path / "run")}
+    recipe = tmp_path / "plain.yaml"
+    recipe.write_text(json.dumps(values))
+    compared = ("compare", recipe, "--out", tmp_path / "out", "--budgets", "1")
+    assert evenhand("loop", recipe)[0] == evenhand(*compared)[0] == 0
+    verbs = {
+        ("report", recipe): tmp_path / "run" / "report" / "report.json",
+        compared: tmp_path / "out" / "comparison.json",
+    }
+    for verb, file in verbs.items():
+        earlier = tmp_path / file.name
+        earlier.write_bytes(file.read_bytes())
+        limit = ("--fail-if", "mean(overlap) < -1", "--baseline", earlier)
+        code, said = evenhand(*verb, *limit)
+        assert code == 0, said
+        before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+        for change, why in (
+            ("corpus.test.limit=3", "other documents"),
+            ("judges.overlap.type=rouge2", "overlap is rouge2"),
+        ):
+            code, said = evenhand(*verb, *limit, "--set", change)
+            assert (code, why in said) == (2, True)
+        assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before

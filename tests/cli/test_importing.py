@@ -52,6 +52,8 @@ def test_rows_of_a_table_with_empty_cells_are_left_out_and_told(tmp_path):
         run(*arguments)
     done = run(*arguments, "--skip-empty")
     assert "left out: 2 rows with empty cells: side in line 3; text in line 4" in done.output
+    # of which sides they are: what leaves one side out more often is a bias
+    assert "left out by side: (empty) 1, allow 1" in done.output
     assert [len(each.documents) for each in read_document_sets(out)] == [1]
 
 

@@ -22,7 +22,8 @@ FILES = {"requests.jsonl", "candidates.jsonl", "judgements.jsonl", "best.jsonl",
 
 def score(tmp_path, *options):
     (tmp_path / "judges.yaml").write_text(JUDGES)
-    arguments = ["--documents", "reviews", "--judges", str(tmp_path / "judges.yaml"), "--out", str(tmp_path / "out")]
+    usual = {"--documents": "reviews", "--judges": str(tmp_path / "judges.yaml"), "--out": str(tmp_path / "out")}
+    arguments = [part for option, value in usual.items() if option not in options for part in (option, value)]
     done = CliRunner().invoke(app, ["score", *arguments, *map(str, options)])
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception

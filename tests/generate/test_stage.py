@@ -211,7 +211,9 @@ def test_requests_that_cannot_be_answered_are_counted_by_side(tmp_path, corpus):
     (failure,) = read_jsonl(made.folder / FAILURES, Failure)
     assert (failure.request_id, failure.side) == ("ferry-1/right", "right")
     assert "exceed max_model_len 300" in failure.detail
-    assert receipt.counts["left_out"] == [{"stage": "generate", "side": "right", "reason": failure.reason, "count": 1}]
+    assert receipt.counts["left_out"] == [
+        {"stage": "generate", "what": "request", "side": "right", "reason": failure.reason, "count": 1}
+    ]
     assert {c.request_id for c in candidates(made)} == {r.id for r in phase_requests(made)} - {"ferry-1/right"}
     assert receipt.counts["candidates"] == 12
 

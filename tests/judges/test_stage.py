@@ -166,7 +166,14 @@ def test_empty_summary_is_unscored_except_by_rules(tmp_path, ferry):
     receipt, _ = judge(phase)
     assert [(j.score, j.unscored) for j in judgements(phase)[:2]] == [(None, "empty summary"), (0.0, None)]
     assert receipt.counts["left_out"] == [
-        {"stage": "judge", "judge": "overlap", "side": side, "reason": "overlap: empty summary", "count": 1}
+        {
+            "stage": "judge",
+            "judge": "overlap",
+            "what": "judgement",
+            "side": side,
+            "reason": "overlap: empty summary",
+            "count": 1,
+        }
         for side in ("left", "right")
     ]
 

@@ -1,6 +1,8 @@
 """What is exported of a reranked phase, and that the training reads it back."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +79,19 @@ def test_file_that_is_there_is_kept_and_a_folder_without_a_run_refused(run):
 
 def test_a_phase_without_pairs_exports_none_and_leaves_no_file(run):
     (run / "round-00" / PAIRS).write_text("")
+    (run / "round-00" / "receipts" / "rerank.json").unlink()
     with pytest.raises(DataError, match="nothing to write as 'trl'; only training rounds make pairs"):
         rows(run, "trl")
     assert not (run.parent / "trl.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["pairs.jsonl", "groups.jsonl", "candidates.jsonl", "requests.jsonl"])
+def test_a_file_that_was_changed_is_not_exported_before_somebody_says_so(run, name):
+    path = run / "round-00" / name
+    path.write_text(path.read_text() + " \n")
+    with pytest.raises(DataError, match=rf"{name}: changed since '(rerank|generate)' made it") as caught:
+        rows(run, "trl")
+    receipt = re.search(r"whose receipt is (\S+);", str(caught.value))[1]
+    assert "delete the receipt to go on with the file as it is" in str(caught.value)
+    Path(receipt).unlink()
+    assert rows(run, "trl")

@@ -5,6 +5,7 @@ import json
 import pytest
 from conftest import make_candidate, make_request
 
+from evenhand.cli.terminal import summary
 from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.records import BestSummary, Candidate, Judgement, PreferencePair, Thinned
@@ -115,9 +116,18 @@ def test_request_without_a_candidate_has_no_summary_and_is_counted(tmp_path, fer
     phase = judged(open_phase(recipe(tmp_path), "round-00"), ferry, right=[])
     receipt, _ = rerank(phase)
     assert read_jsonl(phase.folder / BEST, BestSummary)[1].text is None
-    assert {"stage": "rerank", "side": "right", "reason": "request without a scored candidate", "count": 1} in (
-        receipt.counts["left_out"]
-    )
+    # that it has none was counted where candidates are made
+    assert not [row for row in receipt.counts["left_out"] if row["side"] == "right"]
+
+
+def test_what_is_left_out_is_counted_in_one_unit(tmp_path, ferry):
+    unscored = [("The Right a.", None, None), ("The Right b.", None, None)]
+    phase = judged(open_phase(recipe(tmp_path), "round-00"), ferry, right=unscored)
+    receipt, _ = rerank(phase)
+    rows = [(row["stage"], row["what"], row["count"]) for row in receipt.counts["left_out"] if row["side"] == "right"]
+    assert rows == [("pairs", "pair", 1), ("rerank", "candidate", 2), ("rerank", "request", 1)]
+    # of the left: one candidate, and the two pairs that it is in
+    assert "3 candidates, 3 pairs, 1 request left out" in summary("round-00 rerank", receipt, reused=False)
 
 
 def test_finished_stage_is_reused_and_other_pairs_are_made_anew(phase, tmp_path):

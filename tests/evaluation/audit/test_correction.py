@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from evenhand.evaluation.audit.contents import SHARES
-from evenhand.evaluation.audit.correction import CAUSES, NEARER, corrected
+from evenhand.evaluation.audit.correction import CAUSES, NEARER, corrected, over_parts
 
 ONE, OTHER, THIRD = "one", "other", "third"
 
@@ -134,3 +134,76 @@ def test_something_false_is_said_in_a_twentieth_of_pages_whoever_leans(leans, tr
         false += any(min(its) <= 0.05 and is_wrong(part, leans) for part, its in found.items())
     # two standard errors; with the share of naming given to others, and to comparing as well, it would be 7 % of (9, 9)
     assert false <= trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
+
+
+def by_definition(smallest):
+    """The corrected p-values of parts as they are defined: each step looks at every part anew."""
+    size = {about: 1.0 if about in (SHARES, CAUSES) else None for about, *_ in smallest}
+    size |= {about: 1 / list(size.values()).count(None) for about in size if size[about] is None}
+    parts = {about: [part for part in smallest if part[0] == about] for about in sorted(size)}
+    said, so_far = {}, 0.0
+
+    def systems(about):
+        is_compared = any(len(part) > 2 for part in parts[about])
+        return len({system for part in parts[about] for system in part[1:3]}) if is_compared else 0
+
+    def kept(about):
+        n_left = sum(part not in said for part in parts[about])
+        return size[about] * (n_left > 0 if systems(about) else n_left / len(parts[about]))
+
+    def weight(about):
+        is_begun = any(part in said for part in parts[about])
+        return size[about] / (systems(about) - is_begun if systems(about) else len(parts[about]))
+
+    def is_asked(part):
+        about, system, *more = part
+        return not more or (part[:3] in said if len(more) > 1 else (about, system) in said or (about, more[0]) in said)
+
+    while asked := [part for part in smallest if part not in said and is_asked(part)]:
+        left = sum(map(kept, parts))
+        p_values = {part: smallest[part] * left / weight(part[0]) for part in asked}
+        first = min(p_values, key=p_values.get)
+        said[first] = so_far = max(so_far, min(1.0, p_values[first]))
+    return said
+
+
+def random_page(rng, n_systems):
+    """Smallest p-values by part, of which some are equal, very small, or not there."""
+    draw = [rng.random, lambda: rng.random() ** 6, lambda: float(rng.choice([1, 2, 2000]) / 20_001)][rng.integers(3)]
+    families = rng.permutation([SHARES, "coverage", "order", "opinions", CAUSES])[: rng.integers(1, 6)]
+    found = {}
+    for about in map(str, families):
+        for k in range(n_systems if about != CAUSES else 2):
+            found[about, f"system {k}"] = draw()
+            if k and about != CAUSES and rng.random() < 0.9:
+                pair = (about, f"system {k}", "system 0")
+                found |= {pair: draw(), (*pair, NEARER): draw()}
+    return {part: found[part] for part in found if rng.random() < 0.95}
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_parts_are_corrected_as_defined_to_the_last_digit(seed):
+    rng = np.random.default_rng(seed)
+    page = random_page(rng, int(rng.integers(1, 7)))
+    assert over_parts(page) == by_definition(page)
+
+
+class Counted(float):
+    """A p-value that counts how often it is looked at."""
+
+    n = 0
+
+    def __mul__(self, other):
+        Counted.n += 1
+        return float(self) * other
+
+
+def test_work_grows_as_the_number_of_systems():
+    counts = []
+    for n_systems in (100, 200):
+        Counted.n = 0
+        page = {part: Counted(p) for part, p in random_page(np.random.default_rng(3), n_systems).items()}
+        assert len(over_parts(page)) > n_systems
+        counts.append(Counted.n / len(page))
+    # a look at the first part of each of five families a step, and no more with more systems
+    assert max(counts) <= 2 * 5 and counts[1] <= 1.2 * counts[0]

@@ -140,10 +140,10 @@ def test_mistakes_of_a_file_speak_of_its_section(tmp_path, text, said):
 )
 def test_the_usual_entailer_is_the_encoder_where_documents_are_for_it(text, why):
     pytest.importorskip("sentence_transformers")
-    section, notes = usual_entailer([text])
+    section, said = usual_entailer([text])
     assert section.kind == ("words" if why else "encoder")
-    assert len(notes) == bool(why)
-    assert all((why in note and "--entailer" in note) or "script" in note for note in notes)
+    assert bool(said) == bool(why)
+    assert not said or (why in said and "--entailer" in said) or "script" in said
 
 
 def test_the_usual_entailer_is_words_where_the_encoder_is_not_installed_and_nothing_is_fetched(monkeypatch):
@@ -151,9 +151,9 @@ def test_the_usual_entailer_is_words_where_the_encoder_is_not_installed_and_noth
     monkeypatch.setattr("evenhand.evaluation.audit.plan.ENTAILER_MODELS", {"encoder": "embedded:all-mpnet-base-v2"})
     monkeypatch.setattr("evenhand.models.assemble.assembled", lambda model: pytest.fail("assembles"))
     monkeypatch.setattr("evenhand.models.places.at_hand", lambda model: None)
-    section, (note,) = usual_entailer(["Go."])
+    section, why = usual_entailer(["Go."])
     assert section.kind == "words"
-    assert "evenhand models says how to get it" in note
+    assert "evenhand models says how to get it" in why
 
 
 @pytest.mark.parametrize("tone", ["vader", None, ToneSection(), ToneSection(kind="vader")])

@@ -60,9 +60,11 @@ def write_report(run: Any) -> Path:
 
     def work() -> Counts:
         write_text(folder / "report" / "report.json", text)
+        for name in ("index.html", "report.md", "tables/ledger.csv"):
+            write_text(folder / "report" / name, "as report.json has it\n")
         return Counts()
 
-    Stage("report", folder / "report", {}, ("report.json",)).run(work)
+    Stage("report", folder / "report", {}, ("report.json", "index.html", "report.md", "tables")).run(work)
     write_manifest(run.recipe)
     write_text(folder / "recipe.yaml", dump_recipe(run.recipe))
     return folder

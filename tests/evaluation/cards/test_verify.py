@@ -1,3 +1,4 @@
+import json
 import random
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from evenhand.errors import DataError
 from evenhand.evaluation.cards.card import Card, card_text, parse_card, write_cards
 from evenhand.evaluation.cards.run import FinishedRun, read_run
 from evenhand.evaluation.cards.verify import Departure, departures, made_anew
+from evenhand.evaluation.checkpoint.pairs import paired_folder
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
 BAR = re.compile(r"(?<!\\)\|")
@@ -133,7 +135,7 @@ def test_an_unchanged_card_passes_wherever_it_lies(run: FinishedRun, tmp_path: P
     assert verify(elsewhere, run.folder) == 0
 
 
-def test_a_changed_card_is_named_by_section_row_and_column(run: FinishedRun, capsys: pytest.CaptureFixture[str]):
+def test_a_changed_card_is_named_by_section_row_and_column(run: FinishedRun):
     path = run.folder / "cards/model.md"
     line = next(each for each in path.read_text().splitlines() if each.startswith("| DPO | 0.500"))
     # trained overlap is the untrained one and 0.1: of the left 0.5, of the right 0.3
@@ -232,3 +234,70 @@ def test_a_card_of_another_run_is_found_out(run: FinishedRun):
     training.write_text(training.read_text().replace("0.512", "0.215"))
     with pytest.raises(DataError, match=r"training.json: is not what round-00 'train' made"):
         verify(path)
+
+
+def made_by_stages(folder: Path) -> list[str]:
+    """Every file that a stage of the run wrote, and their receipts."""
+    receipts = sorted(folder.rglob("receipts/*.json"))
+    named = [receipt.parents[1] / name for receipt in receipts for name in json.loads(receipt.read_text())["outputs"]]
+    files = [each for path in named for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file()]
+    return sorted(path.relative_to(folder).as_posix() for path in {*files, *receipts})
+
+
+def test_every_file_that_a_stage_wrote_is_looked_at(run: FinishedRun):
+    card = run.folder / "cards/model.md"
+    names = made_by_stages(run.folder)
+    assert {"report/report.json", "report/index.html", "report/tables/ledger.csv", "round-00/pairs.jsonl"} <= set(names)
+    assert "round-00/receipts/train.json" in names
+    for name in names:
+        path = run.folder / name
+        content = path.read_bytes()
+        changed = content.replace(b'"seconds": ', b'"seconds": 1') if "receipts" in name else content + b" "
+        assert changed != content
+        path.write_bytes(changed)
+        with pytest.raises(DataError, match=re.escape(str(run.folder))) as caught:
+            verify(card)
+        assert name.split("/tables/")[0].split("/adapter/")[0] in str(caught.value)
+        path.write_bytes(content)
+    assert verify(card) == 0
+
+
+def test_a_receipt_that_is_gone_and_other_versions_are_found_out(run: FinishedRun):
+    card, receipt = run.folder / "cards/model.md", run.folder / "round-00/receipts/rerank.json"
+    content = receipt.read_text()
+    receipt.write_text(content.replace('"versions": {', '"versions": {"made-up": "0.0.1",'))
+    with pytest.raises(DataError, match="other versions than the receipts"):
+        verify(card)
+    receipt.unlink()
+    with pytest.raises(DataError, match=r"receipts/rerank.json: is not there"):
+        verify(card)
+
+
+def test_files_that_nobody_wrote_and_those_without_a_hash_are_named(
+    run: FinishedRun, capsys: pytest.CaptureFixture[str]
+):
+    for name in (
+        "notes.txt",
+        "round-00/mine.jsonl",
+        "logs/loop.log",
+        "round-00/checkpoints/1/state",
+        "report/pairs-round-00.html",
+    ):
+        path = run.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    done = CliRunner().invoke(app, ["verify", str(run.folder / "cards/model.md")], env={"COLUMNS": "400"})
+    assert done.exit_code == 0
+    assert "no stage of the run has written notes.txt, round-00/mine.jsonl\n" in done.output
+    assert "of the run's files cards, logs, pages of pairs, checkpoints" in done.output
+
+
+def test_pages_of_changed_pairs_and_judgements_are_refused(run: FinishedRun, tmp_path: Path):
+    for name, stage in (("pairs.jsonl", "rerank"), ("judgements.jsonl", "judge")):
+        path = run.folder / "round-00" / name
+        content = path.read_bytes()
+        path.write_bytes(content + b"\n")
+        with pytest.raises(DataError, match=rf"{name}: changed since '{stage}' made it"):
+            paired_folder(run.folder, None)
+        path.write_bytes(content)
+    assert paired_folder(run.folder, None) == run.folder / "round-00"

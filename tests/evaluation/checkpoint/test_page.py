@@ -215,12 +215,12 @@ def test_ledger_puts_sides_beside_each_other():
         LeftOut(phase="round-00", stage="train", reason="too long", side="right", count=1),
     ]
     found = ledger_table(rows)
-    assert [column.name for column in found.columns] == ["phase", "stage", "reason", "left", "right", "all"]
+    assert [column.name for column in found.columns] == ["phase", "stage", "counted", "reason", "left", "right", "all"]
     assert [
         [getattr(cell, "value", None) or getattr(cell, "text", 0) for cell in row.cells][1:] for row in found.rows
     ] == [
-        ["pairs", "margin", 3, 4, 7],
-        ["train", "too long", 0, 1, 1],
+        ["pairs", "", "margin", 3, 4, 7],
+        ["train", "", "too long", 0, 1, 1],
     ]
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -121,3 +122,10 @@ def test_an_earlier_versions_result_that_lacks_keys_is_replaced_and_said(tmp_pat
     (tmp_path / "trial.json").write_text('{"n": 1}')
     result.check(tmp_path)
     assert result.replaced(tmp_path, ("pines", 1)) == f"{tmp_path} holds an earlier trial; it will be replaced."
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc")
+@pytest.mark.parametrize("folder", ["/proc/trial", "/proc"])
+def test_a_folder_that_takes_no_files_is_told_whatever_its_rights(folder):
+    with pytest.raises(DataError, match=r"/proc cannot be written; name another folder"):
+        RESULT.check(Path(folder))

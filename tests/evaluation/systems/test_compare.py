@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.checkpoint.rounds import REWARD
-from evenhand.evaluation.systems.compare import Comparer, Trait, too_few
+from evenhand.evaluation.systems.compare import Comparer, Trait
 from evenhand.evaluation.systems.contents import JudgeNote, differences_scale
 from evenhand.evaluation.systems.correction import HEADLINE, corrected
 from evenhand.evaluation.systems.systems import asked
-from evenhand.resampling import Bootstrap, sign_flip_p_value
+from evenhand.resampling import Bootstrap, sign_flip_p_value, too_few
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
