@@ -24,6 +24,7 @@ from typing import Literal
 
 from ...errors import DataError
 from ...extras import need
+from ...normal_form import normal_form
 from ...storage import digest
 
 SETTING = "EVENHAND_NLTK"
@@ -178,5 +179,5 @@ class NgramTokenizer:
         )
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of a text; [] when nothing but stop tokens stands there."""
-        return [stem for sentence in self._sentences(text.lower()) for stem in self._counted(sentence)]
+        """The tokens of a text's normal form; [] when nothing but stop tokens stands there."""
+        return [stem for sentence in self._sentences(normal_form(text).lower()) for stem in self._counted(sentence)]
