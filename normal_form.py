@@ -99,7 +99,7 @@ def _read_once(text: str) -> str:
         text = _unescaped(text)
     if "&" in text:
         text = ENTITY.sub(_letter_of_entity, text)
-    text = LINE_END.sub(_without_break, unicodedata.normalize("NFC", text))
+    text = LINE_END.sub(without_break, unicodedata.normalize("NFC", text))
     if text.isascii():
         return text
     text = FULL_WIDTH.sub(lambda found: found[0].translate(NARROW), text)
@@ -120,7 +120,8 @@ def _form_of(character: str) -> str:
     return unicodedata.normalize("NFKC", character).lstrip() if is_letter else character
 
 
-def _without_break(found: "re.Match[str]") -> str:
+def without_break(found: "re.Match[str]") -> str:
+    """What a match of `LINE_END` becomes: nothing where it parts a word."""
     before, behind = found.string[found.start() - 1], found.string[found.end()]
     is_hyphenated = found[1] == SOFT_HYPHEN or (before.islower() and behind.islower())
     return "" if is_hyphenated else found[0]
