@@ -53,6 +53,11 @@ LETTERS = {
     "AE": "\u00c6", "OE": "\u0152", "AA": "\u00c5", "O": "\u00d8", "L": "\u0141",
 }  # fmt: skip
 
+# small letters that have no accent apart
+BASES = str.maketrans({
+    "\u00e6": "ae", "\u0153": "oe", "\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d", "\u00fe": "th", "\u0131": "i",
+})  # fmt: skip
+
 # letters that look like Latin ones: of Cyrillic, and of Greek
 CYRILLIC = (
     "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455\u0410\u0412\u0421\u0415\u041d\u0406\u0408\u041a\u041c\u041e"
@@ -65,7 +70,11 @@ GREEK = (
 )
 LOOK_ALIKES = frozenset(CYRILLIC[0] + GREEK[0])
 TO_LATIN = str.maketrans(CYRILLIC[0] + GREEK[0], CYRILLIC[1] + GREEK[1])
-_LATIN, _CYRILLIC, _GREEK = "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff", "\u0400-\u052f", "\u0370-\u03ff\u1f00-\u1fff"
+_LATIN, _CYRILLIC, _GREEK = (
+    "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff",
+    "\u0400-\u052f",
+    "\u0370-\u03ff\u1f00-\u1fff",
+)
 # of each script a letter's own form, and what a word of it is; a word that can be of two is of the first
 SCRIPTS = tuple(
     (table, re.compile(f"[{letters}]+"))
@@ -83,15 +92,23 @@ RUN = re.compile(r"[^\W\d_]+")
 def normal_form(text: str) -> str:
     """The text as it is read; most ASCII texts are their own form, and every form is its own.
 
-    Letters and digits are those of Unicode's NFKC, spaces plain ones; characters without a sign of their own are out; a word that a
-    hyphen parts at the end of a line is one. JSON's escapes, LaTeX's accents and HTML's names of letters stand for what they mean,
-    and a word that mixes Latin with letters of Cyrillic or Greek that look alike is of one script.
+    Letters and digits are those of Unicode's NFKC, spaces plain ones; characters without a sign of their own are out; a word
+    that a hyphen parts at the end of a line is one. JSON's escapes, LaTeX's accents and HTML's names of letters stand for what
+    they mean, and a word that mixes Latin with letters of Cyrillic or Greek that look alike is of one script.
     """
     if text.isascii() and "\\" not in text and "&" not in text and not HYPHEN_LAST.search(text):
         return text
     while (form := _read_once(text)) != text:
         text = form
     return text
+
+
+def base_letters(text: str) -> str:
+    """The normal form in small letters without accents, for what reads a to z alone: "\u00d6l" is "ol", not "l"."""
+    if text.isascii():
+        return normal_form(text).lower()
+    apart = unicodedata.normalize("NFKD", normal_form(text).casefold().translate(BASES))
+    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def _read_once(text: str) -> str:

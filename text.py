@@ -4,7 +4,7 @@ import difflib
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
 import regex
@@ -26,8 +26,14 @@ SYLLABIC, LETTERS_PER_SYLLABIC_WORD = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}", 7 
 BORDERLESS = IDEOGRAPHIC + SYLLABIC
 _IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, _BORDERLESS_RUN = (
     regex.compile(rf"(?V1){pattern}")
-    for pattern in (rf"[\p{{L}}&&[{IDEOGRAPHIC}]]", rf"[\p{{L}}&&[{SYLLABIC}]]", rf"(?:[\p{{L}}&&[{BORDERLESS}]]\p{{M}}*)+")
+    for pattern in (
+        rf"[\p{{L}}&&[{IDEOGRAPHIC}]]",
+        rf"[\p{{L}}&&[{SYLLABIC}]]",
+        rf"(?:[\p{{L}}&&[{BORDERLESS}]]\p{{M}}*)+",
+    )
 )
+# share of a text's letters and digits below which a measure that reads some alphabets only says nothing of it
+LEAST_READ = 0.5
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # rules of `sentences` beside sentencex's, for signatures: raise it with every change that moves the end of a sentence
 SENTENCE_RULES = "quotations-1,normal-form-1"
@@ -61,19 +67,41 @@ def words(text: str) -> list[str]:
     return WORD.findall(plain) if plain.isascii() else WORD_OF_ANY_SCRIPT.findall(plain)
 
 
-def n_words(text: str) -> int:
+def n_words(text: str, split: Callable[[str], list[str]] = words) -> int:
     """How many words a text has, at least 1 where it has letters.
 
     Where a script writes no borders between words they are counted by letters: five of Chinese and Japanese are three words,
     seven of Thai, Lao, Khmer and Burmese are two.
+
+    Args:
+        text: in any script.
+        split: parts it into words where it has borders.
     """
-    if text.isascii():
-        return len(words(text))
     plain = normal_form(text)
     letters = (len(letter.findall(plain)) for letter in (_IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER))
     rates = (LETTERS_PER_IDEOGRAPHIC_WORD, LETTERS_PER_SYLLABIC_WORD)
-    borderless = sum(n / rate for n, rate in zip(letters, rates, strict=True))
-    return len(words(_BORDERLESS_RUN.sub(" ", plain))) + (max(1, round(borderless)) if borderless else 0)
+    borderless = 0.0 if plain.isascii() else sum(n / rate for n, rate in zip(letters, rates, strict=True))
+    if not borderless:
+        return len(split(plain))
+    bordered = filter(has_words, split(_BORDERLESS_RUN.sub(" ", plain)))
+    return len([*bordered]) + max(1, round(borderless))
+
+
+def letters_read(text: str, read: str) -> tuple[int, int]:
+    """How many letters and digits something reads of a text, and how many there are.
+
+    Args:
+        text: in any script.
+        read: the text as it is read, without letters that are not.
+    """
+    n = sum(map(str.isalnum, normal_form(text)))
+    return min(n, sum(map(str.isalnum, read))), n
+
+
+def is_read(text: str, read: str) -> bool:
+    """Whether something reads a letter or digit of a text, and no less than half of them; arguments as of `letters_read`."""
+    n_read, n = letters_read(text, read)
+    return n_read > 0 and n_read >= LEAST_READ * n
 
 
 def has_words(text: str) -> bool:

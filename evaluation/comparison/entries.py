@@ -8,7 +8,7 @@ from typing import Any
 
 from ...config import Recipe
 from ...errors import DataError
-from ...generate.contract import count_sentences
+from ...generate.contract import count_sentences, marks_sentences
 from ...generate.stage import GenerateCounts
 from ...judges.consensus import consensus
 from ...records import CandidateGroup, SummaryRequest
@@ -167,7 +167,7 @@ def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Map
     for candidate, nearness in zip(candidates, near, strict=True):
         text = candidate.text
         novel, copied = novel_ngrams(passages, text, (1, 4)), fragments(passages, text)
-        several = float(count_sentences(text) > 1) if text.strip() else None
+        several = float(count_sentences(text) > 1) if text.strip() and marks_sentences(text) else None
         values = (
             *novel.values(), copied.coverage, copied.density, copied.compression, float(len(text)), several, nearness
         )  # fmt: skip

@@ -64,7 +64,7 @@ def test_script_that_rouge_cannot_see_is_unscored_and_not_zero(text, reference):
 
 
 def test_signature_names_type_measure_and_reference():
-    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:1"
+    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
     assert judge(against="opposing").signature != judge().signature
 
 
