@@ -15,6 +15,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
+# for signatures of what rests on it: raise it with every change of the form
+VERSION = 1
+
 # a hyphen between a letter and the end of a line; a soft one is meant for that, others join small letters only
 LINE_END = re.compile("(?<=[^\\W\\d_])([-\u00ac\u2010\uff0d\u00ad])[^\\S\r\n]*(?:\r\n?|\n)\\s*(?=[^\\W\\d_])")
 # of ASCII

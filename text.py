@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 
 import regex
 
-from .normal_form import normal_form
+from .normal_form import VERSION, normal_form
 
 # names that an error lists
 MOST_NAMED = 5
@@ -36,7 +36,7 @@ _IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, _BORDERLESS_RUN = (
 LEAST_READ = 0.5
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # rules of `sentences` beside sentencex's, for signatures: raise it with every change that moves the end of a sentence
-SENTENCE_RULES = "quotations-1,normal-form-1"
+SENTENCE_RULES = f"quotations-1,normal-form-{VERSION}"
 # quotation marks and round brackets; an apostrophe within a word is none
 ENCLOSING = re.compile(
     "[()\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb](?:(?<!['\u2018\u2019\u201a])|(?<!\\w.)|(?!\\w))"

@@ -17,7 +17,7 @@ from ..runfolder.timing import booked
 from ..text import sentences
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput
-from .rouge import tokens
+from .rouge import read_tokens
 from .shared import Lazy, NoModel, OneModel
 
 
@@ -81,12 +81,12 @@ class Overlap(NoModel):
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
         """Shares in [0, 1]; 0 for a summary without words that ROUGE reads."""
         counts = {
-            reference: [Counter(tokens(sentence)) for sentence in sentences(reference)]
+            reference: [Counter(read_tokens(sentence)) for sentence in sentences(reference)]
             for reference in dict.fromkeys(each.reference for each in inputs)
         }
         found = []
         for each in inputs:
-            own = Counter(tokens(each.text))
+            own = Counter(read_tokens(each.text))
             n = max(own.total(), 1)
             found.append([(own & sentence).total() / n for sentence in counts[each.reference]])
         return found

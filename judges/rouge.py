@@ -39,6 +39,11 @@ def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str
 @lru_cache(maxsize=KNOWN_TEXTS)
 def tokens(text: str) -> tuple[str, ...]:
     """The words of a text as ROUGE reads them; a text that many candidates or judges are compared with is read once."""
+    return read_tokens(text)
+
+
+def read_tokens(text: str) -> tuple[str, ...]:
+    """The same, for texts that are read once anyhow."""
     return tuple(need("rouge_score.tokenize", "judge 'rouge'").tokenize(base_letters(text), None))
 
 

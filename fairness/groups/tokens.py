@@ -24,7 +24,7 @@ from typing import Literal
 
 from ...errors import DataError
 from ...extras import need
-from ...normal_form import normal_form
+from ...normal_form import VERSION, normal_form
 from ...storage import digest
 
 SETTING = "EVENHAND_NLTK"
@@ -176,6 +176,7 @@ class NgramTokenizer:
             f"ngram|nltk:{nltk.__version__}|wordnet:{nltk.corpus.wordnet.get_version()}"
             f"|stop:{stop_words}-{len(stop_set)}-{digest(sorted(stop_set), 6)}"
             f"|punkt:{trained_digest(nltk, 'punkt_tab')}|tagger:{trained_digest(nltk, 'averaged_perceptron_tagger_eng')}"
+            f"|text:normal-form-{VERSION}"
         )
 
     def __call__(self, text: str) -> list[str]:
