@@ -28,7 +28,7 @@ SOFT_HYPHEN = "\u00ad"
 UNSEEN = re.compile("[\u034f\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 SEEN = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 # what stands between spaces in full-width letters, with its marks; elsewhere full-width marks are those of Chinese and Japanese
-FULL_WIDTH = re.compile("(?<!\\S)(?=[\uff01-\uff5e]*[\uff21-\uff3a\uff41-\uff5a])[\uff01-\uff5e]+(?!\\S)")
+FULL_WIDTH = re.compile("(?<!\\S)(?=\\S*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])[\uff01-\uff5e\u00c0-\u024f]+(?!\\S)")
 NARROW = {0xFF01 + place: 0x21 + place for place in range(94)}
 
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -108,9 +108,10 @@ def normal_form(text: str) -> str:
 
 def base_letters(text: str) -> str:
     """The normal form in small letters without accents, for what reads a to z alone: "\u00d6l" is "ol", not "l"."""
-    if text.isascii():
-        return normal_form(text).lower()
-    apart = unicodedata.normalize("NFKD", normal_form(text).casefold().translate(BASES))
+    plain = normal_form(text)
+    if plain.isascii():
+        return plain.lower()
+    apart = unicodedata.normalize("NFKD", plain.casefold().translate(BASES))
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 

@@ -1,7 +1,7 @@
 """The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,8 @@ class Entry:
     round: int | None = None
     # folder of summaries that were made elsewhere; None of a phase's candidates
     given: Path | None = None
+    # of such summaries by judge the scores of texts that were cut to the length that it reads; none are absent
+    n_cut: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def recipe(self) -> Recipe:
