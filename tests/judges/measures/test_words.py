@@ -44,6 +44,18 @@ def test_equal_texts_are_tokenised_once():
     assert len(asked) == len(set(asked)) == 4
 
 
+def test_documents_are_counted_once_however_many_sentences_a_summary_has():
+    matcher = WordMatcher("mine", "mine", str.split)
+    documents = tuple(LabelledText(f"{text} {n}", value) for n in range(20) for value, text in FERRY)
+    values = tuple(dict.fromkeys(text.value for text in documents))
+    pieces = [LabelledSummary("s", values, documents, f"sentence {n}") for n in range(50)]
+    built = matcher._source
+    matcher.masses(pieces)
+    for piece in pieces:
+        matcher.matched_words(piece)
+    assert (built.cache_info().misses, built.cache_info().hits) == (1, 99)
+
+
 @needs_nltk
 def test_ngrams_are_those_of_the_published_pipeline():
     matcher = open_matcher(MatcherSection())
