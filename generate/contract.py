@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import regex
 
-from ..normal_form import LINE_END, normal_form, without_break
 from ..records import Contract
 from ..text import IDEOGRAPHIC, fold, n_words
 from ..text import words as words_of
+from ..text.forms import LINE_END, normal_form, without_break
 
 DOUBLE_QUOTES = '"\u201c\u201d'
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"

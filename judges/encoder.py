@@ -19,8 +19,8 @@ from ..extras import need, without_load_report
 from ..models import is_hub_id, locate, signature
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
-from ..normal_form import normal_form
 from ..text import n_words
+from ..text.forms import normal_form
 from .aligner import Aligner, Alignment, Holder, Pairing, device
 from .embeddings import Vector, keep_embeddings, known_embeddings
 from .shared import Lazy, SharedModels

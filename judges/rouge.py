@@ -14,8 +14,8 @@ from typing import Any
 
 from ..config.judges import RougeJudge
 from ..extras import need
-from ..normal_form import base_letters
 from ..text import is_read, letters_read
+from ..text.forms import base_letters
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 

@@ -15,8 +15,8 @@ from ..config.metrics import SplittingMetricSection
 from ..config.needs import SplitterName
 from ..config.section import Check
 from ..fairness.groups.tokens import open_nltk, trained_digest
-from ..normal_form import VERSION, normal_form
 from ..text import SENTENCE_RULES, sentences
+from ..text.forms import VERSION, normal_form
 
 PUNKT = "punkt_tab"
 

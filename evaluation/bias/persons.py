@@ -12,10 +12,10 @@ from ...corpora.annotated import SpacyPipeline
 from ...extras import installed_versions
 from ...fairness.demographic.inputs.filling import Instruction
 from ...fairness.demographic.persons import SummaryEntity
-from ...normal_form import normal_form
 from ...records import Record, Text
 from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
+from ...text.forms import normal_form
 from .inputs import BiasInput
 from .summarise import Summary
 

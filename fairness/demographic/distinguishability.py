@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...normal_form import normal_form
+from ...text.forms import normal_form
 from ..stop_words import ENGLISH_STOP_WORDS
 
 if TYPE_CHECKING:

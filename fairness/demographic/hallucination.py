@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...normal_form import normal_form
 from ...resampling import defined
+from ...text.forms import normal_form
 from .counts import (
     GENDERS,
     CountRow,

@@ -16,8 +16,8 @@ import regex
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from ...normal_form import normal_form
 from ...resampling import defined
+from ...text.forms import normal_form
 from .counts import (
     CountRow,
     CountTable,

@@ -24,8 +24,8 @@ from typing import Literal
 
 from ...errors import DataError
 from ...extras import need
-from ...normal_form import VERSION, normal_form
 from ...storage import digest
+from ...text.forms import VERSION, normal_form
 
 SETTING = "EVENHAND_NLTK"
 

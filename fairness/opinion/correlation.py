@@ -8,8 +8,8 @@ import numpy as np
 
 from ...errors import DataError
 from ...extras import need
-from ...normal_form import base_letters
 from ...text import is_read
+from ...text.forms import base_letters
 
 # a spread this small beside the values is rounding
 CONSTANT = 1e-12

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...normal_form import normal_form
 from ...text import fold
+from ...text.forms import normal_form
 from .attachment import DUMMY
 
 

@@ -9,8 +9,8 @@ post need not end with a full stop. "Cheap." is a unit of "Cheap. Nobody minds."
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...normal_form import normal_form
 from ...text import sentences
+from ...text.forms import normal_form
 from .exposure import normal
 
 Words = tuple[str, ...]

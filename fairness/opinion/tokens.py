@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import regex
 
-from ...normal_form import normal_form
 from ...text import BORDERLESS
+from ...text.forms import normal_form
 from ..stop_words import ENGLISH_STOP_WORDS
 
 # of the rules below, for signatures of what rests on them

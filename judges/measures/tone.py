@@ -9,9 +9,9 @@ from ...config.fairness import ToneSection
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
 from ...models import signature
-from ...normal_form import VERSION, normal_form
 from ...storage import digest
 from ...text import words
+from ...text.forms import VERSION, normal_form
 from ..encoder import EncoderAligner
 from ..shared import NoModel, OneModel, SharedModels
 

@@ -19,8 +19,8 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, n_matched
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.tokens import VERSION, content_tokens
-from ...normal_form import normal_form
 from ...text import sentences
+from ...text.forms import normal_form
 from ..shared import NoModel, SharedModels
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 
 import regex
 
-from .normal_form import VERSION, normal_form
+from .forms import VERSION, normal_form
 
 # names that an error lists
 MOST_NAMED = 5

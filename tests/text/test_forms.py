@@ -15,8 +15,8 @@ from evenhand.fairness.opinion.exposure import normal
 from evenhand.fairness.opinion.tokens import content_tokens
 from evenhand.judges.measures.words import WordMatcher, ngram_tokenizer
 from evenhand.judges.rouge import tokens as rouge_tokens
-from evenhand.normal_form import base_letters, normal_form
 from evenhand.text import n_words, sentences, words
+from evenhand.text.forms import base_letters, normal_form
 
 PLAIN = (
     "The office confirmed that financial flows to the coastal ferry were sufficient. Citizens don't accept expensive "
