@@ -78,11 +78,11 @@ def n_words(text: str, split: Callable[[str], list[str]] = words) -> int:
         split: parts it into words where it has borders.
     """
     plain = normal_form(text)
+    if plain.isascii() or not _BORDERLESS_RUN.search(plain):
+        return len(split(plain))
     letters = (len(letter.findall(plain)) for letter in (_IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER))
     rates = (LETTERS_PER_IDEOGRAPHIC_WORD, LETTERS_PER_SYLLABIC_WORD)
-    borderless = 0.0 if plain.isascii() else sum(n / rate for n, rate in zip(letters, rates, strict=True))
-    if not borderless:
-        return len(split(plain))
+    borderless = sum(n / rate for n, rate in zip(letters, rates, strict=True))
     bordered = filter(has_words, split(_BORDERLESS_RUN.sub(" ", plain)))
     return len([*bordered]) + max(1, round(borderless))
 

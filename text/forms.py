@@ -120,7 +120,9 @@ def _read_once(text: str) -> str:
         text = _unescaped(text)
     if "&" in text:
         text = ENTITY.sub(_letter_of_entity, text)
-    text = LINE_END.sub(without_break, unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    if "\n" in text or "\r" in text:
+        text = LINE_END.sub(without_break, text)
     if text.isascii():
         return text
     text = FULL_WIDTH.sub(lambda found: found[0].translate(NARROW), text)
