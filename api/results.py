@@ -14,6 +14,7 @@ from ..evaluation.pages import html, numbers
 from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
 from ..evaluation.pages.words import counted
 from ..extras import need
+from ..judges.overflow import was_cut
 from ..records import (
     BestSummary,
     Candidate,
@@ -204,18 +205,25 @@ class Judgements(Results[Judgement]):
         return self.recipe.evaluation.judges
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each candidate with a column for each judge, and why scores are missing."""
+        """A row for each candidate with a column for each judge, and why scores are missing.
+
+        Where judges read texts that were cut to the length they read, a column `cut` names these judges.
+        """
         scores: dict[str, dict[str, float | None]] = {}
         missing: dict[str, list[str]] = {}
+        cut: dict[str, list[str]] = {}
         for each in self:
             scores.setdefault(each.candidate_id, {})[each.judge] = each.score
             if each.unscored:
                 missing.setdefault(each.candidate_id, []).append(f"{each.judge}: {each.unscored}")
+            if was_cut(each.raw):
+                cut.setdefault(each.candidate_id, []).append(each.judge)
         return [
             {
                 **place(self.candidates.requests[c.request_id]),
                 "text": c.text,
                 **scores.get(c.id, {}),
+                **({"cut": "; ".join(cut.get(c.id, ())) or None} if cut else {}),
                 "unscored": "; ".join(missing.get(c.id, ())) or None,
                 "id": c.id,
             }

@@ -26,7 +26,7 @@ from ..evaluation.judges.preference import PeoplesScores
 from ..evaluation.judges.probes import ORDERS, VARIANTS, places, variants
 from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
-from ..text import words
+from ..text import n_words
 from .simulate import asked, print_heads, print_row
 
 Floats = NDArray[np.float64]
@@ -175,7 +175,7 @@ class Trial:
             again[[*judges].index(name)].add(self.sets, anew[:, 0])
             of_people[[*judges].index(name)].add(self.people.documents, self._of_people(judge))
         length = _Said(LENGTH)
-        counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
+        counts = [[n_words(summary.text) for summary in each.summaries] for each in self.sets]
         length.add(self.sets, [[*map(float, row)] for row in counts])
         answers = Answers(
             self.sets, self.asked, [each for mine in (*first, length) for each in mine.judgements],
@@ -222,7 +222,7 @@ def _features(each: ControlledSet) -> dict[str, Sequence[float]]:
     texts = [summary.text for summary in each.summaries]
     told = [_teller(text) for text in texts]
     return {
-        "length": [np.log2(len(words(text)) / 30) for text in texts],
+        "length": [np.log2(n_words(text) / 30) for text in texts],
         "side": [float((teller or each.side) == "left") for teller in told],
         "position": list(places(each) / 2),
         "injection": [float(any(text.endswith(order) for order in ASKS)) for text in texts],

@@ -189,7 +189,9 @@ def _say_counts(found: "Judgements") -> None:
     rows = found.rows()
     for name in found.judges:
         n = sum(row.get(name) is not None for row in rows)
-        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored")
+        n_cut = sum(name in (row.get("cut") or "").split("; ") for row in rows)
+        of_cut = f", {n_cut:,} of texts that were cut" if n_cut else ""
+        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{of_cut}")
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
@@ -214,5 +216,5 @@ def _scored(header: list[str], n: int) -> str:
     """How many summaries a table has, and by whom they were judged."""
     from ..evaluation.pages.words import counted
 
-    judges = [name for name in header if name not in ("set", "side", "text", "unscored", "id")]
+    judges = [name for name in header if name not in ("set", "side", "text", "cut", "unscored", "id")]
     return f"{counted(n, 'summary', 'summaries')} by {', '.join(judges)}"

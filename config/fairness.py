@@ -4,10 +4,10 @@ Default models are the published ones (docs/papers.md#zhang-neural and #li-entai
 reached: `encoder` has the embedded sentence encoder.
 """
 
-import re
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
 
+import regex
 from pydantic import Field
 
 from .model import LanguageModel, ModelSection, ReplicatedSection, refuse_for_training, refuse_no_room
@@ -25,7 +25,7 @@ IN_COMMON = "words in common"
 ROBERTA_LARGE = ("FacebookAI/roberta-large", "roberta-large")
 
 
-LISTED = re.compile(r"[^\W\d_]+")
+LISTED = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 
 
 class MatcherSection(NeedySection):

@@ -40,7 +40,7 @@ from .train import (
 )
 
 # what tables of scores have beside a column for each judge
-JUDGE_COLUMNS = ("set", "side", "text", "unscored", "id", "reward", "n_candidates")
+JUDGE_COLUMNS = ("set", "side", "text", "cut", "unscored", "id", "reward", "n_candidates")
 
 
 class EvaluationSection(Section):

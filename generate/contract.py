@@ -9,15 +9,19 @@ Source: docs/papers.md#ri-contract; there the opening is "The Left" or "The Righ
 import re
 from dataclasses import dataclass
 
+import regex
+
 from ..records import Contract
-from ..text import fold
+from ..text import IDEOGRAPHIC, fold, n_words
 from ..text import words as words_of
+from ..text.forms import LINE_END, normal_form, without_break
 
 DOUBLE_QUOTES = '"\u201c\u201d'
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
 ABBREVIATIONS = frozenset((
     "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
+    "\u0921\u0949", "\u092a\u094d\u0930\u094b",
 ))  # fmt: skip
 # words that announce a statement and make none: of saying and thinking, articles, pronouns, auxiliaries
 ANNOUNCING = frozenset("""
@@ -35,6 +39,20 @@ BLANK_LINE = re.compile(r"\n\s*\n")
 ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
 MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
+# the same where what follows is quoted, which counts in scripts without capitals only
+QUOTED_NEXT = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\"'\u00ab\u2018\u201c\u201e(]+(?=(\w))")
+# marks that end a sentence wherever they stand, whatever closes it, and what follows: those of Chinese, Japanese, Hindi, Arabic,
+# Armenian, Amharic, Burmese, Khmer and many others; not the full stop in its many widths, nor Burmese's comma
+OWN_MARK = regex.compile(
+    r"(?V1)[[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]]+"
+    r"[\p{Pe}\p{Pf}\"'\u00bb\s]*[\p{Ps}\p{Pi}\"'\u00ab\s]*(?=(\w))"
+)
+# a mark between letters of a script that has no spaces
+IDEOGRAPHIC_MARK = regex.compile(rf"(?V1)(?<=[\p{{L}}&&[{IDEOGRAPHIC}]])[.!?\uff0e]+(?=[\p{{L}}&&[{IDEOGRAPHIC}]])")
+# scripts that do not mark where a sentence ends, or mark clauses alike
+UNMARKED, LETTER = regex.compile(r"(?V1)[\p{L}&&[\p{Thai}\p{Lao}\p{Tibetan}]]"), regex.compile(r"\p{L}")
+# small letters of a script that is written without capitals
+GEORGIAN = re.compile("[\u10d0-\u10ff]")
 # "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source:
 # docs/papers.md#li-lengths
 FEWEST, MOST = 0.4, 2.0
@@ -43,7 +61,9 @@ CLOSED_WITHIN = re.compile(
     rf'[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}]*(?:(?<!\s)(?<![{DOUBLE_QUOTES}])"|\u201d).', re.DOTALL
 )
 # the word that a full stop belongs to, with its inner full stops
-LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
+LAST_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:\.\p{L}[\p{L}\p{M}]*)*$")
+# an issue that says what could not be checked
+UNCOUNTED = "uncounted_sentences"
 
 
 @dataclass(frozen=True)
@@ -54,13 +74,16 @@ class Checked:
     ok: bool
     # what judges see; "" when there was nothing
     text: str
-    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, no_content, multi_sentence,
-    # few_sentences, few_words, many_words
+    # what was found, in this order: empty, wrong_side, preamble, trailing, uncounted_sentences, missing_opener, no_content,
+    # multi_sentence, few_sentences, few_words, many_words
     issues: tuple[str, ...]
 
 
 def check_output(contract: Contract, text: str, *, whole: bool = False) -> Checked:
     """The cleaned output and what is wrong with it; `preamble` and `trailing` are cleaned away and do no harm.
+
+    `uncounted_sentences` does none either: it says that the number of sentences was not checked, because the text is in a script
+    that does not mark where a sentence ends (Thai, Lao, Tibetan).
 
     Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`;
     without an opening a first line that ends in a colon) and everything from the first blank line on (`trailing`), and folds
@@ -85,7 +108,10 @@ def check_output(contract: Contract, text: str, *, whole: bool = False) -> Check
     if not whole and (cut := BLANK_LINE.search(text)):
         text = text[: cut.start()]
         issues.append("trailing")
-    text = fold(text)
+    # before its line breaks are gone
+    text = fold(LINE_END.sub(without_break, text))
+    if contract.sentences is not None and not marks_sentences(text):
+        issues.append(UNCOUNTED)
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
@@ -107,13 +133,12 @@ def _says_something(text: str, contract: Contract) -> bool:
 
 def _length_issues(contract: Contract, text: str) -> list[str]:
     found = []
-    surplus = count_sentences(text) - contract.sentences if contract.sentences is not None else 0
+    surplus = 0
+    if contract.sentences is not None and marks_sentences(text):
+        surplus = count_sentences(text) - contract.sentences
     if surplus:
         found.append("multi_sentence" if surplus > 0 else "few_sentences")
-    if (
-        contract.words is not None
-        and not FEWEST * contract.words <= (n := len(words_of(text))) <= MOST * contract.words
-    ):
+    if contract.words is not None and not FEWEST * contract.words <= (n := n_words(text)) <= MOST * contract.words:
         found.append("few_words" if n < contract.words else "many_words")
     return found
 
@@ -121,15 +146,32 @@ def _length_issues(contract: Contract, text: str) -> list[str]:
 def count_sentences(text: str) -> int:
     """Sentences of a text that is not blank, at least 1; what follows the last mark counts as one.
 
-    A sentence ends at ".", "!" or "?" and closing quotes before white space and an upper-case letter. A full stop after an
-    abbreviation of the list or after a single letter ends none. The contract has this rule of its own, and not a sentence
-    splitter's, so that a new version of a library cannot change who keeps the contract.
+    A sentence ends at ".", "!" or "?" and closing quotes before white space and an upper-case letter, or a letter of a script
+    without capitals. A full stop after an abbreviation of the list or after a single letter ends none. Marks that stand for
+    nothing else ("\u3002", "\u0964", "\u061f") end one before anything but a small letter. The contract has this rule of its own,
+    and not a sentence splitter's, so that a new version of a library cannot change who keeps the contract.
     """
-    return 1 + sum(_ends_sentence(text, mark) for mark in MARK.finditer(text))
+    plain = normal_form(text)
+    n = 1 + sum(_ends_sentence(plain, mark) for mark in MARK.finditer(plain))
+    if plain.isascii():
+        return n
+    n += sum(_has_no_case(mark[2]) and _ends_sentence(plain, mark) for mark in QUOTED_NEXT.finditer(plain))
+    n += sum(_has_no_case(mark[1]) or not mark[1].islower() for mark in OWN_MARK.finditer(plain))
+    return n + len(IDEOGRAPHIC_MARK.findall(plain))
 
 
-def _ends_sentence(text: str, mark: re.Match[str]) -> bool:
-    if not mark[2].isupper():
+def marks_sentences(text: str) -> bool:
+    """Whether the ends of a text's sentences can be told: less than half of its letters are Thai, Lao or Tibetan."""
+    return text.isascii() or 2 * len(UNMARKED.findall(text)) < max(1, len(LETTER.findall(text)))
+
+
+def _has_no_case(letter: str) -> bool:
+    is_caseless = letter.isalpha() and not letter.islower() and not letter.isupper()
+    return is_caseless or GEORGIAN.match(letter) is not None
+
+
+def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
+    if not mark[2].isupper() and not _has_no_case(mark[2]):
         return False
     if mark[1] != ".":
         return True

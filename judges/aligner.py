@@ -44,10 +44,12 @@ class Alignment:
 
     # support in [0, 1], shape (premises, claims); not-a-number in gaps
     matrix: NDArray[np.float64]
-    # comparisons in which the premise (for an encoder: either text) was cut to the model's length
+    # comparisons in which the premise was cut to the model's length
     n_cut: int
     # where nothing was compared, because the claim alone exceeds the model's length, same shape; None: nowhere
     gaps: NDArray[np.bool_] | None = None
+    # comparisons in which a text was read in windows
+    n_split: int = 0
 
     @property
     def has_gaps(self) -> bool:

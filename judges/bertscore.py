@@ -21,6 +21,7 @@ from ..extras import need
 from ..models import signature
 from ..runfolder.timing import booked
 from ..storage import canonical_json
+from ..text.forms import normal_form
 from .aligner import Holder
 from .aligner import most_tokens as longest_input
 from .checkpoint import open_checkpoint
@@ -93,7 +94,8 @@ class TokenEmbedder(Holder):
 
     def embed(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """Each text's tokens."""
-        lines = {text: [text] if self._relative else text.splitlines() for text in texts}
+        forms = {text: normal_form(text) for text in texts}
+        lines = {text: [form] if self._relative else form.splitlines() for text, form in forms.items()}
         pieces = {text: [self._windows(line.strip()) for line in lines[text] if line.strip()] for text in texts}
         windows = [window for of_text in pieces.values() for of_piece in of_text for window in of_piece]
         rows: dict[int, Vectors] = {}
@@ -162,7 +164,7 @@ class BertScore(ScoringJudge):
             layer="last",
             idf="no",
             rescaled="no",
-            v=2,
+            v=3,
         )
         super().__init__(name, named, options.against, model)
         self._measure = options.measure

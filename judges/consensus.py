@@ -14,7 +14,7 @@ import numpy as np
 
 from ..config.judges import ConsensusJudge
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
-from .rouge import rouge, tokens
+from .rouge import rouge, unread
 from .shared import SharedModels
 
 KIND = "rouge1"
@@ -22,13 +22,13 @@ ALONE = "no other candidate with words that ROUGE reads (a-z, 0-9)"
 
 
 def consensus(texts: Sequence[str], kind: str = KIND) -> list[float | None]:
-    """Mean F1 of each text with the others, in [0, 1]; None without another, and for texts without a word.
+    """Mean F1 of each text with the others, in [0, 1]; None without another, and for texts that ROUGE does not read.
 
     Args:
         texts: all candidates of a request; equal ones count each.
         kind: type of ROUGE.
     """
-    read = [place for place, text in enumerate(texts) if tokens(text)]
+    read = [place for place, text in enumerate(texts) if not unread(text)]
     nearness = np.zeros((len(texts), len(texts)))
     for one, other in combinations(read, 2):
         found = rouge(texts[one], texts[other], (kind,))[kind]["fmeasure"]
@@ -43,7 +43,7 @@ class Consensus(ScoringJudge):
 
     def __init__(self, name: str, options: ConsensusJudge) -> None:
         named = judge_signature(
-            f"{options.type}-fmeasure", "consensus", against="candidates", stemmer="no", package="0.1.2", v=1
+            f"{options.type}-fmeasure", "consensus", against="candidates", stemmer="no", package="0.1.2", v=2
         )
         super().__init__(name, named, "candidates")
         self._of_group = lru_cache(maxsize=1)(lambda texts: consensus(texts, options.type))
@@ -54,7 +54,7 @@ class Consensus(ScoringJudge):
         for each in inputs:
             texts = tuple(json.loads(each.reference))
             found = self._of_group(texts)[texts.index(each.text)]
-            verdicts.append(Verdict(found, None if found is not None else ALONE))
+            verdicts.append(Verdict(found, None if found is not None else unread(each.text) or ALONE))
         return verdicts
 
 

@@ -2,10 +2,14 @@
 
 Support is the cosine of the two texts' embeddings, with negative cosines taken for 0: below 0 texts are merely
 unrelated, and the scale stays [0, 1]. It sees topics and wording; it does not tell a claim from its negation.
+
+Nothing is cut. A text that is longer than the model reads (captions have no full stops) is read in windows about as long as the
+texts that it is compared with, so that it is as if it had been split into sentences: of a premise the best window counts, of a
+claim the mean of its windows. A text that is encoded by itself is the mean of windows as long as the model reads.
 """
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,15 +19,20 @@ from ..extras import need, without_load_report
 from ..models import is_hub_id, locate, signature
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
+from ..text import n_words
+from ..text.forms import normal_form
 from .aligner import Aligner, Alignment, Holder, Pairing, device
-from .embeddings import keep_embeddings, known_embeddings
+from .embeddings import Vector, keep_embeddings, known_embeddings
 from .shared import Lazy, SharedModels
-
-log = logging.getLogger(__name__)
+from .windows import LongText, mean_direction, support_of, taken_apart
 
 FEATURE = "aligner 'encoder'"
 # the pooler of a BERT, which was not trained with many encoders: they take the mean, or the first vector as it stands
 UNREAD = ("pooler.",)
+# tokens of the shortest window
+LEAST_TOKENS = 8
+# windows of a text; they are longer where there would be more
+MOST_WINDOWS = 1024
 
 
 def open_encoder(model: str, feature: str, revision: str | None = None) -> Any:
@@ -86,25 +95,35 @@ class EncoderAligner(Holder):
         self._named = kept_under(self._model, model, revision)
         self._size = int(self._model.encode([""]).shape[1])
         self._batch_size = batch_size
+        # tokens of a text that the model reads
+        self._most = self._model.max_seq_length - self._model.tokenizer.num_special_tokens_to_add()
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order; every distinct text is encoded once."""
-        texts = list(dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)))
-        if not texts:
-            return [Alignment(np.empty((len(p.premises), len(p.claims))), 0) for p in pairings]
-        rows = self.encode(texts)
-        place = {text: i for i, text in enumerate(texts)}
-        ids = self._model.tokenizer(texts, add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
-        cut = {text for text, own in zip(texts, ids, strict=True) if len(own) > self._model.max_seq_length}
-        if cut:
-            log.warning("%d of %d texts were cut to %d tokens", len(cut), len(texts), self._model.max_seq_length)
-        alignments = []
-        for p in pairings:
-            premises = rows[[place[text] for text in p.premises]].astype(float)  # (premises, dimensions)
-            claims = rows[[place[text] for text in p.claims]].astype(float)  # (claims, dimensions)
-            n_cut = sum(a in cut or b in cut for a in p.premises for b in p.claims)
-            alignments.append(Alignment(np.clip(premises @ claims.T, 0.0, 1.0), n_cut))
-        return alignments
+        forms = {text: normal_form(text) for p in pairings for text in (*p.premises, *p.claims)}
+        lengths, long = self._lengths(forms.values())
+        premises = [
+            self._windows([forms[a] for a in p.premises], [forms[b] for b in p.claims], lengths, long, 4)
+            for p in pairings
+        ]
+        claims = [
+            self._windows([forms[b] for b in p.claims], [forms[a] for a in p.premises], lengths, long, 1)
+            for p in pairings
+        ]
+        whole = [form for form in dict.fromkeys(forms.values()) if form not in long]
+        rows = dict(zip(whole, self.encode(whole), strict=True))
+        pieces = {piece for windows in (*premises, *claims) for of_text in windows for piece in of_text} - rows.keys()
+        # not kept from run to run: they depend on what a text is compared with
+        if pieces:
+            rows |= zip(pieces, self._made([*pieces]), strict=True)
+        return [
+            Alignment(
+                support_of(a, b, rows),
+                0,
+                n_split=sum(forms[x] in long or forms[y] in long for x in p.premises for y in p.claims),
+            )
+            for p, a, b in zip(pairings, premises, claims, strict=True)
+        ]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A vector of unit length for each text, shape (texts, dimensions); those that are kept are not made again.
@@ -114,16 +133,63 @@ class EncoderAligner(Holder):
         Raises:
             StorageError: the file of kept embeddings cannot be used.
         """
-        if self._named is None:
-            return self._made(list(texts)).reshape(len(texts), self._size)
-        distinct = list(dict.fromkeys(texts))
-        known = known_embeddings(self._named, distinct, self._size)
-        missing = [text for text in distinct if text not in known]
-        if missing:
-            made = dict(zip(missing, self._made(missing), strict=True))
+        forms = [*map(normal_form, texts)]
+        _, long = self._lengths(forms)
+        pieces = {
+            form: long[form].windows(self._most, self._most) if form in long else [form]
+            for form in dict.fromkeys(forms)
+        }
+        rows = self._known([*dict.fromkeys(piece for of_text in pieces.values() for piece in of_text)])
+        found = [mean_direction([rows[piece] for piece in pieces[form]]) for form in forms]
+        return np.array(found, dtype=np.float32).reshape(len(texts), self._size)
+
+    def _lengths(self, texts: Iterable[str]) -> tuple[dict[str, int], dict[str, LongText]]:
+        """Tokens that are read of each text at once, roughly for short ones, and the texts that are longer than that."""
+        # no token is less than a byte
+        lengths = {text: n_words(text) for text in texts}
+        asked = [text for text in lengths if len(text.encode()) > self._most]
+        if not asked:
+            return lengths, {}
+        ids = self._model.tokenizer(asked, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        lengths |= {text: min(len(own), self._most) for text, own in zip(asked, ids, strict=True)}
+        return lengths, {
+            text: taken_apart(text, self._model.tokenizer)
+            for text, own in zip(asked, ids, strict=True)
+            if len(own) > self._most
+        }
+
+    def _windows(
+        self,
+        texts: Sequence[str],
+        others: Sequence[str],
+        lengths: Mapping[str, int],
+        long: Mapping[str, LongText],
+        overlap: int,
+    ) -> list[list[str]]:
+        """The windows of each text; a short one is its only window. `overlap` of them hold every word."""
+        if not others or long.keys().isdisjoint(texts):
+            return [[text] for text in texts]
+        usual = max(LEAST_TOKENS, int(median(lengths[other] for other in others)))
+        windows = []
+        for text in texts:
+            if text not in long:
+                windows.append([text])
+                continue
+            step = max(usual // overlap, int(long[text].n_tokens.sum()) // MOST_WINDOWS, 1)
+            size = min(self._most, max(usual, step))
+            windows.append(long[text].windows(size, min(step, size)))
+        return windows
+
+    def _known(self, texts: list[str]) -> dict[str, Vector]:
+        """The vectors of distinct texts that are read at once."""
+        known = {} if self._named is None else known_embeddings(self._named, texts, self._size)
+        missing = [text for text in texts if text not in known]
+        if not missing:
+            return known
+        made = dict(zip(missing, self._made(missing), strict=True))
+        if self._named is not None:
             keep_embeddings(self._named, made)
-            known |= made
-        return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self._size)
+        return known | made
 
     def _made(self, texts: list[str]) -> NDArray[np.float32]:
         rows: NDArray[np.float32] = self._model.encode(

@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ..extras import need
 from ..runfolder.timing import booked
 from ..text import sentences
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput
+from .rouge import read_tokens
 from .shared import Lazy, NoModel, OneModel
 
 
@@ -80,14 +80,13 @@ class Overlap(NoModel):
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
         """Shares in [0, 1]; 0 for a summary without words that ROUGE reads."""
-        tokenize = need("rouge_score.tokenize", "extractor 'rouge'").tokenize
         counts = {
-            reference: [Counter(tokenize(sentence, None)) for sentence in sentences(reference)]
+            reference: [Counter(read_tokens(sentence)) for sentence in sentences(reference)]
             for reference in dict.fromkeys(each.reference for each in inputs)
         }
         found = []
         for each in inputs:
-            own = Counter(tokenize(each.text, None))
+            own = Counter(read_tokens(each.text))
             n = max(own.total(), 1)
             found.append([(own & sentence).total() / n for sentence in counts[each.reference]])
         return found

@@ -2,6 +2,9 @@
 
 Type "average" is the mean over ROUGE-1, ROUGE-2 and ROUGE-L, measure "mean" the mean of precision and recall; both together are
 the ROUGE proxy of Ri et al. 2025, section 6.2. Source: Lin 2004; docs/papers.md#ri-rouge-proxy.
+
+ROUGE reads a to z and 0 to 9. Accents are taken off first, lest they part words; of a text that is mostly in other letters there
+is no ROUGE, since the few words that it would read (a year, a name) are not what the text says.
 """
 
 from collections.abc import Sequence
@@ -11,6 +14,8 @@ from typing import Any
 
 from ..config.judges import RougeJudge
 from ..extras import need
+from ..text import is_read, letters_read
+from ..text.forms import base_letters
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
@@ -18,6 +23,7 @@ TYPES = ("rouge1", "rouge2", "rougeL")
 MEASURES = ("precision", "recall", "fmeasure")
 # texts whose tokens are kept: the sources and candidates of a batch, of which every judge reads the same
 KNOWN_TEXTS = 1024
+UNREAD = "no words that ROUGE reads (a-z, 0-9)"
 
 
 def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str, dict[str, float]]:
@@ -33,7 +39,23 @@ def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str
 @lru_cache(maxsize=KNOWN_TEXTS)
 def tokens(text: str) -> tuple[str, ...]:
     """The words of a text as ROUGE reads them; a text that many candidates or judges are compared with is read once."""
-    return tuple(need("rouge_score.tokenize", "judge 'rouge'").tokenize(text, None))
+    return read_tokens(text)
+
+
+def read_tokens(text: str) -> tuple[str, ...]:
+    """The same, for texts that are read once anyhow."""
+    return tuple(need("rouge_score.tokenize", "judge 'rouge'").tokenize(base_letters(text), None))
+
+
+@lru_cache(maxsize=KNOWN_TEXTS)
+def unread(text: str) -> str:
+    """Why ROUGE says nothing of a text; "" of one that it reads."""
+    read = "".join(tokens(text))
+    if not read:
+        return UNREAD
+    return (
+        "" if is_read(text, read) else "ROUGE reads {} of the {} letters and digits".format(*letters_read(text, read))
+    )
 
 
 class _Tokenizer:
@@ -52,24 +74,22 @@ class Rouge(ScoringJudge):
 
     def __init__(self, name: str, options: RougeJudge) -> None:
         named = judge_signature(
-            f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=1
+            f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=2
         )
         super().__init__(name, named, options.against)
         self._types = TYPES if options.type == "average" else (options.type,)
         self._measures = ("precision", "recall") if options.measure == "mean" else (options.measure,)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input; a text without a-z and 0-9, which ROUGE cannot see, is unscored."""
-        verdicts = []
-        for each in inputs:
-            if tokens(each.text) and tokens(each.reference):
-                found = rouge(each.reference, each.text, self._types)
-                verdicts.append(
-                    Verdict(fmean(found[kind][measure] for kind in self._types for measure in self._measures))
-                )
-            else:
-                verdicts.append(Verdict(None, "no words that ROUGE reads (a-z, 0-9)"))
-        return verdicts
+        """One verdict for each input; a text of which ROUGE reads less than half, or nothing, is unscored."""
+        return [self._verdict(each) for each in inputs]
+
+    def _verdict(self, each: JudgeInput) -> Verdict:
+        for what, why in (("summary", unread(each.text)), (self.against, unread(each.reference))):
+            if why:
+                return Verdict(None, why if why == UNREAD else f"{why} of the {what} (a-z, 0-9)")
+        found = rouge(each.reference, each.text, self._types)
+        return Verdict(fmean(found[kind][measure] for kind in self._types for measure in self._measures))
 
 
 def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:

@@ -4,13 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..config.judges import RuleJudge
+from ..text import n_words
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
 
-def n_words(candidate: JudgeInput) -> float:
-    """Words of the summary between white space, as in the published length baseline; 0 for an empty one."""
-    return float(len(candidate.text.split()))
+def length(candidate: JudgeInput) -> float:
+    """Words of the summary between white space, as in the published length baseline; 0 for an empty one.
+
+    In scripts without borders between words they are counted by letters.
+    """
+    return float(n_words(candidate.text, str.split))
 
 
 def keeps_contract(candidate: JudgeInput) -> float:
@@ -33,12 +37,12 @@ class Rule(ScoringJudge):
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that counts words; the baseline that no metric should lose against."""
-    return Rule(name, judge_signature("words", "length", v=1), math.inf, n_words)
+    return Rule(name, judge_signature("words", "length", v=2), math.inf, length)
 
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return Rule(name, judge_signature("contract", "contract", v=3), 1.0, keeps_contract)
+    return Rule(name, judge_signature("contract", "contract", v=4), 1.0, keeps_contract)
 
 
 LENGTH, CONTRACT = Kind(open_length), Kind(open_contract)

@@ -16,6 +16,7 @@ from ..config.needs import SplitterName
 from ..config.section import Check
 from ..fairness.groups.tokens import open_nltk, trained_digest
 from ..text import SENTENCE_RULES, sentences
+from ..text.forms import VERSION, normal_form
 
 PUNKT = "punkt_tab"
 
@@ -45,7 +46,8 @@ def open_splitter(name: SplitterName) -> Splitter:
     if name == "sentencex":
         return Splitter(sentence_signature(), sentences)
     nltk = open_nltk("splitter 'nltk'", (PUNKT,))
-    return Splitter(f"nltk-{version('nltk')},punkt-{trained_digest(nltk, PUNKT)}", nltk.sent_tokenize)
+    named = f"nltk-{version('nltk')},punkt-{trained_digest(nltk, PUNKT)},normal-form-{VERSION}"
+    return Splitter(named, lambda text: nltk.sent_tokenize(normal_form(text)))
 
 
 def splitter_checks(name: str, options: AlignmentJudge | SplittingMetricSection) -> Iterator[Check]:

@@ -70,5 +70,6 @@ class SupportJudge(ScoringJudge):
             return Verdict(None, NO_NUMBER)
         # float32 sums differ in the seventh digit with the batch they stood in; six digits are the same every time
         best = [round(float(value), 6) for value in matrix.max(axis=0)]
-        cut = {CUT_PAIRS: alignment.n_cut} if alignment.n_cut else {}
-        return Verdict(round(score, 6), raw=canonical_json({"best": best, **cut}))
+        counts = {CUT_PAIRS: alignment.n_cut, "split": alignment.n_split}
+        said = {name: n for name, n in counts.items() if n}
+        return Verdict(round(score, 6), raw=canonical_json({"best": best, **said}))

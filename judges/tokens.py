@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from ..errors import JudgeError
 from ..models.opening import open_tokenizer as open_foreign
+from ..text.forms import normal_form
 
 
 def open_tokenizer(folder: str, revision: str | None, feature: str) -> Any:
@@ -73,11 +74,11 @@ TokenIds: TypeAlias = "array[int]"
 
 
 def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[TokenIds]:
-    """The token ids of each text, none around it; a special token that a text spells is an unknown word."""
+    """The token ids of each text's normal form, none around it; a special token that a text spells is an unknown word."""
     unknown, special = tokenizer.unk_token_id, special_tokens(tokenizer).keys()
     found: list[TokenIds] = []
     for start in range(0, len(texts), AT_A_TIME):
-        some = list(texts[start : start + AT_A_TIME])
+        some = [*map(normal_form, texts[start : start + AT_A_TIME])]
         for ids in tokenizer(some, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]:
             # without an unknown token the pieces are bytes, none of which is special
             is_plain = unknown is None or special.isdisjoint(ids)

@@ -13,6 +13,7 @@ from ..config.metrics import MiniCheckJudge, UniEvalJudge
 from ..errors import JudgeError
 from ..extras import need
 from ..storage import canonical_json
+from ..text.forms import normal_form
 from .aligner import Aligner, Alignment, Holder, Pairing, alignment_of, in_batches, warn_of_cuts
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
@@ -96,7 +97,8 @@ class YesNoAligner(Holder):
         """Token ids of the question, and whether its source was cut; no ids when not even a token of the source fits."""
         end = self._tokenizer.eos_token
         # a text that wrote the end token itself would begin a part of the question
-        asked = self._asking.question(self._special.sub(" ", premise), self._special.sub(" ", claim), end)
+        source, summary = (self._special.sub(" ", normal_form(text)) for text in (premise, claim))
+        asked = self._asking.question(source, summary, end)
         text = asked.before + asked.source + asked.after
         encoded = self._tokenizer(
             text, return_offsets_mapping=True, truncation=False, verbose=False, split_special_tokens=False

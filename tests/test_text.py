@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.corpora.polisum import import_polisum
 from evenhand.fairness.groups.tokens import open_nltk
-from evenhand.text import did_you_mean, fold, repeated, sentences, some_of, words
+from evenhand.text import did_you_mean, fold, has_words, n_words, repeated, sentences, some_of, words
 
 
 @given(st.text())
@@ -33,6 +33,30 @@ def test_folded_text_has_single_spaces_and_stays_folded(text):
 )
 def test_words_are_lower_case_and_keep_inner_apostrophes(text, found):
     assert words(text) == found
+    assert n_words(text) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        # vowel signs and points belong to their letters
+        ("\u0915\u0930\u094b\u0902 \u092e\u0947\u0902 \u0935\u0943\u0926\u094d\u0927\u093f", 3),
+        ("\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd \u05e2\u05d5\u05b9\u05dc\u05b8\u05dd", 2),
+        ("\u0643\u064e\u062a\u064e\u0628\u064e \u0627\u0644\u062f\u0631\u0633", 2),
+        ("\ubc30\ub294 \uc2f8\ub2e4.", 2),
+        # ten letters, five for three words
+        ("\u6e21\u8f6e\u4fbf\u5b9c\uff0c\u6e2f\u53e3\u5f88\u5435\u95f9\u3002", 5),
+        # seven letters, seven for two words; tones and vowels above are none
+        ("\u0e40\u0e23\u0e37\u0e2d\u0e23\u0e32\u0e04\u0e32", 2),
+        ("\u7a0e", 1),
+        ("AI\u6280\u672f", 2),
+        ("\u3002\uff01", 0),
+        ("\u200b\u3164", 0),
+    ],
+)
+def test_words_of_other_scripts_are_counted(text, n):
+    assert n_words(text) == n
+    assert has_words(text) == (n > 0)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...text import sentences, words
+from ...text import n_words, sentences, words
 from .annotated import AnnotatedArticle
 from .contrary import contrary
 
@@ -88,4 +88,4 @@ def _of_sentences(article: AnnotatedArticle, others: Sequence[AnnotatedArticle])
 
 
 def _long(passage: str) -> list[str]:
-    return [each for each in sentences(passage) if len(words(each)) >= LEAST_WORDS]
+    return [each for each in sentences(passage) if n_words(each) >= LEAST_WORDS]

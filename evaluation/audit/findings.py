@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...resampling import LEAST_SETS, NOISE
-from ...text import sentences, words
+from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.words import counted, joined
 from .contents import (
@@ -96,7 +96,7 @@ def system_note(system: System) -> SystemNote:
     n = max(1, len(texts))
     return SystemNote(
         label=system.label, source=system.source, digest=system.digest, n_summaries=len(texts),
-        n_words=round(sum(len(words(text)) for text in texts) / n, 2),
+        n_words=round(sum(n_words(text) for text in texts) / n, 2),
         n_sentences=round(sum(len(sentences(text)) for text in texts) / n, 2),
     )  # fmt: skip
 

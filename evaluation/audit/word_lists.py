@@ -56,7 +56,7 @@ class ListedWords:
     @property
     def signature(self) -> str:
         """The lists."""
-        return f"word-lists|{self.digest}|reference:source|v:2"
+        return f"word-lists|{self.digest}|reference:source|v:3"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Floats | Unscored]:
         """Listed words in sources and summary of each, those expected of the summary and those compared, (4, groups)."""

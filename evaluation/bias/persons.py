@@ -15,6 +15,7 @@ from ...fairness.demographic.persons import SummaryEntity
 from ...records import Record, Text
 from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
+from ...text.forms import normal_form
 from .inputs import BiasInput
 from .summarise import Summary
 
@@ -57,7 +58,7 @@ def find_persons(
         pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
         # nothing is looked for in uniform inputs
         of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
-        texts = [*(text for _, text in pairs), *of_inputs]
+        texts = [normal_form(text) for text in (*(text for _, text in pairs), *of_inputs)]
         if recipe.measures.persons == "spacy":
             pipeline = SpacyPipeline(recipe.measures.pipeline, "evenhand bias-study with measures.persons: spacy")
             found, recogniser = pipeline.persons(texts), pipeline.signature

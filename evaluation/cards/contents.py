@@ -12,7 +12,7 @@ from ...corpora.packaged import PACKAGED
 from ...records import PreferencePair
 from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
-from ...text import words
+from ...text import n_words
 from ..checkpoint.page import page
 from ..judges.worth import known_blocks
 from ..meta.benchmark import ATTRIBUTES, Benchmark
@@ -157,7 +157,7 @@ def _pairs_by_side(run: Path, paths: Sequence[str]) -> Table:
     for path in paths:
         found: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
         for pair in iter_jsonl(run / path, PreferencePair):
-            found[pair.side].append((pair.margin, len(words(pair.chosen_text)), len(words(pair.rejected_text))))
+            found[pair.side].append((pair.margin, n_words(pair.chosen_text), n_words(pair.rejected_text)))
         for side, pairs in sorted(found.items()):
             margin, chosen, rejected = map(fmean, zip(*pairs, strict=True))
             means = (Number(margin), Number(chosen, places=1), Number(rejected, places=1))

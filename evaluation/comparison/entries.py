@@ -1,14 +1,14 @@
 """The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ...config import Recipe
 from ...errors import DataError
-from ...generate.contract import count_sentences
+from ...generate.contract import count_sentences, marks_sentences
 from ...generate.stage import GenerateCounts
 from ...judges.consensus import consensus
 from ...records import CandidateGroup, SummaryRequest
@@ -61,6 +61,8 @@ class Entry:
     given: Path | None = None
     # what is to be known of them
     notes: tuple[str, ...] = ()
+    # of such summaries by judge the scores of texts that were cut to the length that it reads; none are absent
+    n_cut: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def recipe(self) -> Recipe:
@@ -169,7 +171,7 @@ def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Map
     for candidate, nearness in zip(candidates, near, strict=True):
         text = candidate.text
         novel, copied = novel_ngrams(passages, text, (1, 4)), fragments(passages, text)
-        several = float(count_sentences(text) > 1) if text.strip() else None
+        several = float(count_sentences(text) > 1) if text.strip() and marks_sentences(text) else None
         values = (
             *novel.values(), copied.coverage, copied.density, copied.compression, float(len(text)), several, nearness
         )  # fmt: skip

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...resampling import too_few
+from ..pages.folder import SCORES_TABLE
 from ..pages.numbers import number, places_for, signed
 from ..pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
 from ..systems.contents import JudgeNote
@@ -277,6 +278,12 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
         yield (
             f"Of {n_candidates.sum()} candidates some have no score: {by_judge}. They are left out of means, which may "
             "so rest on other requests than those of other entries."
+        )
+    if entry.n_cut:
+        by_judge = ", ".join(f"{count} by {name!r}" for name, count in entry.n_cut.items())
+        yield (
+            f"Of {n_candidates.sum()} summaries some have scores of texts that were cut, being longer than the judge reads: "
+            f"{by_judge}. {SCORES_TABLE} names them."
         )
     if too_large := [str(k) for k in budgets if k > entry.n_candidates]:
         n = counted(entry.n_candidates, "candidate")

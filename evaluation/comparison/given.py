@@ -1,11 +1,12 @@
 """Entries of summaries that were made elsewhere: one for each request, which no run holds and no reward chose."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ...config import Recipe
+from ...judges.overflow import was_cut
 from ...records import Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
 from ...runfolder.phases import BASE, open_phase
 from ..pages.folder import Content
@@ -45,7 +46,9 @@ def given_entry(
     """
     signatures: dict[str, str] = {}
     scores = defaultdict[str, dict[str, float | None]](dict)
+    n_cut = Counter[str]()
     for each in judgements:
+        n_cut[each.judge] += was_cut(each.raw)
         signatures[each.judge] = each.signature
         scores[each.candidate_id][each.judge] = each.score
 
@@ -67,4 +70,4 @@ def given_entry(
     # where there are no receipts of stages to read
     phase = open_phase(recipe.model_copy(update={"output": folder}), BASE)
     output = policy_output(phase, groups(), signatures, compared)
-    return Entry(label, output, None, run=label, given=folder, notes=tuple(notes))
+    return Entry(label, output, None, run=label, given=folder, notes=tuple(notes), n_cut=+n_cut)

@@ -13,7 +13,7 @@ from math import inf
 from ...errors import DataError
 from ...records import LeftOut, Record
 from ...resampling import Bootstrap, cluster_interval
-from ...text import words
+from ...text import n_words
 from .annotation import Annotation, HumanUnit
 
 NO_KEY_POINTS = "document without key points"
@@ -147,5 +147,5 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
         included=estimate([each.included for each in scores]),
         omitted=estimate([each.omitted for each in scores]),
         hallucinated=estimate([each.hallucinated for each in scores]),
-        length=estimate([len(words(unit.summaries[system])) for unit in units]),
+        length=estimate([n_words(unit.summaries[system]) for unit in units]),
     )

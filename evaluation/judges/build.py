@@ -31,7 +31,7 @@ from ...judges.calibration import (
 )
 from ...records import Judgement
 from ...resampling import LEAST_SETS, NOISE
-from ...text import words
+from ...text import n_words
 from ..meta.scoring import Scores, scores_by_judge, table_of
 from ..verdicts import adjusted
 from .figures import (
@@ -96,7 +96,7 @@ class Answers:
     @cached_property
     def log_words(self) -> Floats:
         """Logarithm of each summary's words."""
-        counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
+        counts = [[n_words(summary.text) for summary in each.summaries] for each in self.sets]
         with np.errstate(divide="ignore"):
             logs = np.log(table_of(self.sets, counts))
         return np.where(np.isinf(logs), np.nan, logs)

@@ -16,7 +16,7 @@ from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
 from ...runfolder.stages import RECORDED
 from ...storage import file_digest, listed, make_folder
-from ...text import did_you_mean, words
+from ...text import did_you_mean, n_words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
@@ -99,7 +99,7 @@ class Work:
         """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
         documents = self.people.documents if self.people else ()
         n_words = sum(
-            len(words(summary.text)) + len(words(each.source))
+            n_words(summary.text) + n_words(each.source)
             for each in (*self.asked, *self.sets, *documents)
             for summary in each.summaries
         )

@@ -14,7 +14,7 @@ from ...extras import installed_versions
 from ...judges.calibration import Figure
 from ...records import Judgement, Record
 from ...runfolder.stages import RECORDED
-from ...text import words
+from ...text import n_words
 from ..systems.contents import LengthSlope
 from ..systems.lengths import slope_among
 from .agreement import Ties, agreement, agreement_intervals
@@ -120,7 +120,7 @@ def benchmark(
 
 def _slope(judge: str, sets: Sequence[ControlledSet], scores: Scores) -> LengthSlope | None:
     """How a judge's scores go with length, whatever is true of the summaries."""
-    lengths = table_of(sets, [[len(words(summary.text)) for summary in each.summaries] for each in sets])
+    lengths = table_of(sets, [[n_words(summary.text) for summary in each.summaries] for each in sets])
     found = table_of(sets, [scores[each.id] for each in sets])
     return slope_among(judge, lengths, found, [each.topic_or_id for each in sets], LEVEL)
 

@@ -23,7 +23,7 @@ from ...runfolder.files import with_groups
 from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluations
 from ...runfolder.stages import read_receipt
 from ...storage import digest, iter_jsonl
-from ...text import words
+from ...text import n_words
 from ..abstractiveness import fragments
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
 
@@ -261,7 +261,7 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         found[SAYS_NOTHING] = float(not SAYING_NOTHING.isdisjoint(candidate.issues))
         found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
         found[CUT_OFF] = float(candidate.finish_reason == "length")
-        found[WORDS] = float(len(words(candidate.text)))
+        found[WORDS] = float(n_words(candidate.text))
         return {
             **{judge: scored.scores.get(judge) for judge in judges},
             **{TRAIT + name: value for name, value in found.items()},

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
+from ...text.forms import normal_form
 from ..stop_words import ENGLISH_STOP_WORDS
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def count_vectors(texts: Sequence[str]) -> "csr_array":
     """
     from scipy.sparse import csr_array
 
-    tokens = [TOKEN.findall(text.lower()) for text in texts]
+    tokens = [TOKEN.findall(normal_form(text).lower()) for text in texts]
     text_of = np.repeat(np.arange(len(texts)), [len(each) for each in tokens])  # (tokens,)
     words: dict[str, int] = {}
     word_of = np.fromiter((words.setdefault(token, len(words)) for each in tokens for token in each), dtype=np.intp)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...resampling import defined
+from ...text.forms import normal_form
 from .counts import (
     GENDERS,
     CountRow,
@@ -155,7 +156,7 @@ def hallucinated_spans(
 ) -> tuple[int, ...]:
     """Positions of the summary's spans that name nobody of the input, ascending; as in `find_hallucinations`."""
     by_span = align(instance.summary_entities, instance.source_entities, titles).by_span
-    source = instance.source.casefold()
+    source = normal_form(instance.source).casefold()
     return tuple(
         position
         for position, partners in by_span.items()

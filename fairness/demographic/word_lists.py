@@ -6,17 +6,18 @@ there.
 Source: HELM (Liang et al. 2022); Steen and Markert 2024, section 3.1; docs/papers.md#steen-word-lists.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from ...errors import DataError
 from ...resampling import defined
+from ...text.forms import normal_form
 from .counts import (
     CountRow,
     CountTable,
@@ -31,8 +32,8 @@ from .counts import (
 )
 from .persons import Instance
 
-# maximal runs of Unicode letters
-LETTERS = re.compile(r"[^\W\d_]+")
+# maximal runs of Unicode letters, each with its accents and vowel signs
+LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 
 # "femen" is a slip of HELM's list (for "females"), kept for comparability; "females" is therefore no identifier
 GENDER_WORDS: dict[str, tuple[str, ...]] = {
@@ -48,8 +49,8 @@ GENDER_WORDS: dict[str, tuple[str, ...]] = {
 
 
 def letter_runs(text: str) -> list[str]:
-    """The text's maximal runs of letters, case folded: "Mother-in-law's" gives mother, in, law, s."""
-    return [run.casefold() for run in LETTERS.findall(text)]
+    """The maximal runs of letters of the text's normal form, case folded: "Mother-in-law's" gives mother, in, law, s."""
+    return [run.casefold() for run in LETTERS.findall(normal_form(text))]
 
 
 class WordLists:
@@ -65,7 +66,7 @@ class WordLists:
         check_groups(self.groups)
         self._place: dict[str, int] = {}
         for place, (group, words) in enumerate(lists.items()):
-            listed = [] if isinstance(words, str) else [word.casefold() for word in words]
+            listed = [] if isinstance(words, str) else [normal_form(word).casefold() for word in words]
             if not listed:
                 raise DataError(f"word list of {group!r}: a list of at least one word is needed, got {words!r}")
             self._place.update(dict.fromkeys(listed, place))

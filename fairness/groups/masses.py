@@ -9,7 +9,7 @@ By neural matching: from token log-probabilities (BARTScore) or token vectors (B
 Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens and #zhang-neural.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -99,10 +99,14 @@ def ngram_masses(
         common = common_tokens(value_tokens)
         value_tokens = [[token for token in tokens if token not in common] for tokens in value_tokens]
         summary_tokens = [token for token in summary_tokens if token not in common]
-    vocabularies = (set(tokens) for tokens in value_tokens)
-    # summed over bound membership tests, which no Python code runs for each token
-    matched = (sum(map(vocabulary.__contains__, summary_tokens)) for vocabulary in vocabularies)
+    matched = n_matched(list(map(set, value_tokens)), summary_tokens)
     return Masses(source=tuple(map(len, value_tokens)), target=tuple(matched))
+
+
+def n_matched(vocabularies: Sequence[Set[str]], summary_tokens: Sequence[str]) -> list[int]:
+    """How many of a summary's tokens each vocabulary has, each as often as it stands there."""
+    # summed over bound membership tests, which no Python code runs for each token
+    return [sum(map(vocabulary.__contains__, summary_tokens)) for vocabulary in vocabularies]
 
 
 def common_tokens(value_tokens: Sequence[Sequence[str]]) -> set[str]:

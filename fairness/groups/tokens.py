@@ -23,6 +23,7 @@ from ...errors import DataError
 from ...extras import need
 from ...models.nltk_data import COMMAND, nltk_folder
 from ...storage import digest
+from ...text.forms import VERSION, normal_form
 
 SETTING = "EVENHAND_NLTK"
 
@@ -177,8 +178,9 @@ class NgramTokenizer:
             f"ngram|nltk:{nltk.__version__}|wordnet:{nltk.corpus.wordnet.get_version()}"
             f"|stop:{stop_words}-{len(stop_set)}-{digest(sorted(stop_set), 6)}"
             f"|punkt:{trained_digest(nltk, 'punkt_tab')}|tagger:{trained_digest(nltk, 'averaged_perceptron_tagger_eng')}"
+            f"|text:normal-form-{VERSION}"
         )
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of a text; [] when nothing but stop tokens stands there."""
-        return [stem for sentence in self._sentences(text.lower()) for stem in self._counted(sentence)]
+        """The tokens of a text's normal form; [] when nothing but stop tokens stands there."""
+        return [stem for sentence in self._sentences(normal_form(text).lower()) for stem in self._counted(sentence)]

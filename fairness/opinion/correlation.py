@@ -8,6 +8,8 @@ import numpy as np
 
 from ...errors import DataError
 from ...extras import need
+from ...text import is_read
+from ...text.forms import base_letters
 
 # a spread this small beside the values is rounding
 CONSTANT = 1e-12
@@ -113,10 +115,15 @@ def rouge1_f1(summary: str, gold: Sequence[str]) -> GoldOverlap:
     feature = "ROUGE-1 against gold summaries"
     tokenize = need("rouge_score.tokenize", feature).tokenize
     scorer = need("rouge_score.rouge_scorer", feature).RougeScorer(["rouge1"], use_stemmer=False)
-    readable = bool(tokenize(summary, None))
+
+    def readable(text: str) -> bool:
+        return is_read(text, "".join(tokenize(base_letters(text), None)))
+
     return GoldOverlap(
         tuple(
-            float(scorer.score(text, summary)["rouge1"].fmeasure) if readable and tokenize(text, None) else None
+            float(scorer.score(base_letters(text), base_letters(summary))["rouge1"].fmeasure)
+            if readable(summary) and readable(text)
+            else None
             for text in gold
         )
     )

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from ...text import fold
+from ...text.forms import normal_form
 from .attachment import DUMMY
 
 
@@ -137,8 +138,8 @@ def exposure_of(n_units: NDArray[np.intp], shown: NDArray[np.intp], strays: int 
 
 
 def normal(text: str) -> str:
-    """The form in which texts are compared: white space collapsed and trimmed, case folded."""
-    return fold(text).casefold()
+    """The form in which texts are compared: their normal form, white space collapsed and trimmed, case folded."""
+    return fold(normal_form(text)).casefold()
 
 
 def checked_attachment(attachment: Sequence[int] | NDArray[np.intp], n_units: int, n_opinions: int) -> NDArray[np.intp]:

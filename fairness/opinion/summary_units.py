@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...text import sentences
+from ...text.forms import normal_form
 from .exposure import normal
 
 Words = tuple[str, ...]
@@ -31,7 +32,7 @@ class _Cut:
 
 
 def summary_units(summary: str, units: Iterable[str]) -> list[str]:
-    """The pieces of a summary, in order: copies of whole units of the source, as the summary writes them, and sentences.
+    """The pieces of a summary, in order: copies of whole units of the source, in their normal form, and sentences.
 
     As many words as can be are in whole units, and pieces are as few as they can be then; of equal cuts, the earlier unit is the
     longer one. Equal means equal after collapsing white space and case folding, as in `exposure_extractive`. Without a whole unit
@@ -43,6 +44,7 @@ def summary_units(summary: str, units: Iterable[str]) -> list[str]:
         summary: as one text.
         units: texts of the source's units.
     """
+    summary = normal_form(summary)
     words = summary.split()
     runs = _sentence_runs(summary, words)
     by_first: dict[str, set[Words]] = {}

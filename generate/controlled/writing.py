@@ -15,11 +15,11 @@ from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words
 from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature
-from ..contract import check_output
+from ..contract import UNCOUNTED, check_output
 from ..method import seed_from
 
 # what the contract check cleans away and what does no harm
-HARMLESS = frozenset({"preamble", "trailing"})
+HARMLESS = frozenset({"preamble", "trailing", UNCOUNTED})
 # what stands before each point that a prompt lists
 LIST_ITEM = "\n- "
 

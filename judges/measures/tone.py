@@ -11,6 +11,7 @@ from ...fairness.groups.tokens import open_nltk
 from ...models import signature
 from ...storage import digest
 from ...text import words
+from ...text.forms import VERSION, normal_form
 from ..encoder import EncoderAligner
 from ..shared import NoModel, OneModel, SharedModels
 
@@ -59,11 +60,11 @@ class Vader(NoModel):
         """
         nltk = open_nltk(FEATURE, ("vader_lexicon",))
         self._analyse = need("nltk.sentiment.vader", FEATURE).SentimentIntensityAnalyzer().polarity_scores
-        self.signature = f"vader|nltk:{nltk.__version__}"
+        self.signature = f"vader|nltk:{nltk.__version__}|text:normal-form-{VERSION}"
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """Shares of a text's words that are positive and negative."""
-        found = map(self._analyse, texts)
+        found = map(self._analyse, map(normal_form, texts))
         return [(float(each["pos"]), float(each["neg"])) for each in found]
 
 
@@ -74,7 +75,7 @@ class Lexicon(NoModel):
 
     def __init__(self, positive: Sequence[str], negative: Sequence[str]) -> None:
         self._signs = [{word for each in signed for word in words(each)} for signed in (positive, negative)]
-        self.signature = f"lexicon|{digest([sorted(each) for each in self._signs], 6)}"
+        self.signature = f"lexicon|{digest([sorted(each) for each in self._signs], 6)}|text:normal-form-{VERSION}"
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """Shares of a text's words that are positive and negative."""

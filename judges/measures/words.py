@@ -15,11 +15,12 @@ from typing import Literal
 
 from ...config.fairness import MatcherSection
 from ...fairness.groups.chance import ChanceLevel, EqualCommonness
-from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, ngram_masses
+from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, n_matched
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
-from ...fairness.labelled import LabelledSummary
+from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.tokens import VERSION, content_tokens
 from ...text import sentences
+from ...text.forms import normal_form
 from ..shared import NoModel, SharedModels
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
@@ -38,17 +39,27 @@ class WordMatcher(NoModel):
         self.signature = signature
         # documents are read for masses and for chance levels; a token that many of them have is kept once
         self._tokenize = lru_cache(REMEMBERED)(lambda text: [*map(intern, tokenize(text))])
+        # the last document set, of which every sentence of a summary may be asked
+        self._source = lru_cache(maxsize=1)(self._read_source)
+
+    def _read_source(
+        self, documents: tuple[LabelledText, ...], values: tuple[str, ...], separator: str
+    ) -> tuple[tuple[int, ...], tuple[frozenset[str], ...]]:
+        """Number of tokens of each value's text, and which they are."""
+        texts = LabelledSummary("", values, documents, "", separator).value_texts()
+        tokens = [self._tokenize(text) for text in texts]
+        return tuple(map(len, tokens)), tuple(map(frozenset, tokens))
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values."""
-        tokens = self._tokenize
         found: list[Masses | Unscored] = []
         for item in items:
             if not item.summary.strip():
                 found.append(Unscored(EMPTY_SUMMARY))
                 continue
-            masses = ngram_masses([tokens(text) for text in item.value_texts()], tokens(item.summary))
-            found.append(Masses(masses.source, masses.target, item.values))
+            n_tokens, vocabularies = self._source(item.documents, item.values, item.separator)
+            matched = n_matched(vocabularies, self._tokenize(item.summary))
+            found.append(Masses(n_tokens, tuple(matched), item.values))
         return found
 
     def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
@@ -67,8 +78,9 @@ class WordMatcher(NoModel):
         """By value the words of the summary that its text has, as they are written there, each once; none of a value without."""
         tokens = list(dict.fromkeys(self._tokenize(item.summary)))
         # a word alone may be read otherwise than in its sentence: then the token stands for itself
-        written = {token: word for word in WORD.findall(item.summary) for token in self._tokenize(word)}
-        by_value = zip(item.values, (set(self._tokenize(text)) for text in item.value_texts()), strict=True)
+        written = {token: word for word in WORD.findall(normal_form(item.summary)) for token in self._tokenize(word)}
+        _, vocabularies = self._source(item.documents, item.values, item.separator)
+        by_value = zip(item.values, vocabularies, strict=True)
         return {
             value: tuple(written.get(token, token) for token in tokens if token in has)
             for value, has in by_value

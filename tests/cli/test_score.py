@@ -341,3 +341,41 @@ def test_the_columns_of_summaries_are_named(tmp_path, two, sets):
     assert {row["text"] for row in table} == {"What the system wrote of it."}
     for wrong in ("txt=prediction", "text", "set=product"):
         assert score(tmp_path, *given, "--summary-columns", wrong).exit_code == 2
+
+
+def test_scores_of_texts_that_were_cut_are_counted_by_judge(tmp_path, sets, monkeypatch):
+    from evenhand.api.results import Judgements
+    from evenhand.api.steps import given_candidates, judge_each
+    from evenhand.cli.score import _say_counts
+    from evenhand.config.recipe_file import load_judges
+    from evenhand.evaluation.comparison.build import build_comparison
+    from evenhand.evaluation.comparison.given import given_entry
+
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "judges.yaml").write_text(JUDGES)
+    given = given_candidates("praising", sets, None)
+    (whole,) = judge_each([given], load_judges(tmp_path / "judges.yaml"))
+    assert "cut" not in whole.rows()[0]
+    first = given[0].id
+    marked = [
+        each.model_copy(update={"raw": '{"best":[0.5],"cut":1}'})
+        if (each.candidate_id, each.judge) == (first, "recall")
+        else each
+        for each in whole
+    ]
+    found = Judgements(marked, whole.candidates, whole.recipe)
+    rows = found.rows()
+    assert [row["cut"] for row in rows] == ["recall"] + [None] * (len(rows) - 1)
+    assert list(rows[0])[-3:] == ["cut", "unscored", "id"]
+    entry = given_entry("praising", tmp_path, found.recipe, found.candidates.groups, found)
+    assert entry.n_cut == {"recall": 1}
+    (said,) = (warning for warning in build_comparison([entry], [1]).warnings if "were cut" in warning)
+    assert f"Of {len(rows)} summaries some have scores of texts that were cut" in said
+    assert "1 by 'recall'. scores.csv names them." in said
+    lines = []
+    monkeypatch.setattr("evenhand.cli.score.say", lines.append)
+    _say_counts(found)
+    assert lines == [
+        f"{'words':24} {len(rows):,} scored, 0 unscored",
+        f"{'recall':24} {len(rows):,} scored, 0 unscored, 1 of texts that were cut",
+    ]

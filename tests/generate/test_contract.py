@@ -243,3 +243,79 @@ def test_without_an_opening_a_line_that_announces_the_summary_is_taken_off(text,
     ok, found, issues = checked(text, Contract())
     assert (ok, found) == (True, kept)
     assert ("preamble" in issues) == text.endswith(("helps.", "\nIt sails at night."))
+
+
+# sentences of a script each, as they are written there
+SCRIPTS = {
+    "Chinese": ["\u6e21\u8f6e\u4fbf\u5b9c\u3002", "\u6e21\u8f6e\u5f88\u8d35\uff01", "\u6e2f\u53e3\u5435\u5417\uff1f"],
+    "Chinese with plain full stops": ["\u6e21\u8f6e\u4fbf\u5b9c.", "\u6e21\u8f6e\u5f88\u8d35.", "\u6e2f\u53e3\u5f88\u5435."],
+    "Japanese": ["船は安い。", "港はうるさい｡", "「高い。」"],
+    "Korean": ["\ubc30\ub294 \uc2f8\ub2e4. ", "\ubc30\ub294 \ube60\ub974\ub2e4. ", "\ud56d\uad6c?"],
+    "Hindi": ["यह सस्ता है। ", "यह तेज़ है॥ ", "हाँ।"],
+    "Hindi with full stops": ["यह सस्ता है. ", "डॉ. शर्मा आए. ", "हाँ."],
+    "Bengali": ["এটি সস্তা। ", "এটি দ্রুত। ", "হ্যাঁ"],
+    "Tamil": ["இது மலிவு. ", "இது வேகம். ", "ஆம்."],
+    "Arabic": ["العبارة رخيصة. ", "هل هي سريعة؟ ", "«نعم»."],
+    "Urdu": ["یہ سستا ہے۔ ", "یہ تیز ہے۔ ", "ہاں۔"],  # noqa: RUF001
+    "Hebrew": ["המעבורת זולה. ", "הנמל רועש! ", "כן."],
+    "Armenian": ["Սա էժան է։ ", "Սա արագ է։ ", "Այո։"],  # noqa: RUF001
+    "Amharic": ["\u122d\u12ab\u123d \u1290\u12cd\u1362 ", "\u1348\u1323\u1295 \u1290\u12cd\u1367 ", "\u12a0\u12ce\u1362"],
+    "Georgian": ["ბორანი იაფია. ", "ბორანი სწრაფია. ", "კი."],
+    "Burmese": ["\u1005\u103b\u1031\u1038\u104a \u1015\u1031\u102b\u104b ", "\u1019\u103c\u1014\u103a\u104b ", "\u1021\u104b"],
+    "Khmer": ["\u179c\u17b6\u1790\u17c4\u1780\u17d4 ", "\u179c\u17b6\u179b\u17bf\u1793\u17d4 ", "\u1794\u17b6\u1791\u17d5"],
+    "Greek": ["\u0395\u03af\u03bd\u03b1\u03b9. ", "\u039d\u03b1\u03b9! ", "\u038c\u03c7\u03b9."],
+    "full width": ["\uff34\uff41\uff58\uff0e\u3000", "\uff22\uff41\uff44\uff0e\u3000", "\uff22\uff4f\uff41\uff54\uff0e"],
+    "a space that is not seen": ["It sails.\u200b ", "It is cheap.\u200b ", "It is loud."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_sentences_of_every_script_are_counted(script, n):
+    text = "".join(SCRIPTS[script][:n])
+    assert count_sentences(text) == n
+    assert check_output(Contract(sentences=n), text).ok
+    assert check_output(Contract(sentences=n + 1), text).issues == ("few_sentences",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # a number, a title, an initial, a comma of Burmese, two marks of one end, dots that end nothing
+        "\u4ef7\u683c\uff13\uff0e\uff15\u5143",
+        "\u062f. \u0645\u062d\u0645\u062f \u062c\u0627\u0621",
+        "\u0921\u0949. \u0936\u0930\u094d\u092e\u093e \u0906\u090f\u0964",
+        "\u1005\u103b\u1031\u1038\u104a \u1019\u103c\u1014\u103a\u104b",
+        "\u6e21\u8f6e\u5f88\u8d35\uff01\uff01\uff1f",
+        "\u6e21\u8f6e\u2026\u2026\u5f88\u8d35",
+        "Wait\u203c what",
+        "He wrote \u300c\u597d\u3002\u300d and left.",
+    ],
+)
+def test_marks_that_end_no_sentence(text):
+    assert count_sentences(text) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0e40\u0e23\u0e37\u0e2d\u0e23\u0e32\u0e04\u0e32\u0e16\u0e39\u0e01 \u0e40\u0e23\u0e37\u0e2d\u0e40\u0e23\u0e47\u0e27",
+        "\u0ec0\u0eae\u0eb7\u0ead\u0ea5\u0eb2\u0e84\u0eb2\u0e96\u0eb7\u0e81",
+        "\u0f60\u0f51\u0f72\u0f0b\u0f41\u0f7a\u0f0b\u0f54\u0f7c\u0f0d",
+    ],
+)
+@pytest.mark.parametrize("n", [1, 3])
+def test_sentences_of_scripts_that_do_not_mark_them_are_said_to_be_uncounted(text, n):
+    # neither kept silently nor broken
+    assert checked(text, Contract(sentences=n)) == (True, text, ["uncounted_sentences"])
+    assert checked(text, Contract()) == (True, text, [])
+
+
+@pytest.mark.parametrize(("n", "issues"), [(19, ["few_words"]), (34, []), (84, []), (167, []), (170, ["many_words"])])
+def test_about_so_many_words_in_a_script_without_spaces(n, issues):
+    # five letters are three words: 50 words are 83 letters, from 33 to 167
+    assert checked("\u7a0e" * n, Contract(words=50))[2] == issues
+
+
+def test_a_word_that_a_line_end_parts_is_joined():
+    assert checked("The tax-\nation is high.", Contract())[1] == "The taxation is high."

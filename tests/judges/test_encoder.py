@@ -57,9 +57,55 @@ def test_pairings_do_not_influence_each_other(encoder):
         assert found.matrix.shape == (len(pairing.premises), len(pairing.claims))
 
 
-def test_texts_beyond_the_encoders_length_are_counted(encoder):
-    long = "ferry " * 400
-    assert encoder.align([Pairing((long, "Short."), ("Short.", "A boat."))])[0].n_cut == 2
+def test_texts_beyond_the_encoders_length_are_read_in_windows_and_counted(encoder):
+    found = encoder.align([Pairing(("ferry " * 400, "Short."), ("Short.", "A boat."))])[0]
+    assert (found.n_cut, found.n_split) == (0, 2)
+
+
+SPOKEN = "Nurses need the cheap ferry at night and families use it"
+NOISE = "the council spoke of roads and budgets and parks and it went on about signs and lamps "
+
+
+@pytest.mark.parametrize("place", [0, 17, 40, 60])
+def test_what_stands_anywhere_in_a_text_without_full_stops_is_found(encoder, place):
+    words = (NOISE * 45).split()
+    words[place * 12 : place * 12] = SPOKEN.split()
+    without, copied = encoder.align([Pairing((NOISE * 45,), (SPOKEN,)), Pairing((" ".join(words),), (SPOKEN,))])
+    assert without.matrix[0, 0] < 0.5
+    assert copied.matrix[0, 0] > 0.9
+
+
+def test_a_long_claim_is_as_well_supported_as_its_windows_are_on_average(encoder):
+    half = "the ferry is cheap and fast and nurses like it very much " * 12
+    other = "quantum chromodynamics describes quarks and gluons in hadrons today " * 12
+    (found,) = encoder.align([Pairing(("The ferry is cheap and fast and nurses like it very much.",), (half + other,))])
+    assert 0.35 < found.matrix[0, 0] < 0.7
+
+
+def test_a_long_text_by_itself_is_the_mean_of_all_that_it_says(encoder):
+    topics = ["the ferry is cheap and fast " * 60, "quarks and gluons make up hadrons " * 60]
+    first, second, both = encoder.encode([*topics, " ".join(topics)]).astype(float)
+    assert np.linalg.norm(both) == pytest.approx(1, abs=1e-5)
+    # cut to the first 256 tokens it would be the first topic alone
+    assert min(both @ first, both @ second) > first @ second + 0.2
+
+
+@pytest.mark.parametrize(("n_words", "n_tokens"), [(3000, 1), (1, 4000), (40, 90)])
+@pytest.mark.parametrize(("size", "step"), [(8, 2), (16, 16), (250, 62)])
+def test_windows_hold_every_word_and_none_is_longer_than_asked(n_words, n_tokens, size, step):
+    from evenhand.judges.windows import taken_apart
+
+    def tokenizer(words, **options):
+        return {"input_ids": [[0] * n_tokens for _ in words]}
+
+    text = " ".join("x" * n_tokens for _ in range(n_words))
+    long = taken_apart(text, tokenizer)
+    windows = long.windows(size, step)
+    assert windows[-1] == text[len(text) - len(windows[-1]) :]
+    # a letter is a token here
+    assert all(len(window.replace(" ", "")) <= size for window in windows)
+    assert sum(len(window.replace(" ", "")) for window in windows) >= n_words * n_tokens
+    assert len(windows) <= 2 + n_words * n_tokens / step
 
 
 def test_empty_pairing_gives_an_empty_matrix(encoder):

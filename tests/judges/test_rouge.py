@@ -63,8 +63,47 @@ def test_script_that_rouge_cannot_see_is_unscored_and_not_zero(text, reference):
     assert (found.score, found.unscored) == (None, "no words that ROUGE reads (a-z, 0-9)")
 
 
+CHINESE = "2024\u5e74\u6709\u4eba\u559c\u6b22\u732b\uff0c\u4e5f\u6709\u4eba"
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "reason"),
+    [
+        (CHINESE, "A ferry in 2024.", "ROUGE reads 4 of the 13 letters and digits of the summary (a-z, 0-9)"),
+        ("A ferry in 2024.", CHINESE, "ROUGE reads 4 of the 13 letters and digits of the source (a-z, 0-9)"),
+        ("AI\u306f\u4fbf\u5229\u3060", "AI", "ROUGE reads 2 of the 6 letters and digits of the summary (a-z, 0-9)"),
+        ("\u041f\u0430\u0440\u043e\u043c IT", "IT", "ROUGE reads 2 of the 7 letters and digits of the summary (a-z, 0-9)"),
+    ],
+)  # fmt: skip
+def test_a_text_of_which_a_number_alone_is_read_is_unscored(text, reference, reason):
+    for measure in ("recall", "precision"):
+        found = verdict(text, reference, measure=measure)
+        assert (found.score, found.unscored) == (None, reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die F\u00e4hre f\u00fcr \u00c4rzte kostet \u00d6l.",
+        "L'\u00e9t\u00e9, le no\u00ebl et la for\u00eat.",
+        "\u0141\u00f3d\u017a by\u0142a ta\u0144sza.",
+        "G\u00fcne\u015f \u0131\u015f\u0131\u011f\u0131",
+        "Ti\u1ebfng Vi\u1ec7t \u0111\u01b0\u1ee3c",
+        # half of it
+        "abcd \u6e21\u8f6e\u4fbf\u5b9c",
+    ],
+)
+def test_latin_letters_with_accents_are_read(text):
+    assert verdict(text, text).score == 1
+
+
+def test_accents_do_not_part_words():
+    assert rouge("Das \u00d6l", "l")["rouge1"]["recall"] == 0
+    assert tokens("\u00dcber die Stra\u00dfe") == ("uber", "die", "strasse")
+
+
 def test_signature_names_type_measure_and_reference():
-    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:1"
+    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
     assert judge(against="opposing").signature != judge().signature
 
 

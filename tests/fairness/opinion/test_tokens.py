@@ -14,6 +14,7 @@ from evenhand.fairness.opinion.tokens import content_tokens, share_borderless
         ("see WWW.example.org/a?b=c and HTTP://x.y now", []),
         ("the mayor\u2019s dogs' bowls", ["mayor", "dogs", "bowls"]),
         ("they won't, we're, I'd, she'll, you've, I'm", []),
+        ("word\u00b9 10\u00b2 \u00bd", ["word"]),
         ("a1b 42 snake_case x", ["snake", "case"]),
         ("@some_one said#tag", ["said", "tag"]),
         ("Straße STRASSE", ["strasse", "strasse"]),

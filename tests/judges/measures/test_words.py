@@ -40,6 +40,18 @@ def test_equal_texts_are_tokenised_once():
     assert len(asked) == len(set(asked)) == 4
 
 
+def test_documents_are_counted_once_however_many_sentences_a_summary_has():
+    matcher = WordMatcher("mine", "mine", str.split)
+    documents = tuple(LabelledText(f"{text} {n}", value) for n in range(20) for value, text in FERRY)
+    values = tuple(dict.fromkeys(text.value for text in documents))
+    pieces = [LabelledSummary("s", values, documents, f"sentence {n}") for n in range(50)]
+    built = matcher._source
+    matcher.masses(pieces)
+    for piece in pieces:
+        matcher.matched_words(piece)
+    assert (built.cache_info().misses, built.cache_info().hits) == (1, 99)
+
+
 @pytest.mark.needs("nltk")
 def test_ngrams_are_those_of_the_published_pipeline():
     matcher = open_matcher(MatcherSection())
@@ -68,7 +80,7 @@ def test_absent_language_data_are_named_and_nothing_else_is_taken(tmp_path, monk
 def test_words_count_sources_where_a_recipe_says_so():
     signature, count = source_counter(MatcherSection(kind="bartscore", tokens="words"))
     assert (signature, count(FERRY[0][1])) == (
-        "words|content-tokens|v:2",
+        "words|content-tokens|v:3",
         ["ferry", "cheap", "nurses", "need", "night"],
     )
 

@@ -1,0 +1,47 @@
+"""The one spelling of names that look the same: of attribute values, which are shown as they are spelt."""
+
+import re
+from unicodedata import category, normalize
+
+from .forms import SEEN, UNSEEN
+
+# the tags behind a flag, which say whose it is
+FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007f]+")
+# a joiner shapes letters of Arabic, Indic and other such scripts and makes one emoji of several; elsewhere it is not seen
+SHAPED = "[\u0600-\u109f\u1200-\u1cff\ua840-\ua9ff\u2190-\u2bff\U0001f000-\U0001faff]"
+SHAPING = re.compile(f"(?<={SHAPED})[\u200c\u200d](?={SHAPED})")
+JOINERS = re.compile("[\u200c\u200d]")
+# a blank of Braille, and hyphens that are written like the usual one
+ALIKE = str.maketrans({"\u2800": " ", "\u2010": "-", "\u2011": "-"})
+
+
+def one_spelling(text: str) -> str:
+    """The one spelling of a name for all that look the same: NFKC, no invisible characters, single spaces, stripped.
+
+    Joiners stay where they shape what is seen: between letters of Arabic and Indic scripts, and in emoji.
+    """
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    seen = _seen(normalize("NFKC", text).translate(ALIKE))
+    return " ".join(normalize("NFKC", seen).split())
+
+
+def _seen(text: str) -> str:
+    """The text without characters that nobody sees, but for white space."""
+    flags = {place for flag in FLAG.finditer(text) for place in range(*flag.span())}
+    kept = "".join(
+        letter
+        for place, letter in enumerate(text)
+        if place in flags
+        or letter in SEEN
+        or letter.isspace()
+        or JOINERS.match(letter)
+        or not (category(letter) in ("Cf", "Cc") or UNSEEN.match(letter))
+    )
+    shaping = {match.start() for match in SHAPING.finditer(kept)}
+    return "".join(letter for place, letter in enumerate(kept) if place in shaping or not JOINERS.match(letter))
+
+
+def spelling_key(text: str) -> str:
+    """What spellings of one name share that differ by capitals, joiners or what `one_spelling` takes off."""
+    return one_spelling(JOINERS.sub("", one_spelling(text)).casefold())
