@@ -50,7 +50,7 @@ def read_tokens(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=KNOWN_TEXTS)
 def unread(text: str) -> str:
     """Why ROUGE says nothing of a text; "" of one that it reads."""
-    read = "".join(tokens(text))
+    read = tokens(text)
     if not read:
         return UNREAD
     return (

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..config.judges import RuleJudge
-from ..text import n_words
+from ..text import BORDERLESS_RUN, MANY_WORDS, is_read, n_words, words
+from ..text.forms import normal_form
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
@@ -12,9 +13,13 @@ from .shared import SharedModels
 def length(candidate: JudgeInput) -> float:
     """Words of the summary between white space, as in the published length baseline; 0 for an empty one.
 
-    In scripts without borders between words they are counted by letters.
+    In scripts without borders between words they are counted by letters, unless ten others and two fifths of the letters stand
+    beside them: the published texts have a few such passages.
     """
-    return float(n_words(candidate.text, str.split))
+    text = normal_form(candidate.text)
+    others = words(BORDERLESS_RUN.sub(" ", text))
+    has_borders = len(others) >= MANY_WORDS and is_read(text, others)
+    return float(len(text.split()) if has_borders else n_words(text, str.split))
 
 
 def keeps_contract(candidate: JudgeInput) -> float:

@@ -97,8 +97,8 @@ class YesNoAligner(Holder):
         """Token ids of the question, and whether its source was cut; no ids when not even a token of the source fits."""
         end = self._tokenizer.eos_token
         # a text that wrote the end token itself would begin a part of the question
-        source, summary = (self._special.sub(" ", normal_form(text)) for text in (premise, claim))
-        asked = self._asking.question(source, summary, end)
+        plain_premise, plain_claim = (self._special.sub(" ", normal_form(text)) for text in (premise, claim))
+        asked = self._asking.question(plain_premise, plain_claim, end)
         text = asked.before + asked.source + asked.after
         encoded = self._tokenizer(
             text, return_offsets_mapping=True, truncation=False, verbose=False, split_special_tokens=False

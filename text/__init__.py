@@ -25,7 +25,7 @@ WORD_OF_ANY_SCRIPT = regex.compile(r"\w[\w\p{M}]*(?:'\w[\w\p{M}]*)*")
 IDEOGRAPHIC, LETTERS_PER_IDEOGRAPHIC_WORD = r"\p{Han}\p{Hiragana}\p{Katakana}\u30fc", 5 / 3
 SYLLABIC, LETTERS_PER_SYLLABIC_WORD = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}", 7 / 2
 BORDERLESS = IDEOGRAPHIC + SYLLABIC
-_IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, _BORDERLESS_RUN = (
+_IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, BORDERLESS_RUN = (
     regex.compile(rf"(?V1){pattern}")
     for pattern in (
         rf"[\p{{L}}&&[{IDEOGRAPHIC}]]",
@@ -33,8 +33,9 @@ _IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, _BORDERLESS_RUN = (
         rf"(?:[\p{{L}}&&[{BORDERLESS}]]\p{{M}}*)+",
     )
 )
-# share of a text's letters and digits below which a measure that reads some alphabets only says nothing of it
-LEAST_READ = 0.5
+# share of a text's letters and digits below which a measure that reads some alphabets only says nothing of it; the lower one
+# holds where it reads so many words that they are no mere years and names
+LEAST_READ, LEAST_READ_OF_MANY, MANY_WORDS = 0.5, 0.4, 10
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # rules of `sentences` beside sentencex's, for signatures: raise it with every change that moves the end of a sentence
 SENTENCE_RULES = f"quotations-1,normal-form-{VERSION}"
@@ -79,30 +80,30 @@ def n_words(text: str, split: Callable[[str], list[str]] = words) -> int:
         split: parts it into words where it has borders.
     """
     plain = normal_form(text)
-    if plain.isascii() or not _BORDERLESS_RUN.search(plain):
+    if plain.isascii() or not BORDERLESS_RUN.search(plain):
         return len(split(plain))
     letters = (len(letter.findall(plain)) for letter in (_IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER))
     rates = (LETTERS_PER_IDEOGRAPHIC_WORD, LETTERS_PER_SYLLABIC_WORD)
     borderless = sum(n / rate for n, rate in zip(letters, rates, strict=True))
-    bordered = filter(has_words, split(_BORDERLESS_RUN.sub(" ", plain)))
+    bordered = filter(has_words, split(BORDERLESS_RUN.sub(" ", plain)))
     return len([*bordered]) + max(1, round(borderless))
 
 
-def letters_read(text: str, read: str) -> tuple[int, int]:
-    """How many letters and digits something reads of a text, and how many there are.
+def letters_read(text: str, read: Sequence[str]) -> tuple[int, int]:
+    """How many letters and digits a measure reads of a text, and how many there are.
 
     Args:
         text: in any script.
-        read: the text as it is read, without letters that are not.
+        read: the words that are read of it, without letters that are not.
     """
     n = sum(map(str.isalnum, normal_form(text)))
-    return min(n, sum(map(str.isalnum, read))), n
+    return min(n, sum(map(len, read))), n
 
 
-def is_read(text: str, read: str) -> bool:
-    """Whether something reads a letter or digit of a text, and no less than half of them; arguments as of `letters_read`."""
+def is_read(text: str, read: Sequence[str]) -> bool:
+    """Whether a measure reads a word of a text, and enough of its letters and digits; arguments as of `letters_read`."""
     n_read, n = letters_read(text, read)
-    return n_read > 0 and n_read >= LEAST_READ * n
+    return n_read > 0 and n_read >= (LEAST_READ if len(read) < MANY_WORDS else LEAST_READ_OF_MANY) * n
 
 
 def has_words(text: str) -> bool:

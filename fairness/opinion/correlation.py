@@ -117,7 +117,7 @@ def rouge1_f1(summary: str, gold: Sequence[str]) -> GoldOverlap:
     scorer = need("rouge_score.rouge_scorer", feature).RougeScorer(["rouge1"], use_stemmer=False)
 
     def readable(text: str) -> bool:
-        return is_read(text, "".join(tokenize(base_letters(text), None)))
+        return is_read(text, tokenize(base_letters(text), None))
 
     return GoldOverlap(
         tuple(

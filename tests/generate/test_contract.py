@@ -319,3 +319,12 @@ def test_about_so_many_words_in_a_script_without_spaces(n, issues):
 
 def test_a_word_that_a_line_end_parts_is_joined():
     assert checked("The tax-\nation is high.", Contract())[1] == "The taxation is high."
+
+
+def test_what_a_latin_text_quotes_ends_no_sentence_of_it():
+    quoted = (
+        "He said that everybody who lives at the harbour knows the ferry (\u6e21\u8f6e\u4fbf\u5b9c\u3002) Well and good"
+    )
+    assert count_sentences(quoted) == 1
+    # names do not make a text a Latin one
+    assert count_sentences("OpenAI \u548c Microsoft \u5408\u4f5c\u3002Google \u53cd\u5bf9\u3002") == 2

@@ -114,3 +114,10 @@ def test_a_source_is_read_once_for_all_candidates_and_judges():
         judge(**options).score(inputs)
     # nine candidates and the source
     assert tokens.cache_info().misses == 10
+
+
+def test_ten_words_beside_a_passage_in_another_script_are_read():
+    passage = "\u6e21\u8f6e\u4fbf\u5b9c\u5f88\u5feb" * 8
+    # 38 of 86 letters are more than two fifths; the same share in fewer words is less than half
+    assert verdict(f"the old ferry is too dear for all nurses today {passage}", "ferry").score == 1
+    assert verdict(f"{'theoldferry' * 3}today {passage}", "ferry").score is None
