@@ -10,7 +10,8 @@ from itertools import chain, pairwise
 import regex
 
 from .forms import VERSION, normal_form
-from .spelling import one_spelling, spelling_key
+from .spelling import one_spelling as one_spelling
+from .spelling import spelling_key as spelling_key
 
 # names that an error lists
 MOST_NAMED = 5
