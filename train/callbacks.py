@@ -83,7 +83,8 @@ def first_loss_rule(
     plain = (
         arguments.loss_type == ["sigmoid"] and arguments.loss_weights in (None, [1.0]) and not arguments.use_weighting
     )
-    if not plain or not arguments.disable_dropout:
+    # noise on the embeddings differs from the policy's pass to the reference's, as dropout does
+    if not plain or not arguments.disable_dropout or arguments.neftune_noise_alpha:
         return None
     if resume is not None:
         # a continued adapter has moved when it differs from the frozen copy that lies beside it
