@@ -107,6 +107,27 @@ def test_too_few_topics_are_refused(sample):
         features(few, said, "coverage")
 
 
+@pytest.mark.parametrize("topic", ["told", "another", ""])
+def test_equal_documents_under_a_second_topic_are_never_unseen(sample, topic):
+    """Each article twice: the line that did not see the first must not have seen the second, whatever its topic is called."""
+    twice = [
+        each.model_copy(
+            update={"id": f"{each.id} again", "topic": each.topic if topic == "told" else topic and f"{topic} {place}"}
+        )
+        for place, each in enumerate(sample)
+    ]
+    sets = [*sample, *twice]
+    said = [
+        judgement("a", each, place, ((place * 7 + number) % 5) / 5)
+        for number, each in enumerate(sets)
+        for place in range(len(each.summaries))
+    ]
+    table = features(sets, said, "coverage")
+    assert set(table.topics) == {each.topic for each in sample}
+    half = len(table.topics) // 2
+    assert table.topics[:half] == table.topics[half:]
+
+
 def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
     """One that says the truth, one that says its contrary, and one that the draws of topics cannot tell from the first."""
     said = []
