@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ..records import is_none
 from ..storage import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
@@ -134,15 +135,24 @@ class TrainSection(Section):
     excess_length_strategy: Literal["raise", "drop"] = "raise"
     # pair file to train on instead of the run folder's: evenhand's own, TRL's chosen and rejected, or ranked lists of completions
     pairs: Path | None = None
+    # with pairs: what becomes of texts that are no conversations: "chat", asked and answered in the model's chat template, or
+    # "plain", trained as they are, in the very tokens of stock TRL. None is "plain" with trainer: pairwise, else "chat"
+    texts: Literal["chat", "plain"] | None = Field(default=None, exclude_if=is_none)
     # weigh the two summaries of each pair by FairPO; None is plain DPO
     fairness: FairPOSection | None = None
     # interpreter of the training process
     python: str | None = None
 
+    @property
+    def form(self) -> Literal["chat", "plain"]:
+        """What becomes of texts that are no conversations."""
+        return self.texts or ("plain" if self.trainer == "pairwise" else "chat")
+
     def refuse(self) -> None:
         """Passes and beginnings that run once are the shared prefix's alone, and several machines srun's."""
         is_shared = self.trainer == "shared-prefix"
         refuse_without_effect(self, ("max_tokens_per_pass", "shuffle"), is_shared, "with trainer: shared-prefix")
+        refuse_without_effect(self, ("texts",), self.pairs is not None, "with pairs")
         refuse_without_effect(self, ("num_machines",), self.launcher == "srun", "with launcher: srun")
 
 

@@ -169,8 +169,8 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
 def widen_adapter(model: Any) -> None:
     """Give the adapter that is trained float32, as PEFT makes it; of weights in four bits TRL rounds it to bfloat16.
 
-    There a step of 1e-5, the learning rate that adapters have here, is less than half of what tells two weights near .01 apart, so
-    that the weights that do not begin at zero would stay where they are. And PEFT reads a checkpoint back in float32, so that a
+    There a step of 1e-5, the learning rate that adapters have here, is less than half of what tells two weights near .01 apart,
+    so that weights that do not begin at zero would stay where they are. And PEFT reads a checkpoint back in float32, so that a
     training would continue in other numbers. DeepSpeed keeps float32 beside its bfloat16 by itself, and with ZeRO-3 it takes one
     type alone.
     """

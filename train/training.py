@@ -73,7 +73,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
-    rows = read_rows(pair_file(phase), tokenizer)
+    rows = read_rows(pair_file(phase), tokenizer, recipe.train.form)
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
     resume = last_complete(checkpoints)
