@@ -5,15 +5,16 @@ turn ends: Gemma's end with <end_of_turn>, and its end token is <eos>.
 """
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UnfitModelError
-from ..text import has_words
+from ..text import fold, has_words
 from .chat import CHATS, PROBE, PROBES, in_template, marks_of, probed, special_tokens
 
 log = logging.getLogger(__name__)
+
+NO_END = "the tokenizer has no end token, so a summary's end cannot be learnt; set eos_token in tokenizer_config.json"
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,12 @@ class Turns:
 
     def without_ends(self, text: str) -> str:
         """The text without the ends of a turn that it spells at its own end."""
-        bare = text.rstrip()
-        for end in self._ends:
-            if bare.endswith(end):
-                return self.without_ends(bare.removesuffix(end)).rstrip()
-        return text
+        bare, ends = text.rstrip(), self._ends
+        if not bare.endswith(ends):
+            return text
+        while bare.endswith(ends):
+            bare = bare.removesuffix(next(end for end in ends if bare.endswith(end))).rstrip()
+        return bare
 
     def spelt(self, text: str) -> str | None:
         """A mark of turns that the text has, and that would be read as one; None without one."""
@@ -51,10 +53,53 @@ class Turns:
         read = next((str(self.tokenizer.decode([token])) for token in tokens if token in self.control), None)
         return read or next((mark for mark in self.written if mark in text), None)
 
+    def alone(self, text: str) -> list[int]:
+        """The tokens of an answer by itself, with its end.
+
+        Raises:
+            UnfitModelError: neither the chat template nor the tokenizer has an end.
+        """
+        if self.end is None:
+            raise UnfitModelError(NO_END)
+        return [*self.tokenizer(text, add_special_tokens=False)["input_ids"], self.end]
+
+    def answer(self, text: str) -> list[int]:
+        """The tokens of an answer with its end, as the chat template has them behind its opening of the turn.
+
+        A text by itself may have others: SentencePiece begins it with a space. It is taken by itself where the template changes
+        the text, opens the turn otherwise, or writes no end.
+
+        Raises:
+            UnfitModelError: neither the chat template nor the tokenizer has an end.
+        """
+        if self.tokenizer.chat_template and self.behind:
+            asked = {"role": "user", "content": PROBES[1]}
+            options = {"tokenize": True, "return_dict": True}
+            opened = list(in_template(self.tokenizer, [asked], **options)["input_ids"])
+            turns = [asked, {"role": "assistant", "content": text}]
+            whole = list(in_template(self.tokenizer, turns, add_generation_prompt=False, **options)["input_ids"])
+            rest = whole[len(opened) :]
+            if whole[: len(opened)] == opened and self.end in rest:
+                found = rest[: rest.index(self.end)]
+                if fold(str(self.tokenizer.decode(found))) == fold(text):
+                    return [*found, self.end]
+        return self.alone(text)
+
     @property
-    def _ends(self) -> Iterator[str]:
-        names = {self.tokenizer.eos_token, *([] if self.end is None else [str(self.tokenizer.decode([self.end]))])}
-        yield from (name.strip() for name in names if name and name.strip())
+    def end_of_text(self) -> str:
+        """What ends a text that is no chat.
+
+        Raises:
+            UnfitModelError: the tokenizer has no end token.
+        """
+        if self.tokenizer.eos_token is None:
+            raise UnfitModelError(NO_END)
+        return str(self.tokenizer.eos_token)
+
+    @property
+    def _ends(self) -> tuple[str, ...]:
+        names = [self.tokenizer.eos_token, "" if self.end is None else str(self.tokenizer.decode([self.end]))]
+        return tuple(name.strip() for name in names if name and name.strip())
 
 
 def turns_of(tokenizer: Any) -> Turns:

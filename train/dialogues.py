@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 from ..errors import DataError
 from ..records import Message
 from ..storage import shortened
-from ..text import some_of
 
 ASKING = ("human", "user", "instruction", "prompter")
 ANSWERING = ("assistant", "response", "ai", "bot", "gpt", "model", "chatbot")
@@ -60,8 +59,8 @@ def dialogue(text: str) -> tuple[Turn, ...] | None:
     ]
     if [turn.role for turn in turns] != [("user", "assistant")[place % 2] for place in range(len(turns))]:
         raise DataError(
-            f"is a dialogue in one text, whose {some_of([shortened(name) for name in names])} do not take turns; write "
-            "conversations (lists of role and content)"
+            f"is a dialogue in one text, whose {' and '.join(map(shortened, names))} do not take turns; write conversations "
+            "(lists of role and content)"
         )
     return tuple(turns)
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import DataError, ModelError, UnfitModelError
+from ..errors import DataError, UnfitModelError
 from ..generate.backend import prompt_tokens, tokens_digest
 from ..generate.chat import defused
 from ..generate.turns import turns_of
@@ -24,7 +24,6 @@ TOO_LONG = "longer than trainer.max_length"
 # others' pairs
 SIDELESS = "without a side"
 SAME = "chosen and rejected have the same tokens"
-NO_END = "the tokenizer has no end token, so a summary's end cannot be learnt; set eos_token in tokenizer_config.json"
 
 
 @dataclass(frozen=True)
@@ -156,17 +155,19 @@ class _Tokens:
         self.tokenizer = tokenizer
         self.turns = turns_of(tokenizer)
         self.prompt = cache(partial(prompt_tokens, tokenizer))
+        self.spelt, self.cleaned, self.answer = cache(self.turns.spelt), cache(self._cleaned), cache(self._answer)
         self.decoded = cache(lambda ids: str(tokenizer.decode(list(ids), skip_special_tokens=True)))
 
     def row(self, pair: PreferencePair) -> Row:
         """The pair in tokens."""
         if isinstance(pair, TextPair):
             return Row(pair.side, *self._plain(pair), pair.weight)
+        encode = self.cleaned if pair.prompt_digest else self.answer
         return Row(
             pair.side,
             self.prompt(pair.prompt),
-            list(pair.chosen_token_ids) or self._encode(pair.chosen_text),
-            list(pair.rejected_token_ids) or self._encode(pair.rejected_text),
+            list(pair.chosen_token_ids) or encode(pair.chosen_text),
+            list(pair.rejected_token_ids) or encode(pair.rejected_text),
             pair.weight,
             pair.fairness,
         )
@@ -218,7 +219,7 @@ class _Tokens:
             for name, text in (("chosen", pair.chosen_text), ("rejected", pair.rejected_text))
         ]
         for name, text in texts:
-            if (mark := self.turns.spelt(text)) is not None:
+            if (mark := self.spelt(text)) is not None:
                 yield (
                     f"{name} spells {mark!r}, which is a mark of the model's own turns and no text; write a conversation (a list "
                     "of role and content), or leave the line out"
@@ -228,7 +229,7 @@ class _Tokens:
 
     def _plain(self, pair: TextPair) -> tuple[list[int], list[int], list[int]]:
         """Prompt, chosen and rejected as stock TRL tokenises texts: joined, and cut where they part from the prompt."""
-        end, prompt = self._end_of_text, pair.prompt[0].content
+        end, prompt = self.turns.end_of_text, pair.prompt[0].content
         whole = [
             self._ids(prompt + text + ("" if text.endswith(end) else end))
             for text in (pair.chosen_text, pair.rejected_text)
@@ -240,20 +241,15 @@ class _Tokens:
     def _ids(self, text: str) -> list[int]:
         return list(self.tokenizer(text)["input_ids"])
 
-    @property
-    def _end_of_text(self) -> str:
-        if self.tokenizer.eos_token is None:
-            raise ModelError(NO_END)
-        return str(self.tokenizer.eos_token)
-
-    def _encode(self, text: str) -> list[int]:
-        if self.turns.end is None:
-            raise ModelError(NO_END)
+    def _cleaned(self, text: str) -> list[int]:
+        """Tokens of a summary of our own model whose text was cleaned."""
         text = self.turns.without_ends(text)
-        if self.turns.spelt(text) is not None:
-            # a summary of our own model: no text ends its turn and begins another
-            text = defused(self.tokenizer, text)
-        return [*self.tokenizer(text, add_special_tokens=False)["input_ids"], self.turns.end]
+        # no text ends its turn and begins another
+        return self.turns.alone(text if self.spelt(text) is None else defused(self.tokenizer, text))
+
+    def _answer(self, text: str) -> list[int]:
+        """Tokens of a summary that others wrote: those of stock TRL, which renders the whole chat, up to the end of the turn."""
+        return self.turns.answer(self.turns.without_ends(text))
 
 
 def letters(text: str) -> str:
