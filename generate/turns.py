@@ -80,9 +80,9 @@ class Turns:
             whole = list(in_template(self.tokenizer, turns, add_generation_prompt=False, **options)["input_ids"])
             rest = whole[len(opened) :]
             if whole[: len(opened)] == opened and self.end in rest:
-                found = rest[: rest.index(self.end)]
-                if fold(str(self.tokenizer.decode(found))) == fold(text):
-                    return [*found, self.end]
+                answer = rest[: rest.index(self.end)]
+                if fold(str(self.tokenizer.decode(answer))) == fold(text):
+                    return [*answer, self.end]
         return self.alone(text)
 
     @property

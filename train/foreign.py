@@ -24,7 +24,7 @@ from ..errors import DataError
 from ..records import Message, PreferencePair, Record, Text
 from ..storage import NotJsonError, digest, explain, iter_lines, parse_given_line, parse_json, shortened
 from ..text import some_of
-from .dialogues import conversation, dialogue, rendered
+from .dialogues import conversation, dialogue, is_open, rendered
 
 Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
 
@@ -118,9 +118,8 @@ class GivenRanks(Record):
 
 def _asked(prompt: Said, texts: Form) -> Said:
     """A prompt that is a dialogue up to where the assistant answers, as its turns; any other as it is."""
-    turns = dialogue(prompt) if isinstance(prompt, str) and texts == "chat" else None
-    is_open = turns is not None and turns[-1].role == "assistant" and not turns[-1].content
-    return conversation(turns) if turns and is_open else prompt
+    turns = dialogue(prompt) if isinstance(prompt, str) and texts == "chat" and is_open(prompt) else None
+    return conversation(turns) if turns else prompt
 
 
 def _prompted(chosen: Said, rejected: Said, texts: Form) -> tuple[Said, Said, Said]:

@@ -88,6 +88,7 @@ def test_a_prompt_that_is_a_dialogue_up_to_the_answer_becomes_turns(tmp_path: Pa
         "Human rights: are they kept on the ferry?",
         "User: a person who uses something. What is a user?",
         "Question: Is it cheap?\nAnswer:",
+        "User: a person.\nModel: a thing.\nModel: a person who sits. What is a model?",
         "The Assistant: a play. Who wrote it?",
     ],
 )
@@ -97,10 +98,31 @@ def test_a_prompt_that_quotes_or_resembles_a_dialogue_stays_as_it_is(tmp_path: P
     ]
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "System: Answer in one sentence.\n\nHuman: {0}\n\nAssistant: {1}",
+        "### System:\nAnswer in one sentence.\n\n### User:\n{0}\n\n### Assistant:\n{1}",
+        "Answer in one sentence.\n\n### Instruction:\n{0}\n\n### Response:\n{1}",
+    ],
+)
+def test_what_stands_before_the_first_turn_is_the_systems(tmp_path: Path, before: str) -> None:
+    implicit = {"chosen": before.format(ASK, CHEAP), "rejected": before.format(ASK, DEAR)}
+    explicit = {"prompt": before.format(ASK, ""), "chosen": CHEAP, "rejected": DEAR}
+    expected = (["system: Answer in one sentence.", f"user: {ASK}"], CHEAP, DEAR)
+    assert turns(written(tmp_path, implicit, explicit)) == [expected, expected]
+
+
 def test_words_inside_lines_are_no_speakers_where_names_begin_lines(tmp_path: Path) -> None:
     text = "\n\nHuman: Who is the Assistant: a person?\n\nAssistant: "
     line = {"chosen": text + CHEAP, "rejected": text + DEAR}
     assert turns(written(tmp_path, line)) == [(["user: Who is the Assistant: a person?"], CHEAP, DEAR)]
+
+
+def test_long_runs_of_line_breaks_are_read_at_once(tmp_path: Path) -> None:
+    gap = "\n" * 100_000
+    line = {"chosen": f"Human: {ASK}{gap}Assistant: {CHEAP}", "rejected": f"Human: {ASK}{gap}Assistant: {DEAR}"}
+    assert turns(written(tmp_path, line)) == [([f"user: {ASK}"], CHEAP, DEAR)]
 
 
 @pytest.mark.parametrize(
