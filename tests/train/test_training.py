@@ -362,6 +362,19 @@ def test_recipe_trains_with_a_shared_prefix_what_pairwise_trains(
     assert losses(shared)[-1] < LN2 - 0.003
 
 
+def test_plain_texts_train_with_a_shared_prefix_what_they_train_pairwise(open_round: OpenRound, tmp_path: Path) -> None:
+    texts = [{"prompt": f"Ferry {i % 2}:", "chosen": f" cheap {i}", "rejected": f" dear {i}"} for i in range(6)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in texts))
+    section = {"pairs": str(tmp_path / "texts.jsonl"), "texts": "plain"}
+    shared = open_round("a", train=section, trainer=ALL_PAIRS | {"per_device_train_batch_size": 2})
+    pairwise = open_round(
+        "b", train=section | {"trainer": "pairwise"}, trainer=ALL_PAIRS | {"per_device_train_batch_size": 6}
+    )
+    ours, stock = train(shared).counts, train(pairwise).counts
+    assert (ours["rows"], stock["rows"]) == (2, 6)
+    assert losses(shared) == pytest.approx(losses(pairwise), abs=1e-5)
+
+
 def test_quantised_weights_train_with_a_shared_prefix_what_they_train_pairwise(
     open_round: OpenRound, tokenizer: Any
 ) -> None:
