@@ -14,6 +14,7 @@ from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.evaluation.meta.scoring import SEEN, judge_sets
 from evenhand.evaluation.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
 from evenhand.evaluation.meta.training import COMBINED, features, gaps
+from evenhand.evaluation.meta.training_page import page
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
 from evenhand.storage import read_json, write_jsonl
@@ -75,6 +76,14 @@ def test_the_page_says_what_is_gained(trained):
     assert [each.other for each in found.gaps if each.is_above] == ["length"]
     assert "No clear gain over rouge2-recall, overlap" in text
     assert (folder / "index.html").exists() and (folder / "tables" / "gain.csv").exists()
+
+
+def test_articles_without_a_topic_are_a_warning(trained):
+    found, _ = trained
+    assert not any("unknown" in warning for warning in page(found).warnings)
+    untold = found.benchmark.model_copy(update={"topics_unknown": 3})
+    (said,) = [each for each in page(found.model_copy(update={"benchmark": untold})).warnings if "unknown" in each]
+    assert said.startswith("The topic of 3 articles is unknown") and "the agreement is too high" in said
 
 
 def judgement(judge, each, place, score):
