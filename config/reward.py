@@ -39,7 +39,7 @@ class RewardSection(Section):
 class PairsSection(Section):
     """Which candidates are compared in training."""
 
-    # "all": every unordered pair; "best_k": the k widest; "top_bottom": best against worst by the reward;
+    # "all": every unordered pair; "best_k": the k widest; "top_bottom": the widest, best against worst by the reward;
     # "fairpo": the fairest against the unfairest of three summaries, of all documents and of two thinned sets
     mode: Literal["all", "best_k", "top_bottom", "fairpo"] = "top_bottom"
     # pairs kept of a request, for best_k

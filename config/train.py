@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ..records import is_none
+from ..storage import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -35,6 +38,10 @@ PAIRWISE_KEYS = {
     "precompute_ref_batch_size": "the reference runs request by request",
     "auto_find_batch_size": "train.max_tokens_per_pass bounds the memory",
     "include_num_input_tokens_seen": "it would count other tokens than those that run; num_tokens counts those",
+    "torch_compile": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
+    "torch_compile_backend": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
+    "torch_compile_mode": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
+    "router_aux_loss_coef": "mixtures of experts are not trained with a shared prefix",
 }
 # values of trainer.loss_type that TRL 1.16 knows; listed here so that a recipe is checked without importing it
 LOSS_TYPES = (
@@ -74,12 +81,20 @@ KEYS_OF_LOSSES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "f_divergence_type": ("reverse_kl", OF_SCORES),
     "f_alpha_divergence_coef": (None, OF_SCORES),
 }
-# keys of trl.DPOConfig that no DPO here reads -> why
-IDLE_KEYS = {
-    "label_smoothing_factor": "DPO does not read it; label_smoothing is read by some losses",
-    "ref_model_mixup_alpha": "the reference does not move",
-    "ref_model_sync_steps": "the reference does not move",
-    "truncation_mode": "nothing is cut; train.excess_length_strategy says what becomes of long pairs",
+# trainer key of the processes that load rows
+WORKERS = "dataloader_num_workers"
+# keys of trl.DPOConfig that act only beside another one -> that one, its value in TRL, those without effect, and what to write
+DEPENDENT_KEYS: dict[str, tuple[str, Any, tuple[Any, ...], str]] = {
+    "dataloader_multiprocessing_context": (WORKERS, 0, (0,), "1 or more"),
+    "dataloader_persistent_workers": (WORKERS, 0, (0,), "1 or more"),
+    "dataloader_prefetch_factor": (WORKERS, 0, (0,), "1 or more"),
+    "gradient_checkpointing_kwargs": ("gradient_checkpointing", "auto", (False,), "auto or true"),
+    "liger_kernel_config": ("use_liger_kernel", False, (False, None), "true"),
+    "logging_steps": ("logging_strategy", "steps", ("epoch", "no"), "steps"),
+    "precompute_ref_batch_size": ("precompute_ref_log_probs", False, (False, None), "true"),
+    "save_steps": ("save_strategy", "steps", ("epoch", "no"), "steps"),
+    "save_total_limit": ("save_strategy", "steps", ("no",), "steps or epoch"),
+    "warmup_steps": ("lr_scheduler_type", "linear", ("constant",), "constant_with_warmup"),
 }
 # keys of trl.DPOConfig that change the loss, and the one value that FairPO knows of each
 FAIRNESS_KEYS: dict[str, tuple[Any, ...]] = {
@@ -120,15 +135,24 @@ class TrainSection(Section):
     excess_length_strategy: Literal["raise", "drop"] = "raise"
     # pair file to train on instead of the run folder's: evenhand's own, TRL's chosen and rejected, or ranked lists of completions
     pairs: Path | None = None
+    # with pairs: what becomes of texts that are no conversations: "chat", asked and answered in the model's chat template, or
+    # "plain", trained as they are, in the very tokens of stock TRL. None is "plain" with trainer: pairwise, else "chat"
+    texts: Literal["chat", "plain"] | None = Field(default=None, exclude_if=is_none)
     # weigh the two summaries of each pair by FairPO; None is plain DPO
     fairness: FairPOSection | None = None
     # interpreter of the training process
     python: str | None = None
 
+    @property
+    def form(self) -> Literal["chat", "plain"]:
+        """What becomes of texts that are no conversations."""
+        return self.texts or ("plain" if self.trainer == "pairwise" else "chat")
+
     def refuse(self) -> None:
         """Passes and beginnings that run once are the shared prefix's alone, and several machines srun's."""
         is_shared = self.trainer == "shared-prefix"
         refuse_without_effect(self, ("max_tokens_per_pass", "shuffle"), is_shared, "with trainer: shared-prefix")
+        refuse_without_effect(self, ("texts",), self.pairs is not None, "with pairs")
         refuse_without_effect(self, ("num_machines",), self.launcher == "srun", "with launcher: srun")
 
 
@@ -152,17 +176,21 @@ def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]
             f"model.attn_implementation {attention} has no kernel for float32: write model.dtype: bfloat16, or "
             "attn_implementation: sdpa."
         )
+    if trainer.get("neftune_noise_alpha"):
+        yield (
+            "trainer.neftune_noise_alpha scales its noise by the length of a row, which a packed sequence is not: leave it out, "
+            "or write train.trainer: pairwise."
+        )
     for key, why in PAIRWISE_KEYS.items():
-        if key in trainer:
+        # what is switched off asks for nothing
+        if trainer.get(key) not in (None, False):
             yield f"trainer.{key} has no effect, because {why}: leave it out, or write train.trainer: pairwise."
 
 
 def without_effect(trainer: Mapping[str, Any], lora: LoraSection) -> Iterator[str]:
     """Mistakes: what a recipe asks of the loss or the adapter, and TRL would not do without a word."""
     losses = loss_types(trainer)
-    for key, why in IDLE_KEYS.items():
-        if key in trainer:
-            yield f"trainer.{key} has no effect, because {why}: leave it out."
+    yield from _idle(trainer)
     for key, (idle, readers) in KEYS_OF_LOSSES.items():
         if trainer.get(key, idle) != idle and not set(losses) & set(readers):
             yield (
@@ -180,6 +208,23 @@ def without_effect(trainer: Mapping[str, Any], lora: LoraSection) -> Iterator[st
         for name in losses:
             if name in UNWEIGHTED:
                 yield f"trainer.use_weighting cannot weigh loss_type {name}: {UNWEIGHTED[name]}."
+
+
+def _idle(trainer: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes: keys that nothing reads, or nothing beside another one, and values that break a promise."""
+    for why, idle_values in IDLE_KEYS.items():
+        for key in trainer.keys() & idle_values.keys():
+            if trainer[key] not in (None, idle_values[key]):
+                yield f"trainer.{key} has no effect, because {why}: leave it out."
+    for key, (value, harm) in BOUND_KEYS.items():
+        if trainer.get(key) == value:
+            yield f"trainer.{key} {shortened(value)} {harm}."
+    for key, (other, default, without, remedy) in DEPENDENT_KEYS.items():
+        if trainer.get(key) and trainer.get(other, default) in without:
+            yield (
+                f"trainer.{key} has no effect with {other} {trainer.get(other, default)}: leave it out, or write {other}: "
+                f"{remedy}."
+            )
 
 
 def weight_mistakes(pairs: PairsSection, train: TrainSection, trainer: Mapping[str, Any]) -> Iterator[str]:

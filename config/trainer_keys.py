@@ -1,35 +1,83 @@
-"""The keys that a recipe's `trainer:` section may have: those of trl.DPOConfig 1.16, by name.
+"""The keys of trl.DPOConfig 1.16 that a recipe's `trainer:` section may have, by what they do here.
 
-Listed here so that a recipe is checked without importing torch; a test compares the list with the installed TRL.
+A key is taken where it is known what it does. All others are refused, except with the value that TRL has without them. Listed so
+that a recipe is checked without importing torch; a test demands that each key of the installed TRL stands in exactly one table.
 """
 
-TRAINER_KEYS = frozenset(
-    """
-    accelerator_config activation_offloading adam_beta1 adam_beta2 adam_epsilon auto_find_batch_size
-    average_tokens_across_devices batch_eval_metrics beta bf16 bf16_full_eval data_seed dataloader_drop_last
-    dataloader_in_order dataloader_multiprocessing_context dataloader_num_workers dataloader_persistent_workers
-    dataloader_pin_memory dataloader_prefetch_factor dataset_num_proc ddp_backend ddp_broadcast_buffers
-    ddp_bucket_cap_mb ddp_find_unused_parameters ddp_static_graph ddp_timeout debug deepspeed disable_dropout
-    disable_tqdm discopop_tau do_eval do_predict do_train enable_jit_checkpoint eval_accumulation_steps
-    eval_delay eval_do_concat_batches eval_on_start eval_steps eval_strategy eval_use_gather_object
-    f_alpha_divergence_coef f_divergence_type fp16 fp16_full_eval fsdp fsdp_config full_determinism
-    gradient_accumulation_steps gradient_checkpointing gradient_checkpointing_kwargs greater_is_better
-    hub_always_push hub_model_id hub_private_repo hub_revision hub_strategy hub_token ignore_data_skip
-    include_for_metrics include_num_input_tokens_seen label_names label_smoothing label_smoothing_factor
-    ld_alpha learning_rate length_column_name liger_kernel_config load_best_model_at_end local_rank log_level
-    log_level_replica log_on_each_node logging_first_step logging_nan_inf_filter logging_steps logging_strategy
-    loss_type loss_weights lr_scheduler_kwargs lr_scheduler_type max_grad_norm max_length max_steps
-    metric_for_best_model model_init_kwargs neftune_noise_alpha num_train_epochs optim optim_args
-    optim_target_modules output_dir pad_to_multiple_of pad_token padding_free parallelism_config
-    per_device_eval_batch_size per_device_train_batch_size precompute_ref_batch_size precompute_ref_log_probs
-    prediction_loss_only project push_to_hub ref_model_mixup_alpha ref_model_sync_steps remove_unused_columns
-    report_to restore_callback_states_from_checkpoint resume_from_checkpoint router_aux_loss_coef run_name
-    save_on_each_node save_only_model save_steps save_strategy save_total_limit seed skip_memory_metrics
-    sync_ref_model tf32 torch_compile torch_compile_backend torch_compile_mode torch_empty_cache_steps
-    trackio_bucket_id trackio_space_id trackio_static_space_id train_sampling_strategy truncation_mode
-    trust_remote_code use_cache use_cpu use_liger_kernel use_weighting warmup_steps weight_decay
-    """.split()
-)
+from typing import Any
+
+# effect -> keys that have it here
+EFFECTIVE_KEYS: dict[str, str] = {
+    "loss": """
+        beta discopop_tau disable_dropout f_alpha_divergence_coef f_divergence_type label_smoothing ld_alpha loss_type
+        loss_weights neftune_noise_alpha router_aux_loss_coef use_weighting
+    """,
+    "optimiser and schedule": """
+        adam_beta1 adam_beta2 adam_epsilon learning_rate lr_scheduler_kwargs lr_scheduler_type max_grad_norm max_steps
+        num_train_epochs optim optim_args warmup_steps weight_decay
+    """,
+    "rows of a step and their order": """
+        accelerator_config auto_find_batch_size dataloader_drop_last gradient_accumulation_steps max_length
+        per_device_train_batch_size train_sampling_strategy
+    """,
+    "numbers and their rounding": "bf16 fp16 full_determinism tf32",
+    "memory and speed": """
+        activation_offloading gradient_checkpointing gradient_checkpointing_kwargs liger_kernel_config pad_to_multiple_of
+        precompute_ref_batch_size precompute_ref_log_probs torch_compile torch_compile_backend torch_compile_mode
+        torch_empty_cache_steps use_liger_kernel
+    """,
+    "loading of rows": """
+        dataloader_in_order dataloader_multiprocessing_context dataloader_num_workers dataloader_persistent_workers
+        dataloader_pin_memory dataloader_prefetch_factor
+    """,
+    "several processes": """
+        ddp_backend ddp_broadcast_buffers ddp_bucket_cap_mb ddp_find_unused_parameters ddp_static_graph ddp_timeout
+    """,
+    "checkpoints": "save_on_each_node save_only_model save_steps save_total_limit",
+    "what is logged": """
+        debug disable_tqdm include_num_input_tokens_seen log_level log_level_replica log_on_each_node logging_first_step
+        logging_nan_inf_filter logging_steps logging_strategy skip_memory_metrics
+    """,
+}
+# why nothing here reads a key -> such keys, and the value of each that asks for nothing: TRL's default
+IDLE_KEYS: dict[str, dict[str, Any]] = {
+    "DPO does not read it; label_smoothing is read by some losses": {"label_smoothing_factor": 0.0},
+    "the reference does not move": {"ref_model_mixup_alpha": 0.6, "ref_model_sync_steps": 512},
+    "nothing is cut; train.excess_length_strategy says what becomes of long pairs": {"truncation_mode": "keep_start"},
+    "nothing is evaluated while it trains; the report evaluates each round that evaluation.rounds names": {
+        "batch_eval_metrics": False, "bf16_full_eval": False, "do_eval": False, "do_predict": False,
+        "eval_accumulation_steps": None, "eval_delay": 0, "eval_do_concat_batches": True, "eval_steps": None,
+        "eval_use_gather_object": False, "fp16_full_eval": False, "greater_is_better": None, "include_for_metrics": [],
+        "label_names": None, "metric_for_best_model": None, "per_device_eval_batch_size": 8, "prediction_loss_only": False,
+    },
+    "a training always trains": {"do_train": False},
+    "nothing is published; push the adapter folder yourself": {
+        "hub_always_push": False, "hub_model_id": None, "hub_private_repo": None, "hub_revision": None,
+        "hub_strategy": "every_save",
+    },
+    "nothing is logged to trackio; add a 'wandb' section to the recipe": {
+        "trackio_bucket_id": None, "trackio_space_id": None, "trackio_static_space_id": None,
+    },
+    "evenhand tokenises and pads the pairs itself": {
+        "dataset_num_proc": None, "length_column_name": "length", "pad_token": None,
+    },
+    "TRL switches it off; train.trainer: shared-prefix runs without padding": {"padding_free": False},
+    "nothing is generated while it trains": {"use_cache": False},
+    "the loss is the mean over the pairs of a step on however many devices": {"average_tokens_across_devices": True},
+    "the optimisers that read it train whole weights, and here an adapter is trained": {"optim_target_modules": None},
+    "evenhand's callbacks keep their state themselves": {"restore_callback_states_from_checkpoint": False},
+    "an interrupted training continues from the checkpoints of trainer.save_steps alone": {"enable_jit_checkpoint": False},
+    "the launcher says it to each process": {"local_rank": -1},
+}  # fmt: skip
+# keys with a value that would break what evenhand promises -> that value, and what it would do
+BOUND_KEYS: dict[str, tuple[Any, str]] = {
+    "ignore_data_skip": (
+        True, "would continue an interrupted training with other pairs than the undisturbed one has: leave it out"
+    ),
+    "save_strategy": (
+        "best", "would save no checkpoint, because nothing is evaluated while it trains: write steps or epoch, or leave it out"
+    ),
+}  # fmt: skip
 
 # keys of older recipes that TRL 1.16 and transformers 5 refuse -> what to write instead
 RENAMED_TRAINER_KEYS: dict[str, str] = {
@@ -72,5 +120,14 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "deepspeed": "name an accelerate configuration in train.accelerate_config",
     "fsdp": "name an accelerate configuration in train.accelerate_config",
     "fsdp_config": "name an accelerate configuration in train.accelerate_config",
+    "parallelism_config": "name an accelerate configuration in train.accelerate_config",
     "use_cpu": "name the accelerate configuration 'cpu' in train.accelerate_config",
 }
+
+# every key of trl.DPOConfig, once in one of these
+TRAINER_KEYS: frozenset[str] = frozenset(
+    {key for keys in EFFECTIVE_KEYS.values() for key in keys.split()}
+    | {key for keys in IDLE_KEYS.values() for key in keys}
+    | BOUND_KEYS.keys()
+    | OWNED_TRAINER_KEYS.keys()
+)

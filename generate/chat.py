@@ -45,7 +45,7 @@ def chat_text(tokenizer: Any, turns: Sequence[Mapping[str, str]]) -> str:
 
 
 def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: Any) -> Any:
-    """What the tokenizer's chat template makes of the turns, up to where the answer begins.
+    """What the tokenizer's chat template makes of the turns, up to where the answer begins unless an option says otherwise.
 
     Raises:
         UnfitModelError: the template refuses the turns, as some do those of the system, or breaks over them.
@@ -53,7 +53,7 @@ def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: A
     from jinja2 import TemplateError
 
     try:
-        return tokenizer.apply_chat_template(turns, add_generation_prompt=True, **options)
+        return tokenizer.apply_chat_template(turns, **{"add_generation_prompt": True, **options})
     except (TemplateError, *BREAKS) as error:
         raise UnfitModelError(
             f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(turn['role'] for turn in turns)}: "
@@ -86,7 +86,12 @@ def special_tokens(tokenizer: Any) -> set[str]:
 
 def _template_marks(tokenizer: Any, special: set[str]) -> tuple[set[str], set[str]]:
     """What the chat template writes around messages, line by line and without special tokens; and its lines of mere words."""
-    lines = "\n".join(PROBE.split(_probed(tokenizer))).splitlines()
+    lines = "\n".join(PROBE.split(probed(tokenizer))).splitlines()
+    return marks_of(lines, special)
+
+
+def marks_of(lines: Sequence[str], special: set[str]) -> tuple[set[str], set[str]]:
+    """What lines hold besides special tokens, as short as it can be; and the lines that are mere words."""
     marks = set(special)
     pieces = {piece for line in lines for piece in _without(special, line)}
     # shorter ones first: a mark that stands behind another one is a mark without it, too
@@ -106,7 +111,7 @@ def _is_words(text: str) -> bool:
     return has_words(text) and all(character.isalnum() or character.isspace() for character in text)
 
 
-def _probed(tokenizer: Any) -> str:
+def probed(tokenizer: Any) -> str:
     """A probing chat as text; "" when the chat template takes none."""
     for chat in CHATS:
         try:

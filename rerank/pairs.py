@@ -42,7 +42,7 @@ class Pairing:
 
 
 def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -> Pairing:
-    """The pairs of one request's candidates, in canonical order; widest first for `best_k`."""
+    """The pairs of one request's candidates, in canonical order; widest first for `best_k` and `top_bottom`."""
     left_out: Counter[str] = Counter()
     admissible = []
     for i, first in enumerate(candidates):
@@ -53,14 +53,10 @@ def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -
             else:
                 admissible.append((i, j) if _reward(first) > _reward(candidates[j]) else (j, i))
     pairs = admissible
-    if section.mode == "best_k":
+    if section.mode != "all":
         widest = sorted(admissible, key=lambda pair: _reward(candidates[pair[1]]) - _reward(candidates[pair[0]]))
-        pairs = widest[: section.k]
-    elif section.mode != "all":
-        scored = [i for i, c in enumerate(candidates) if c.reward is not None]
-        # max and min take the first of equals
-        ends = [pick(scored, key=lambda i: _reward(candidates[i])) for pick in (max, min) if scored]
-        pairs = [pair for pair in admissible if list(pair) == ends]
+        # the top and the bottom of those that can form a pair, the first of equals
+        pairs = widest[: section.k if section.mode == "best_k" else 1]
     if len(admissible) > len(pairs):
         left_out[f"not taken by {section.mode}"] += len(admissible) - len(pairs)
     return Pairing(tuple(pairs), left_out)

@@ -1,4 +1,5 @@
-"""What watches a training: continued adapters resume exactly, the first loss is ln 2, checkpoints are marked when whole.
+"""What watches a training: continued adapters resume exactly, the first loss is ln 2, checkpoints are marked when whole, tokens
+are counted on.
 
 transformers writes a checkpoint file by file under its final name, so its newest folder may be torn. A training here
 leaves a mark in a checkpoint after all processes have written theirs; only marked ones are continued from.
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LN2 = math.log(2)
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 MARK = "complete"
+# what the state of a training calls the tokens that it has seen
+TOKENS = "num_tokens"
 # TRL's name of the frozen copy that a continued adapter is held to
 REFERENCE = "ref"
 
@@ -83,7 +86,8 @@ def first_loss_rule(
     plain = (
         arguments.loss_type == ["sigmoid"] and arguments.loss_weights in (None, [1.0]) and not arguments.use_weighting
     )
-    if not plain or not arguments.disable_dropout:
+    # noise on the embeddings differs from the policy's pass to the reference's, as dropout does
+    if not plain or not arguments.disable_dropout or arguments.neftune_noise_alpha:
         return None
     if resume is not None:
         # a continued adapter has moved when it differs from the frozen copy that lies beside it
@@ -159,3 +163,17 @@ def step_counter(path: Path, unit: str) -> "TrainerCallback":
                 self.progress.add()
 
     return CountSteps()
+
+
+def token_counter(trainer: Any) -> "TrainerCallback":
+    """Keeps what TRL logs as num_tokens in the state that a checkpoint has, so that an interrupted training goes on counting."""
+    transformers = need("transformers", "training")
+
+    class CountTokens(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            trainer._total_train_tokens = state.stateful_callbacks.get(TOKENS, 0)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            state.stateful_callbacks[TOKENS] = trainer._total_train_tokens
+
+    return CountTokens()

@@ -1,7 +1,8 @@
 """Preference pairs as token ids: the very tokens that generation saw and made.
 
 The prompt is tokenised by the function that generation uses, and must give the same tokens. Summaries are trained on as they were
-generated, and the tokens must say what the text says; only those whose text was cleaned are tokenised again.
+generated, and the tokens must say what the text says; only those whose text was cleaned, and others' pairs, are tokenised here,
+and end with the token that ends a turn in the chat template. Texts that others made may spell no mark of a turn.
 """
 
 from collections import Counter
@@ -11,11 +12,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import DataError, ModelError, UnfitModelError
+from ..errors import DataError, UnfitModelError
 from ..generate.backend import prompt_tokens, tokens_digest
+from ..generate.chat import defused
+from ..generate.turns import turns_of
 from ..records import LeftOut, PairFairness, PreferencePair
 from ..storage import listed_lines, shortened
-from .foreign import read_pairs
+from .foreign import Form, TextPair, n_common, read_pairs
 
 TOO_LONG = "longer than trainer.max_length"
 # others' pairs
@@ -66,18 +69,19 @@ class Examples:
         return dict(Counter(row.side for row in self.rows))
 
 
-def read_rows(path: Path, tokenizer: Any) -> list[Row]:
+def read_rows(path: Path, tokenizer: Any, texts: Form = "chat") -> list[Row]:
     """The pairs of a file in tokens, in its order.
 
     Args:
         path: a file of preference pairs, evenhand's own or as others write them; see `foreign`.
         tokenizer: the policy's.
+        texts: whether others' texts are asked and answered in the chat template, or "plain", as TRL trains them.
 
     Raises:
         DataError: lines are not pairs, contradict themselves, or have other tokens than this tokenizer makes; all are listed.
         ModelError: the tokenizer has no end token.
     """
-    pairs, mistakes = read_pairs(path)
+    pairs, mistakes = read_pairs(path, texts)
     tokens = _Tokens(tokenizer)
     mistakes += [(line, mistake) for line, pair in pairs for mistake in tokens.mistakes(pair)]
     mistakes += _changed_on_the_way(pairs)
@@ -150,22 +154,33 @@ class _Tokens:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        self.turns = turns_of(tokenizer)
         self.prompt = cache(partial(prompt_tokens, tokenizer))
+        self.spelt, self.cleaned, self.answer = cache(self.turns.spelt), cache(self._cleaned), cache(self._answer)
         self.decoded = cache(lambda ids: str(tokenizer.decode(list(ids), skip_special_tokens=True)))
 
     def row(self, pair: PreferencePair) -> Row:
         """The pair in tokens."""
+        if isinstance(pair, TextPair):
+            return Row(pair.side, *self._plain(pair), pair.weight)
+        encode = self.cleaned if pair.prompt_digest else self.answer
         return Row(
             pair.side,
             self.prompt(pair.prompt),
-            list(pair.chosen_token_ids) or self._encode(pair.chosen_text),
-            list(pair.rejected_token_ids) or self._encode(pair.rejected_text),
+            list(pair.chosen_token_ids) or encode(pair.chosen_text),
+            list(pair.rejected_token_ids) or encode(pair.rejected_text),
             pair.weight,
             pair.fairness,
         )
 
     def mistakes(self, pair: PreferencePair) -> Iterator[str]:
-        """What the pair says of its tokens and this tokenizer does not."""
+        """What the pair says of its tokens and this tokenizer does not, and what it says that no text may."""
+        if isinstance(pair, TextPair):
+            if not self._plain(pair)[0]:
+                yield "the prompt shares no token with the prompt and its summaries; write a longer one"
+            return
+        if not pair.prompt_digest:
+            yield from self._spelt(pair)
         try:
             found = tokens_digest(self.prompt(pair.prompt))
         except UnfitModelError as error:
@@ -186,19 +201,56 @@ class _Tokens:
                 continue
             if max(ids) >= len(self.tokenizer):
                 yield f"{name}: {max(ids)} is not a token of the model, which has {len(self.tokenizer)}"
-            elif letters(self.decoded(ids)) != letters(text):
+            elif not self._say(ids, text):
                 yield (
                     f"{name} say {shortened(self.decoded(ids))} and the text is {shortened(text)}; leave the tokens out, and the "
                     "text is tokenised"
                 )
 
-    def _encode(self, text: str) -> list[int]:
-        end = self.tokenizer.eos_token_id
-        if end is None:
-            raise ModelError(
-                "the tokenizer has no end token, so a summary's end cannot be learnt; set eos_token in tokenizer_config.json"
-            )
-        return [*self.tokenizer(text, add_special_tokens=False)["input_ids"], end]
+    def _say(self, ids: tuple[int, ...], text: str) -> bool:
+        """Whether tokens as they were drawn are this text; the end that was drawn with them is none of it."""
+        spoken = [ids, ids[:-1]] if self.turns.is_end(ids[-1]) else [ids]
+        return letters(text) in (letters(self.decoded(each)) for each in spoken)
+
+    def _spelt(self, pair: PreferencePair) -> Iterator[str]:
+        """Marks of turns that others' texts spell, but for the end of a turn where a summary ends."""
+        texts = [("prompt", turn.content) for turn in pair.prompt]
+        texts += [
+            (name, self.turns.without_ends(text))
+            for name, text in (("chosen", pair.chosen_text), ("rejected", pair.rejected_text))
+        ]
+        for name, text in texts:
+            if (mark := self.spelt(text)) is not None:
+                yield (
+                    f"{name} spells {mark!r}, which is a mark of the model's own turns and no text; write a conversation (a list "
+                    "of role and content), or leave the line out"
+                )
+            elif not text.strip():
+                yield f"{name} is empty; mend the line, or leave it out"
+
+    def _plain(self, pair: TextPair) -> tuple[list[int], list[int], list[int]]:
+        """Prompt, chosen and rejected as stock TRL tokenises texts: joined, and cut where they part from the prompt."""
+        end, prompt = self.turns.end_of_text, pair.prompt[0].content
+        whole = [
+            self._ids(prompt + text + ("" if text.endswith(end) else end))
+            for text in (pair.chosen_text, pair.rejected_text)
+        ]
+        alone = self._ids(prompt)
+        n_prompt = min(n_common(alone, ids) for ids in whole)
+        return alone[:n_prompt], whole[0][n_prompt:], whole[1][n_prompt:]
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text)["input_ids"])
+
+    def _cleaned(self, text: str) -> list[int]:
+        """Tokens of a summary of our own model whose text was cleaned."""
+        text = self.turns.without_ends(text)
+        # no text ends its turn and begins another
+        return self.turns.alone(text if self.spelt(text) is None else defused(self.tokenizer, text))
+
+    def _answer(self, text: str) -> list[int]:
+        """Tokens of a summary that others wrote: those of stock TRL, which renders the whole chat, up to the end of the turn."""
+        return self.turns.answer(self.turns.without_ends(text))
 
 
 def letters(text: str) -> str:

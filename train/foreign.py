@@ -7,8 +7,9 @@
 | `prompt`, `completions: [{rank, completion}]` | a ranked list, rank 1 the best; every two of unlike rank are a pair |
 
 Each of them is a text or a conversation (a list of `role` and `content`). A prompt that is a text is asked as a user's turn, in
-the model's chat template, as evenhand's own prompts are. `score_chosen` and `score_rejected` become the rewards, where they are
-given.
+the model's chat template, as evenhand's own prompts are; a dialogue in one text becomes its turns (see `dialogues`). With
+`train.texts: plain` texts are trained as stock TRL trains them, without a template. `score_chosen` and `score_rejected` become
+the rewards, where they are given.
 """
 
 import re
@@ -23,6 +24,7 @@ from ..errors import DataError
 from ..records import Message, PreferencePair, Record, Text
 from ..storage import NotJsonError, digest, explain, iter_lines, parse_given_line, parse_json, shortened
 from ..text import some_of
+from .dialogues import conversation, dialogue, is_open, rendered
 
 Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
 
@@ -42,8 +44,15 @@ Said = Annotated[
 WHOLE = "'record'"
 # how an error names what a text may be; no file has such keys
 KINDS = re.compile(r"\.(?:text|conversation)(?=[.'])")
+NO_PROMPT = "has no prompt: chosen and rejected begin with no common word; give the prompt as 'prompt'"
+# what becomes of others' texts
+Form = Literal["chat", "plain"]
 # keys that a pair of evenhand's own has and others' have not
 OWN = {"request_id", "chosen_id", "margin"}
+
+
+class TextPair(PreferencePair):
+    """A pair of texts that are trained as they are; its one turn each is no turn of a chat."""
 
 
 class GivenPair(Record):
@@ -66,26 +75,14 @@ class GivenPair(Record):
             raise ValueError(f"score_chosen {chosen:g} is not above score_rejected {rejected:g}; leave the line out")
         return self
 
-    def pairs(self) -> Iterator[PreferencePair]:
+    def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """The one pair that this is."""
-        chosen, rejected = self.chosen, self.rejected
-        if self.prompt is not None:
-            prompt = self.prompt
-        elif isinstance(chosen, str) or isinstance(rejected, str):
-            # the prompt ends where a word does
-            chosen, rejected = str(chosen), str(rejected)
-            shared = re.sub(r"\S*\Z", "", chosen[: _n_common(chosen, rejected)])
-            if not shared.strip():
-                raise DataError(
-                    "has no prompt: chosen and rejected begin with no common word; give the prompt as 'prompt'"
-                )
-            prompt = shared.strip()
-            chosen, rejected = (each[len(shared) :].strip() for each in (chosen, rejected))
-        else:
-            n = _n_common(chosen, rejected)
-            prompt, chosen, rejected = chosen[:n], chosen[n:], rejected[n:]
+        said = (self.chosen, self.rejected)
+        prompt, chosen, rejected = (
+            _prompted(*said, texts) if self.prompt is None else (_asked(self.prompt, texts), *said)
+        )
         rewards = (1.0, 0.0) if self.score_chosen is None else (self.score_chosen, self.score_rejected or 0.0)
-        yield _pair(prompt, (chosen, rejected), rewards)
+        yield _pair(prompt, (chosen, rejected), rewards, texts)
 
 
 class Ranked(Record):
@@ -110,17 +107,71 @@ class GivenRanks(Record):
             raise ValueError("needs completions of at least two ranks, or there is nothing to prefer")
         return completions
 
-    def pairs(self) -> Iterator[PreferencePair]:
+    def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """Every two completions of unlike rank."""
         for two in combinations(self.completions, 2):
             better, worse = sorted(two, key=lambda each: each.rank)
             if better.rank < worse.rank:
                 rewards = (-float(better.rank), -float(worse.rank))
-                yield _pair(self.prompt, (better.completion, worse.completion), rewards)
+                yield _pair(_asked(self.prompt, texts), (better.completion, worse.completion), rewards, texts)
 
 
-def read_pairs(path: Path) -> tuple[list[tuple[int, PreferencePair]], list[tuple[int, str]]]:
+def _asked(prompt: Said, texts: Form) -> Said:
+    """A prompt that is a dialogue up to where the assistant answers, as its turns; any other as it is."""
+    turns = dialogue(prompt) if isinstance(prompt, str) and texts == "chat" and is_open(prompt) else None
+    return conversation(turns) if turns else prompt
+
+
+def _prompted(chosen: Said, rejected: Said, texts: Form) -> tuple[Said, Said, Said]:
+    """The prompt that both begin with, and what each goes on with.
+
+    Raises:
+        DataError: they begin with nothing in common, or are chats that a template of some model has rendered.
+    """
+    if isinstance(chosen, str) or isinstance(rejected, str):
+        chosen, rejected = str(chosen), str(rejected)
+        if texts == "plain":
+            return _prompted_by_characters(chosen, rejected)
+        turns = [dialogue(chosen), dialogue(rejected)]
+        if turns == [None, None]:
+            return _prompted_by_words(chosen, rejected)
+        if None in turns:
+            raise DataError(
+                "only one of chosen and rejected is a dialogue; write conversations (lists of role and content)"
+            )
+        chosen, rejected = (conversation(each) for each in turns if each is not None)
+    n = n_common(chosen, rejected)
+    return chosen[:n], chosen[n:], rejected[n:]
+
+
+def _prompted_by_words(chosen: str, rejected: str) -> tuple[str, str, str]:
+    # the prompt ends where a word does
+    shared = re.sub(r"\S*\Z", "", chosen[: n_common(chosen, rejected)])
+    if not shared.strip():
+        raise DataError(NO_PROMPT)
+    if marks := list(rendered(chosen)):
+        raise DataError(
+            f"is a chat in one text, with marks of a chat template ({some_of(list(dict.fromkeys(marks)))}); write conversations "
+            "(lists of role and content), or train texts as they are: train.texts: plain"
+        )
+    return shared.strip(), chosen[len(shared) :].strip(), rejected[len(shared) :].strip()
+
+
+def _prompted_by_characters(chosen: str, rejected: str) -> tuple[str, str, str]:
+    """As stock TRL parts them: where the first characters differ, before a space that stands there."""
+    n = n_common(chosen, rejected)
+    n -= chosen[:n].endswith(" ")
+    if not chosen[:n].strip():
+        raise DataError(NO_PROMPT)
+    return chosen[:n], chosen[n:], rejected[n:]
+
+
+def read_pairs(path: Path, texts: Form = "chat") -> tuple[list[tuple[int, PreferencePair]], list[tuple[int, str]]]:
     """The pairs of a file, evenhand's own or others', and what is wrong with its other lines, each with its line's number.
+
+    Args:
+        path: the file.
+        texts: what becomes of others' texts: turns of a chat, or texts as they are.
 
     Raises:
         StorageError: the file cannot be read.
@@ -129,13 +180,13 @@ def read_pairs(path: Path) -> tuple[list[tuple[int, PreferencePair]], list[tuple
     mistakes: list[tuple[int, str]] = []
     for number, line in iter_lines(path):
         try:
-            pairs += [(number, pair) for pair in _of_line(line)]
+            pairs += [(number, pair) for pair in _of_line(line, texts)]
         except (DataError, ValueError) as error:
             mistakes.append((number, KINDS.sub("", str(error))))
     return pairs, mistakes
 
 
-def _of_line(line: str) -> Iterator[PreferencePair]:
+def _of_line(line: str, texts: Form) -> Iterator[PreferencePair]:
     try:
         given = parse_json(line)
     except NotJsonError:
@@ -143,11 +194,11 @@ def _of_line(line: str) -> Iterator[PreferencePair]:
     # what is no object is told in the words of a line that should be a pair
     keys = set(given) if isinstance(given, dict) else OWN
     if "completions" in keys:
-        yield from parse_given_line(line, GivenRanks).pairs()
+        yield from parse_given_line(line, GivenRanks).pairs(texts)
     elif keys & OWN:
         yield parse_given_line(line, PreferencePair)
     elif {"chosen", "rejected"} <= keys:
-        yield from parse_given_line(line, GivenPair).pairs()
+        yield from parse_given_line(line, GivenPair).pairs(texts)
     else:
         there = some_of([*map(shortened, sorted(keys))]) or "(none)"
         alone = "; a completion with a label is preferred to nothing" if {"completion", "label"} <= keys else ""
@@ -157,18 +208,19 @@ def _of_line(line: str) -> Iterator[PreferencePair]:
         )
 
 
-def _pair(prompt: Said, texts: tuple[Said, Said], rewards: tuple[float, float]) -> PreferencePair:
+def _pair(prompt: Said, answers: tuple[Said, Said], rewards: tuple[float, float], texts: Form) -> PreferencePair:
     """A pair without origin: its ids follow from its texts, so that pairs of one prompt are trained together.
 
     Raises:
         DataError: both texts are the same, or a conversation has the wrong roles.
     """
     asked = _turns("user", prompt)
-    chosen, rejected = (_turns("assistant", text) for text in texts)
+    chosen, rejected = (_turns("assistant", text) for text in answers)
     request = digest([turn.model_dump() for turn in asked])
     names = [digest([request, [turn.model_dump() for turn in text]]) for text in (chosen, rejected)]
+    is_plain = texts == "plain" and all(isinstance(each, str) for each in (prompt, *answers))
     try:
-        return PreferencePair(
+        return (TextPair if is_plain else PreferencePair)(
             prompt=asked,
             chosen=chosen,
             rejected=rejected,
@@ -186,7 +238,7 @@ def _pair(prompt: Said, texts: tuple[Said, Said], rewards: tuple[float, float]) 
         raise DataError(f"{explain(error).removeprefix(f'{WHOLE}: ')}; mend the line, or leave it out") from error
 
 
-def _n_common(first: Sequence[object], second: Sequence[object]) -> int:
+def n_common(first: Sequence[object], second: Sequence[object]) -> int:
     """How many items both begin with."""
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, second, strict=False)))
 

@@ -161,7 +161,24 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
         return Policy(base, config, start, f"{continued}; reference = base", starts_at_reference=False)
     keep_dtype = zero3 and recipe.model.quantise is None
     model = open_adapter(base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype)
-    return Policy(model, None, None, f"{continued}; reference = base + A(frozen copy)", starts_at_reference=True)
+    # what TRL rounds is filled in again
+    rounded = start if recipe.model.quantise else None
+    return Policy(model, None, rounded, f"{continued}; reference = base + A(frozen copy)", starts_at_reference=True)
+
+
+def widen_adapter(model: Any) -> None:
+    """Give the adapter that is trained float32, as PEFT makes it; of weights in four bits TRL rounds it to bfloat16.
+
+    There a step of 1e-5, the learning rate that adapters have here, is less than half of what tells two weights near .01 apart,
+    so that weights that do not begin at zero would stay where they are. And PEFT reads a checkpoint back in float32, so that a
+    training would continue in other numbers. DeepSpeed keeps float32 beside its bfloat16 by itself, and with ZeRO-3 it takes one
+    type alone.
+    """
+    if sharding() == "zero3":
+        return
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
 
 
 def fill_adapter(model: Any, folder: Path) -> None:

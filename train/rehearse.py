@@ -176,14 +176,14 @@ def _refuse_pairs(recipe: Recipe) -> None:
     if path is None:
         return
     if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
-        _, mistakes = read_pairs(path)
+        _, mistakes = read_pairs(path, recipe.train.form)
         if mistakes:
             raise DataError(listed_lines(path, mistakes))
         return
     from .examples import build_examples, read_rows
     from .policy import load_tokenizer
 
-    rows = read_rows(path, load_tokenizer(recipe.model))
+    rows = read_rows(path, load_tokenizer(recipe.model), recipe.train.form)
     examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
     if loses_passes(recipe):
         _refuse_passes(recipe, examples)

@@ -12,13 +12,16 @@ from ..storage import digest, file_digest
 from .options import trainer_options
 
 # what of the section 'train' the adapter depends on
-DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle"}
+DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle", "texts"}
 # keys of trl.DPOConfig that change time and memory, and nothing that is learnt
 ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
 FAIRPO_VERSION = 2
+# moves when the same inputs train another adapter; 2: texts end as turns of the chat template do, and adapters of weights in four
+# bits are float32
+VERSION = 2
 
 
 def training_stage(phase: Phase, processes: int) -> Stage:
@@ -52,6 +55,7 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in ONLY_SPEED},
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,
+        "version": VERSION,
     }
     if recipe.train.fairness is not None:
         inputs["fairpo"] = FAIRPO_VERSION

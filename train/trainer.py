@@ -49,7 +49,9 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
                 "write train.trainer: shared-prefix"
             )
         refuse_early_reference(phase.recipe, is_fsdp=sharding() == "fsdp")
-        return Material(tokenised_trainer(), "pairs", [row.columns for row in examples.rows], examples.n_tokens)
+        # what train_sampling_strategy: group_by_length orders rows by
+        rows = [row.columns | {"length": row.length} for row in examples.rows]
+        return Material(tokenised_trainer(), "pairs", rows, examples.n_tokens)
     from .packing import PackingCollator
     from .reference import kept_reference, reference_signature
     from .shared_prefix import shared_prefix_trainer
@@ -86,5 +88,9 @@ def tokenised_trainer() -> "type[DPOTrainer]":
     class TokenisedDPOTrainer(Unrounded, trl.DPOTrainer):  # type: ignore[misc, name-defined]
         def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
             return dataset
+
+        def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+            # the data set that it is given has lost the column of lengths
+            return super()._get_train_sampler(self.train_dataset)
 
     return TokenisedDPOTrainer

@@ -16,11 +16,11 @@ from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
 from ..storage import read_json, write_json
-from .callbacks import first_loss_rule, last_complete, step_counter, training_callbacks
+from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
 from .examples import SIDELESS, Examples, build_examples, read_rows
 from .guards import guard
 from .options import training_arguments
-from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding
+from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
 from .saving import save_adapter
 from .stage import pair_file, round_seed
 from .trainer import Material, prepare_material
@@ -73,7 +73,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
-    rows = read_rows(pair_file(phase), tokenizer)
+    rows = read_rows(pair_file(phase), tokenizer, recipe.train.form)
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
     resume = last_complete(checkpoints)
@@ -155,8 +155,10 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
     if sys.stdout.isatty() and verbosity() != "verbose":
         # its lines would run through the bar of whoever shows one
         trainer.remove_callback(need("transformers", "training").PrinterCallback)
+    widen_adapter(trainer.model)
     if policy.start is not None:
         fill_adapter(trainer.model, policy.start)
+    trainer.add_callback(token_counter(trainer))
     assert len(trainer.train_dataset) == len(rows), "TRL trains on other rows than it was given"
     return trainer
 

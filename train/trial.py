@@ -17,7 +17,7 @@ from ..records import Message, PairFairness, PreferencePair
 from ..runfolder.phases import open_phase, round_name
 from ..runfolder.processes import environment
 from ..storage import write_jsonl
-from .options import asked_checkpointing
+from .options import AUTO, asked_checkpointing
 from .stage import training_stage
 from .training import run_training
 
@@ -31,15 +31,20 @@ END, PADDING, UNKNOWN = "<end>", "<padding>", "<unknown>"
 WORDS = (END, PADDING, UNKNOWN, "Trial", "0", "1", "yes", "no")
 # keys of trl.DPOConfig that have no place in a step with two short pairs
 OF_LONG_TRAININGS = frozenset(
-    {"max_length", "dataloader_drop_last", "dataset_num_proc", "num_train_epochs", "pad_token"}
+    {"max_length", "dataloader_drop_last", "num_train_epochs", "save_steps", "save_total_limit"}
 )
 # keys that start processes of their own, where there are any
-OF_WORKERS = frozenset({"dataloader_num_workers", "dataloader_persistent_workers", "dataloader_prefetch_factor"})
+OF_WORKERS = frozenset(
+    """
+    dataloader_in_order dataloader_multiprocessing_context dataloader_num_workers dataloader_persistent_workers
+    dataloader_prefetch_factor
+    """.split()
+)
 # keys that an accelerator takes and the CPU beside it need not
 OF_ACCELERATORS = frozenset(
     """
-    activation_offloading fp16 fp16_full_eval liger_kernel_config optim optim_args tf32 torch_compile torch_compile_backend
-    torch_compile_mode use_liger_kernel
+    activation_offloading fp16 liger_kernel_config optim optim_args tf32 torch_compile torch_compile_backend torch_compile_mode
+    use_liger_kernel
     """.split()
 )
 
@@ -92,6 +97,8 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
     if recipe.trainer.get("dataloader_num_workers", 0) > 0:
         unasked |= OF_WORKERS
     model, train = recipe.model, recipe.train
+    asked = asked_checkpointing(recipe)
+    has_checkpointing = asked is True or (asked == AUTO and "gradient_checkpointing_kwargs" in recipe.trainer)
     changed = {
         "output": folder / "run",
         "wandb": None,
@@ -106,7 +113,7 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
         "train": train.model_dump()
         | {"pairs": folder / "pairs.jsonl", "accelerate_config": "cpu", "num_processes": None},
         "trainer": {key: value for key, value in recipe.trainer.items() if key not in unasked}
-        | {"max_steps": 1, "save_strategy": "no", "gradient_checkpointing": asked_checkpointing(recipe) is True},
+        | {"max_steps": 1, "save_strategy": "no", "gradient_checkpointing": has_checkpointing},
     }
     return Recipe.model_validate(recipe.model_dump() | changed)
 

@@ -6,6 +6,7 @@ Source: Ri et al. 2025, section 3.1, eqs. 1 and 2; docs/papers.md#ri-controlled.
 from .annotated import SAMPLE, AnnotatedArticle, Excerpt, read_annotated
 from .plan import GroundTruth, PlannedSummary, controlled_plan, ground_truth, plan_summaries
 from .reader import ControlledSet, ControlledSummary, read_controlled
+from .topics import topics_of
 
 __all__ = [
     "SAMPLE",
@@ -20,4 +21,5 @@ __all__ = [
     "plan_summaries",
     "read_annotated",
     "read_controlled",
+    "topics_of",
 ]

@@ -63,11 +63,6 @@ class ControlledSet(Record):
         return "\n".join(self.passages)
 
     @property
-    def topic_or_id(self) -> str:
-        """The topic; an article whose topic nobody told is one of its own."""
-        return self.topic or self.id
-
-    @property
     def marks(self) -> frozenset[str]:
         """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
         return article_marks(self.passages, self.topic)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...config import JudgeOptions
 from ...config.needs import Purpose
-from ...corpora.controlled import ControlledSet
+from ...corpora.controlled import ControlledSet, topics_of
 from ...judges.batch import Spent
 from ...judges.calibration import (
     LENGTH,
@@ -83,7 +83,7 @@ class Answers:
     @cached_property
     def topics(self) -> list[str]:
         """Of each set."""
-        return [each.topic_or_id for each in self.sets]
+        return topics_of(self.sets)
 
     @cached_property
     def truths(self) -> dict[Purpose, Floats]:

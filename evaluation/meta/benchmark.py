@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from ...corpora.controlled import ControlledSet
+from ...corpora.controlled import ControlledSet, topics_of
 from ...extras import installed_versions
 from ...judges.calibration import Figure
 from ...records import Judgement, Record
@@ -122,7 +122,7 @@ def _slope(judge: str, sets: Sequence[ControlledSet], scores: Scores) -> LengthS
     """How a judge's scores go with length, whatever is true of the summaries."""
     lengths = table_of(sets, [[n_words(summary.text) for summary in each.summaries] for each in sets])
     found = table_of(sets, [scores[each.id] for each in sets])
-    return slope_among(judge, lengths, found, [each.topic_or_id for each in sets], LEVEL)
+    return slope_among(judge, lengths, found, topics_of(sets), LEVEL)
 
 
 def _row(
@@ -136,7 +136,7 @@ def _row(
     mine = [each for each in sets if side is None or each.side == side]
     articles = articles_of(mine, scores, attribute)
     found = agreement(articles, ties)
-    topics = [each.topic_or_id for each in mine]
+    topics = [topic for topic, each in zip(topics_of(sets), sets, strict=True) if side is None or each.side == side]
     statistics = {
         name: Figure(value=value, low=low, high=high)
         for name, (value, low, high) in agreement_intervals(articles, topics, ties, LEVEL).items()

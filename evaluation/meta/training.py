@@ -7,7 +7,7 @@ import numpy as np
 
 from ...config.combined import COUNTED, Combination, Feature, Sign
 from ...config.needs import Purpose
-from ...corpora.controlled import ControlledSet
+from ...corpora.controlled import ControlledSet, topics_of
 from ...errors import DataError
 from ...judges.calibration import Figure
 from ...judges.combined import counts
@@ -57,14 +57,14 @@ def features(sets: Sequence[ControlledSet], judgements: Sequence[Judgement], pur
     judges = list(dict.fromkeys(each.judge for each in judgements))
     scores = {(each.candidate_id, each.judge): each.score for each in judgements}
     rows, truths, topics, places = [], [], [], []
-    for each in sets:
+    for each, topic in zip(sets, topics_of(sets), strict=True):
         for place, (summary, truth) in enumerate(zip(each.summaries, each.truths, strict=True)):
             known = [scores[f"{each.id}#{place}", judge] for judge in judges]
             value = getattr(truth, purpose)
             if value is not None and None not in known:
                 rows.append([*known, *counts(summary.text, each.source).values()])
                 truths.append(value)
-                topics.append(each.topic_or_id)
+                topics.append(topic)
                 places.append((each.id, place))
     if len(set(topics)) < LEAST_SETS:
         raise DataError(
@@ -165,7 +165,7 @@ def gaps(
     level: float,
 ) -> tuple[Gap, ...]:
     """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
-    topics, scores = [each.topic_or_id for each in sets], scores_by_judge(judgements)
+    topics, scores = topics_of(sets), scores_by_judge(judgements)
     ours, ours_without = without_topics(articles_of(sets, scores[COMBINED], purpose), topics)
     found = []
     for other in others:

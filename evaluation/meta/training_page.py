@@ -64,6 +64,12 @@ def _title(found: Training) -> str:
 def _warnings(found: Training) -> Iterator[str]:
     if below := [each.other for each in found.gaps if not each.is_above]:
         yield f"No clear gain over {', '.join(below)}: an interval of the difference includes zero or lies below it."
+    if unknown := found.benchmark.topics_unknown:
+        yield (
+            f"The topic of {counted(unknown, 'article')} is unknown, so each stands for a topic of its own. If several are of "
+            "one, the lines have seen what they are tried on, and the agreement is too high; --evidence FILE tells the authors' "
+            "topics."
+        )
 
 
 def _gaps(found: Training) -> Iterator[Block]:

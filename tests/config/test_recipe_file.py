@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,19 @@ import pytest
 from evenhand.config import Recipe
 from evenhand.config.judges import RuleJudge
 from evenhand.config.recipe_file import dump_recipe, load_judges, load_recipe
-from evenhand.config.trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+from evenhand.config.train import DEPENDENT_KEYS, KEYS_OF_LOSSES, PAIRWISE_KEYS
+from evenhand.config.trainer_keys import (
+    BOUND_KEYS,
+    EFFECTIVE_KEYS,
+    IDLE_KEYS,
+    OWNED_TRAINER_KEYS,
+    RENAMED_TRAINER_KEYS,
+    TRAINER_KEYS,
+)
 from evenhand.errors import RecipeError
 
+# idle key -> TRL's default
+IDLE = {key: value for keys in IDLE_KEYS.values() for key, value in keys.items()}
 RECIPES = Path(__file__).parents[2] / "recipes"
 
 GOOD = """
@@ -285,12 +296,83 @@ def test_a_resolved_recipe_can_be_written_and_read_again(recipe, tmp_path):
     assert dump_recipe(load_recipe(resolved)) == dump_recipe(found)
 
 
-def test_the_trainers_keys_are_those_of_the_installed_trl():
+def test_every_key_of_the_installed_trl_stands_in_one_table():
     trl = pytest.importorskip("trl", reason="compares with the installed TRL")
-    fields = {field.name for field in dataclasses.fields(trl.DPOConfig) if field.init}
-    assert fields == TRAINER_KEYS
+    effective = [key for keys in EFFECTIVE_KEYS.values() for key in keys.split()]
+    listed = Counter([*effective, *IDLE, *BOUND_KEYS, *OWNED_TRAINER_KEYS])
+    assert listed == Counter(field.name for field in dataclasses.fields(trl.DPOConfig) if field.init)
+    assert listed.keys() == TRAINER_KEYS
     assert not TRAINER_KEYS & RENAMED_TRAINER_KEYS.keys()
-    assert OWNED_TRAINER_KEYS.keys() <= TRAINER_KEYS
+    assert PAIRWISE_KEYS.keys() | DEPENDENT_KEYS.keys() | KEYS_OF_LOSSES.keys() <= set(effective)
+
+
+def test_idle_keys_have_the_defaults_of_the_installed_trl(monkeypatch):
+    trl = pytest.importorskip("trl", reason="compares with the installed TRL")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    fields = {field.name: field for field in dataclasses.fields(trl.DPOConfig)}
+    for key, value in IDLE.items():
+        field = fields[key]
+        assert (field.default if field.default_factory is dataclasses.MISSING else field.default_factory()) == value
+
+
+def other_than(value):
+    """A value of a trainer key that is not this one."""
+    return not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else "other"
+
+
+@pytest.mark.parametrize("key", sorted(IDLE))
+def test_an_idle_key_is_refused_with_the_reason_and_taken_as_trl_has_it(recipe, key):
+    why = next(why for why, keys in IDLE_KEYS.items() if key in keys)
+    wanted = Recipe.model_validate(load_recipe(recipe).model_dump() | {"trainer": {key: IDLE[key]}})
+    assert wanted.trainer == {key: IDLE[key]}
+    said = refusal(recipe, f"trainer.{key}={other_than(IDLE[key])}")
+    assert f"trainer.{key} has no effect, because {why}: leave it out" in said
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["ignore_data_skip=true"], "trainer.ignore_data_skip True would continue an interrupted training"),
+        (["save_strategy=best"], "trainer.save_strategy 'best' would save no checkpoint"),
+        (["torch_compile=true"], "Dynamo gives up after eight of them: leave it out, or write train.trainer: pairwise"),
+        (["torch_compile_mode=default"], "trainer.torch_compile_mode has no effect"),
+        (["neftune_noise_alpha=5"], "trainer.neftune_noise_alpha scales its noise by the length of a row"),
+        (["router_aux_loss_coef=0.01"], "mixtures of experts are not trained with a shared prefix"),
+        (["dataloader_prefetch_factor=2"], "no effect with dataloader_num_workers 0: leave it out, or"),
+        (["gradient_checkpointing=false", "gradient_checkpointing_kwargs={use_reentrant: true}"], "gradient_checkpointing: auto"),
+        (["liger_kernel_config={rope: true}"], "no effect with use_liger_kernel False"),
+        (["logging_strategy=epoch", "logging_steps=5"], "logging_steps has no effect with logging_strategy epoch"),
+        (["save_strategy=epoch", "save_steps=5"], "save_steps has no effect with save_strategy epoch"),
+        (["save_strategy='no'", "save_total_limit=1"], "save_total_limit has no effect with save_strategy no"),
+        (["lr_scheduler_type=constant", "warmup_steps=5"], "or write lr_scheduler_type: constant_with_warmup"),
+    ],
+)  # fmt: skip
+def test_a_key_without_its_effect_or_with_harm_is_refused(recipe, overrides, said):
+    assert said in refusal(recipe, *(f"trainer.{override}" for override in overrides))
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["ignore_data_skip=false"],
+        ["save_strategy=epoch", "save_total_limit=1"],
+        ["torch_compile=false"],
+        ["neftune_noise_alpha=0"],
+        ["dataloader_num_workers=2", "dataloader_prefetch_factor=2", "dataloader_persistent_workers=true"],
+        ["gradient_checkpointing_kwargs={use_reentrant: false}"],
+        ["use_liger_kernel=true", "liger_kernel_config={rope: true}"],
+        ["logging_strategy=steps", "logging_steps=5", "save_steps=0.2"],
+        ["lr_scheduler_type=constant", "warmup_steps=0"],
+        ["lr_scheduler_type=constant_with_warmup", "warmup_steps=0.1"],
+    ],
+)
+def test_a_key_with_effect_is_taken(recipe, overrides):
+    load_recipe(recipe, [f"trainer.{override}" for override in overrides])
+
+
+@pytest.mark.parametrize("key", ["torch_compile", "neftune_noise_alpha", "router_aux_loss_coef"])
+def test_stock_trl_has_what_packed_sequences_cannot_have(recipe, key):
+    load_recipe(recipe, [f"trainer.{key}=1", "train.trainer=pairwise"])
 
 
 def test_checking_a_recipe_loads_no_model_library(recipe):

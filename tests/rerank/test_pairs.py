@@ -72,11 +72,51 @@ def test_top_bottom_takes_the_first_of_equals(scored):
     assert choose_pairs(scored([2, 5, 3.5, 5, 1]), PairsSection(mode="top_bottom")).pairs == ((1, 4),)
 
 
-def test_top_bottom_gives_nothing_when_its_pair_is_refused(scored):
-    texts = ["Sales rose.", "The Left says b.", "The Left says c."]
+def test_top_bottom_gives_nothing_when_no_pair_is_admissible(scored):
+    texts = ["Sales rose.", "The Left says b.", " "]
     got = choose_pairs(scored([3, 2, 1], texts), PairsSection(mode="top_bottom"))
     assert got.pairs == ()
-    assert got.left_out == Counter({"chosen breaks contract": 2, "not taken by top_bottom": 1})
+    # the empty text is the reason that is looked for first
+    assert got.left_out == Counter({"chosen breaks contract": 1, "empty text": 2})
+
+
+def cut(candidate):
+    return candidate.model_copy(
+        update={"candidate": candidate.candidate.model_copy(update={"finish_reason": "length"})}
+    )
+
+
+# what keeps a candidate from any pair, or from being chosen -> how it is made of a scored candidate, and the places it can take
+UNFIT = {
+    "empty": (
+        lambda each: each.model_copy(update={"candidate": each.candidate.model_copy(update={"text": " "})}),
+        "any",
+    ),
+    "unscored": (lambda each: each.model_copy(update={"reward": None}), "any"),
+    "cut": (cut, "top"),
+    "out of contract": (
+        lambda each: each.model_copy(update={"candidate": each.candidate.model_copy(update={"contract_ok": False})}),
+        "top",
+    ),
+}
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("kind", UNFIT)
+def test_one_unfit_candidate_does_not_take_the_pair_of_top_and_bottom(scored, kind, place):
+    make, where = UNFIT[kind]
+    candidates = scored([4, 3, 2, 1])
+    candidates[place] = make(candidates[place])
+    got = choose_pairs(candidates, PairsSection(mode="top_bottom")).pairs
+    fit = [i for i in range(4) if i != place]
+    # what may only not be chosen is still the worst where it stands last
+    assert got == (((0, 3),) if place in (1, 2) or (where == "top" and place == 3) else ((fit[0], fit[-1]),))
+
+
+def test_top_bottom_passes_over_a_pair_that_length_explains(scored):
+    texts = ["The Left says a b c d e f g.", "The Left says b.", "The Left c."]  # 10, 4 and 3 words
+    got = choose_pairs(scored([5, 4, 1], texts), PairsSection(mode="top_bottom", most_length_ratio=2.0))
+    assert got.pairs == ((1, 2),)
 
 
 def test_gap_equal_to_the_margin_is_kept(scored):

@@ -12,7 +12,7 @@ from evenhand.train.callbacks import MARK, LossRule, first_loss_rule, last_compl
 def arguments(**changes: Any) -> SimpleNamespace:
     values = {
         "loss_type": ["sigmoid"], "loss_weights": None, "use_weighting": False, "disable_dropout": True, "beta": 0.1,
-        "bf16": False, "fp16": False,
+        "bf16": False, "fp16": False, "neftune_noise_alpha": None,
     }  # fmt: skip
     return SimpleNamespace(**(values | changes))
 
@@ -62,6 +62,7 @@ def test_tolerance_grows_with_beta_and_in_half_precision() -> None:
         {"loss_weights": [2.0]},
         {"use_weighting": True},
         {"disable_dropout": False},
+        {"neftune_noise_alpha": 5.0},
     ],
 )
 def test_nothing_is_known_of_other_losses(changes: dict[str, Any]) -> None:

@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from chat_families import FAMILIES, make_tokenizer
 
 from evenhand.errors import DataError
-from evenhand.generate.backend import prompt_tokens
+from evenhand.generate.backend import prompt_tokens, tokens_digest
+from evenhand.generate.turns import turns_of
 from evenhand.records import Message, PreferencePair
 from evenhand.storage import write_jsonl
 from evenhand.train.examples import SAME, TOO_LONG, Examples, Row, build_examples, read_rows
@@ -61,6 +63,62 @@ def test_generated_tokens_are_trained_on_as_they_are(pairs: list[PreferencePair]
 def test_cleaned_text_is_tokenised_and_ended(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
     assert pairs[0].chosen_token_ids == ()
     assert tokenizer.decode(read(pairs[:1])[0].chosen_ids) == pairs[0].chosen[0].content + "<|im_end|>"
+
+
+def with_tokens_of(tokenizer: Any, pair: PreferencePair, end: int) -> PreferencePair:
+    """The pair as a model with this tokenizer would have made it: chosen drawn with an end, rejected cleaned."""
+    return changed(
+        pair,
+        prompt_digest=tokens_digest(prompt_tokens(tokenizer, pair.prompt)),
+        chosen_token_ids=(*tokenizer(pair.chosen_text, add_special_tokens=False)["input_ids"], end),
+        rejected_token_ids=(),
+    )
+
+
+def in_rows(tmp_path: Path, tokenizer: Any, pair: PreferencePair) -> Row:
+    write_jsonl(tmp_path / "pairs.jsonl", [pair])
+    (row,) = read_rows(tmp_path / "pairs.jsonl", tokenizer)
+    return row
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_cleaned_text_ends_as_a_drawn_one_does(pairs: list[PreferencePair], tmp_path: Path, name: str) -> None:
+    tokenizer = make_tokenizer(FAMILIES[name])
+    drawn = turns_of(tokenizer).end
+    assert drawn is not None
+    row = in_rows(tmp_path, tokenizer, with_tokens_of(tokenizer, pairs[0], drawn))
+    assert row.chosen_ids[-1] == row.rejected_ids[-1] == drawn
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_end_that_the_tokenizer_does_not_call_special_says_nothing(
+    pairs: list[PreferencePair], tmp_path: Path, name: str
+) -> None:
+    family = FAMILIES[name]
+    end = make_tokenizer(family).convert_ids_to_tokens(turns_of(make_tokenizer(family)).end)
+    others = tuple(token for token in family.special if token != end)
+    tokenizer = make_tokenizer(
+        replace(
+            family, special=others, added=(*family.added, end), eos="<another>" if family.eos == end else family.eos
+        )
+    )
+    token = tokenizer.convert_tokens_to_ids(end)
+    assert end in tokenizer.decode([token], skip_special_tokens=True)
+    # Alpaca's template writes no end, so that nothing but the generation settings would name it
+    row = in_rows(tmp_path, tokenizer, with_tokens_of(tokenizer, pairs[0], token))
+    assert row.chosen_ids[-1] == token
+    # a token that the text does not have is refused as before
+    other = tokenizer("x", add_special_tokens=False)["input_ids"][-1]
+    with pytest.raises(DataError, match="chosen_token_ids say"):
+        in_rows(tmp_path, tokenizer, with_tokens_of(tokenizer, pairs[0], other))
+
+
+def test_our_own_text_spells_no_turn(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
+    text = "The Left says so.<|im_end|>\n<|im_start|>user\nThank you."
+    (row,) = read([changed(pairs[0], chosen=said("assistant", text), chosen_token_ids=())])
+    ends = [tokenizer.convert_tokens_to_ids(mark) for mark in ("<|im_end|>", "<|im_start|>")]
+    assert [row.chosen_ids.count(end) for end in ends] == [1, 0]
+    assert row.chosen_ids[-1] == ends[0]
 
 
 def test_white_space_and_torn_characters_are_no_other_text(

@@ -229,6 +229,58 @@ def test_training_killed_after_its_last_step_only_saves(open_round: OpenRound) -
     assert (losses(phase), file_digest(phase.folder / "adapter")) == (undisturbed, adapter)
 
 
+NF4 = {"model": {"dtype": "bfloat16", "quantise": "nf4"}}
+
+
+@pytest.mark.parametrize(
+    ("number", "sections"),
+    [
+        (0, {}),
+        (0, {"train": {"trainer": "pairwise"}}),
+        (0, NF4),
+        pytest.param(0, NF4 | {"train": {"trainer": "pairwise"}}, marks=pytest.mark.slow),
+        pytest.param(1, NF4 | {"train": {"reference": "previous"}}, marks=pytest.mark.slow),
+        pytest.param(1, NF4 | {"train": {"reference": "initial"}}, marks=pytest.mark.slow),
+    ],
+    ids=["shared", "pairwise", "nf4", "nf4 pairwise", "nf4 previous", "nf4 initial"],
+)
+def test_interrupted_training_is_the_undisturbed_one_bit_for_bit(
+    open_round: OpenRound, number: int, sections: dict[str, Any]
+) -> None:
+    if "model" in sections:
+        pytest.importorskip("bitsandbytes")
+    if number:
+        train(open_round(**sections))
+    phase = open_round(number=number, **sections)
+    train(phase)
+    undisturbed, adapter = history(phase), file_digest(phase.folder / "adapter")
+    forget_after(phase, step=4)
+    train(phase)
+    assert history(phase) == undisturbed
+    assert file_digest(phase.folder / "adapter") == adapter
+
+
+def test_tokens_are_counted_on_from_a_checkpoint_between_two_lines_of_the_log(open_round: OpenRound) -> None:
+    # lines of steps 1 and 4, checkpoints of steps 3 and 6
+    phase = open_round(trainer={"logging_steps": 4, "save_steps": 3})
+    train(phase)
+    undisturbed = [entry["num_tokens"] for entry in history(phase)]
+    assert undisturbed == sorted(set(undisturbed))
+    forget_after(phase, step=3)
+    train(phase)
+    assert [entry["num_tokens"] for entry in history(phase)] == undisturbed
+
+
+def test_adapters_of_quantised_weights_are_trained_in_float32_as_others_are(open_round: OpenRound) -> None:
+    pytest.importorskip("bitsandbytes")
+    phase = open_round(**NF4, trainer={"learning_rate": 1e-5})
+    train(phase)
+    before = {name: weight for name, weight in weights(phase.folder / "adapter").items() if "lora_A" in name}
+    assert {str(weight.dtype) for weight in before.values()} == {"torch.float32"}
+    # steps of 1e-5 of weights near 0.1 are a hundredth of what bfloat16 can tell apart there
+    assert all((weight != weight.bfloat16().float()).any() for weight in before.values())
+
+
 def test_torn_checkpoint_is_not_continued_from(open_round: OpenRound) -> None:
     phase = open_round(trainer={"save_total_limit": 3})
     train(phase)
@@ -310,6 +362,19 @@ def test_recipe_trains_with_a_shared_prefix_what_pairwise_trains(
     assert losses(shared)[-1] < LN2 - 0.003
 
 
+def test_plain_texts_train_with_a_shared_prefix_what_they_train_pairwise(open_round: OpenRound, tmp_path: Path) -> None:
+    texts = [{"prompt": f"Ferry {i % 2}:", "chosen": f" cheap {i}", "rejected": f" dear {i}"} for i in range(6)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in texts))
+    section = {"pairs": str(tmp_path / "texts.jsonl"), "texts": "plain"}
+    shared = open_round("a", train=section, trainer=ALL_PAIRS | {"per_device_train_batch_size": 2})
+    pairwise = open_round(
+        "b", train=section | {"trainer": "pairwise"}, trainer=ALL_PAIRS | {"per_device_train_batch_size": 6}
+    )
+    ours, stock = train(shared).counts, train(pairwise).counts
+    assert (ours["rows"], stock["rows"]) == (2, 6)
+    assert losses(shared) == pytest.approx(losses(pairwise), abs=1e-5)
+
+
 def test_quantised_weights_train_with_a_shared_prefix_what_they_train_pairwise(
     open_round: OpenRound, tokenizer: Any
 ) -> None:
@@ -322,8 +387,7 @@ def test_quantised_weights_train_with_a_shared_prefix_what_they_train_pairwise(
     for phase in (shared, pairwise):
         write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
         train(phase)
-    # TRL keeps adapters of quantised weights in bfloat16
-    assert losses(shared) == pytest.approx(losses(pairwise), abs=5e-3)
+    assert losses(shared) == pytest.approx(losses(pairwise), abs=1e-5)
     assert losses(shared)[-1] < LN2 - 0.003
 
 

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
-from ...corpora.controlled import AnnotatedArticle, ControlledSet
+from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
 from ...corpora.controlled.triples import Kind, Triple, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
@@ -22,7 +22,7 @@ from ...models import public_name
 from ...models.cache import remove, whole_folder
 from ...storage import digest, write_json, write_text
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
-from .plan import EncoderPlan, Parts, parts, spelled
+from .plan import EncoderPlan, Parts, parts
 
 CARD = """\
 ---
@@ -143,8 +143,9 @@ def _without(
         raise DataError(
             f"model {model!r} was trained on articles or topics that are to be left out; start from a model that was not"
         )
-    topics = {spelled(each.topic) for each in articles if each.marks & marks}
-    return [each for each in articles if spelled(each.topic) not in topics]
+    topics = topics_of([*left_out, *articles])
+    untouched = set(topics[len(left_out) :]) - set(topics[: len(left_out)])
+    return [each for each, topic in zip(articles, topics[len(left_out) :], strict=True) if topic in untouched]
 
 
 def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:

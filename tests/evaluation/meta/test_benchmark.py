@@ -61,12 +61,20 @@ def test_unscored_summaries_are_counted_by_reason_and_side(found):
 
 
 def test_sets_without_topic_are_topics_of_their_own(sets):
-    apart = [each.model_copy(update={"topic": "", "id": f"{each.id}{k}"}) for k in range(4) for each in sets]
+    apart = [
+        each.model_copy(
+            update={"topic": "", "id": f"{each.id}{k}", "passages": tuple(f"{text} {k}" for text in each.passages)}
+        )
+        for k in range(4)
+        for each in sets
+    ]
     judgements = judge_sets(open_judges({"length": BASELINES["length"]}), apart)
     whole = benchmark(apart, judgements, file="f", digest="0").rows[2]
     together = [each.model_copy(update={"topic": "one"}) for each in apart]
     assert whole.winrate_macro.low is not None
     assert benchmark(together, judgements, file="f", digest="0").rows[2].winrate_macro.low is None
+    alike = [each.model_copy(update={"passages": sets[0].passages}) for each in apart]
+    assert benchmark(alike, judgements, file="f", digest="0").rows[2].winrate_macro.low is None
 
 
 @pytest.mark.parametrize(

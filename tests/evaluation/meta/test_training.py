@@ -14,6 +14,7 @@ from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.evaluation.meta.scoring import SEEN, judge_sets
 from evenhand.evaluation.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
 from evenhand.evaluation.meta.training import COMBINED, features, gaps
+from evenhand.evaluation.meta.training_page import page
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
 from evenhand.storage import read_json, write_jsonl
@@ -77,6 +78,14 @@ def test_the_page_says_what_is_gained(trained):
     assert (folder / "index.html").exists() and (folder / "tables" / "gain.csv").exists()
 
 
+def test_articles_without_a_topic_are_a_warning(trained):
+    found, _ = trained
+    assert not any("unknown" in warning for warning in page(found).warnings)
+    untold = found.benchmark.model_copy(update={"topics_unknown": 3})
+    (said,) = [each for each in page(found.model_copy(update={"benchmark": untold})).warnings if "unknown" in each]
+    assert said.startswith("The topic of 3 articles is unknown") and "the agreement is too high" in said
+
+
 def judgement(judge, each, place, score):
     return Judgement(
         candidate_id=f"{each.id}#{place}",
@@ -105,6 +114,27 @@ def test_too_few_topics_are_refused(sample):
     said = [judgement("a", each, place, 0.5) for each in few for place in range(len(each.summaries))]
     with pytest.raises(DataError, match=r"^4 topics have summaries .* at least 5"):
         features(few, said, "coverage")
+
+
+@pytest.mark.parametrize("topic", ["told", "another", ""])
+def test_equal_documents_under_a_second_topic_are_never_unseen(sample, topic):
+    """Each article twice: the line that did not see the first must not have seen the second, whatever its topic is called."""
+    twice = [
+        each.model_copy(
+            update={"id": f"{each.id} again", "topic": each.topic if topic == "told" else topic and f"{topic} {place}"}
+        )
+        for place, each in enumerate(sample)
+    ]
+    sets = [*sample, *twice]
+    said = [
+        judgement("a", each, place, ((place * 7 + number) % 5) / 5)
+        for number, each in enumerate(sets)
+        for place in range(len(each.summaries))
+    ]
+    table = features(sets, said, "coverage")
+    assert set(table.topics) == {each.topic for each in sample}
+    half = len(table.topics) // 2
+    assert table.topics[:half] == table.topics[half:]
 
 
 def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):

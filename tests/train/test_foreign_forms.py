@@ -1,0 +1,277 @@
+"""Others' pairs in every form: dialogues in one text, marks of turns, and the tokens that stock TRL trains."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from chat_families import FAMILIES, make_tokenizer
+
+from evenhand.config.train import TrainSection
+from evenhand.errors import DataError
+from evenhand.generate.turns import turns_of
+from evenhand.train.examples import read_rows
+from evenhand.train.foreign import read_pairs
+
+pytest.importorskip("transformers")
+ASK, CHEAP, DEAR = "Is the ferry cheap?", "The ferry is cheap.", "The ferry is dear."
+
+
+def said(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "content": text}
+
+
+def written(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "pairs.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def turns(path: Path) -> list[tuple[list[str], str, str]]:
+    pairs, mistakes = read_pairs(path)
+    assert not mistakes
+    return [
+        ([f"{turn.role}: {turn.content}" for turn in pair.prompt], pair.chosen_text, pair.rejected_text)
+        for _, pair in pairs
+    ]
+
+
+# who asks and who answers, and how their names stand in the text
+DIALOGUES = {
+    "hh-rlhf": "\n\nHuman: {0}\n\nAssistant: {1}",
+    "one line break": "Human: {0}\nAssistant: {1}",
+    "users": "User: {0}\n\nAssistant: {1}",
+    "capitals": "USER: {0} ASSISTANT: {1}",
+    "one line": "Human: {0} Assistant: {1}",
+    "small": "user: {0}\nassistant: {1}",
+    "headings": "### Instruction:\n{0}\n\n### Response:\n{1}",
+    "headings of speakers": "### Human: {0}\n### Assistant: {1}",
+    "bold": "**User:** {0}\n\n**Assistant:** {1}",
+    "machine": "Human: {0}\nAI: {1}",
+}
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_dialogues_in_one_text_become_turns(tmp_path: Path, form: str) -> None:
+    line = {"chosen": form.format(ASK, CHEAP), "rejected": form.format(ASK, DEAR)}
+    assert turns(written(tmp_path, line)) == [([f"user: {ASK}"], CHEAP, DEAR)]
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_dialogues_of_several_turns_become_turns(tmp_path: Path, form: str) -> None:
+    first = form.format("Is there a ferry?", "Yes: twice a day.").rstrip()
+    gap = form[: len(form) - len(form.lstrip())] or ("\n" if "\n" in form else " ")
+    line = {
+        name: f"{first}{gap}{form.lstrip().format(ASK, answer)}"
+        for name, answer in (("chosen", CHEAP), ("rejected", DEAR))
+    }
+    prompt = ["user: Is there a ferry?", "assistant: Yes: twice a day.", f"user: {ASK}"]
+    assert turns(written(tmp_path, line)) == [(prompt, CHEAP, DEAR)]
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_a_prompt_that_is_a_dialogue_up_to_the_answer_becomes_turns(tmp_path: Path, form: str) -> None:
+    prompt = form.format(ASK, "").rstrip()
+    ranked = {"prompt": prompt, "completions": [{"rank": 1, "completion": CHEAP}, {"rank": 2, "completion": DEAR}]}
+    given = {"prompt": prompt, "chosen": f" {CHEAP}", "rejected": f" {DEAR}"}
+    (one, two) = turns(written(tmp_path, given, ranked))
+    assert one == ([f"user: {ASK}"], f" {CHEAP}", f" {DEAR}")
+    assert two == ([f"user: {ASK}"], CHEAP, DEAR)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Summarise:\n\nHuman: Is it cheap?\n\nAssistant: It is.",
+        "Human: Is it cheap?\nAssistant: It is.\nSummarise what they say.",
+        "Human rights: are they kept on the ferry?",
+        "User: a person who uses something. What is a user?",
+        "Question: Is it cheap?\nAnswer:",
+        "User: a person.\nModel: a thing.\nModel: a person who sits. What is a model?",
+        "The Assistant: a play. Who wrote it?",
+    ],
+)
+def test_a_prompt_that_quotes_or_resembles_a_dialogue_stays_as_it_is(tmp_path: Path, prompt: str) -> None:
+    assert turns(written(tmp_path, {"prompt": prompt, "chosen": CHEAP, "rejected": DEAR})) == [
+        ([f"user: {prompt}"], CHEAP, DEAR)
+    ]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "System: Answer in one sentence.\n\nHuman: {0}\n\nAssistant: {1}",
+        "### System:\nAnswer in one sentence.\n\n### User:\n{0}\n\n### Assistant:\n{1}",
+        "Answer in one sentence.\n\n### Instruction:\n{0}\n\n### Response:\n{1}",
+    ],
+)
+def test_what_stands_before_the_first_turn_is_the_systems(tmp_path: Path, before: str) -> None:
+    implicit = {"chosen": before.format(ASK, CHEAP), "rejected": before.format(ASK, DEAR)}
+    explicit = {"prompt": before.format(ASK, ""), "chosen": CHEAP, "rejected": DEAR}
+    expected = (["system: Answer in one sentence.", f"user: {ASK}"], CHEAP, DEAR)
+    assert turns(written(tmp_path, implicit, explicit)) == [expected, expected]
+
+
+def test_words_inside_lines_are_no_speakers_where_names_begin_lines(tmp_path: Path) -> None:
+    text = "\n\nHuman: Who is the Assistant: a person?\n\nAssistant: "
+    line = {"chosen": text + CHEAP, "rejected": text + DEAR}
+    assert turns(written(tmp_path, line)) == [(["user: Who is the Assistant: a person?"], CHEAP, DEAR)]
+
+
+def test_long_runs_of_line_breaks_are_read_at_once(tmp_path: Path) -> None:
+    gap = "\n" * 100_000
+    line = {"chosen": f"Human: {ASK}{gap}Assistant: {CHEAP}", "rejected": f"Human: {ASK}{gap}Assistant: {DEAR}"}
+    assert turns(written(tmp_path, line)) == [([f"user: {ASK}"], CHEAP, DEAR)]
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        (
+            {
+                "chosen": f"Human: {ASK}\nHuman: Well?\nAssistant: {CHEAP}",
+                "rejected": f"Human: {ASK}\nHuman: Well?\nAssistant: {DEAR}",
+            },
+            "is a dialogue in one text, whose 'Human:' and 'Assistant:' do not take turns; write conversations",
+        ),
+        (
+            {"chosen": f"Human: {ASK}\nAssistant: {CHEAP}", "rejected": f"Human: {ASK}\n{DEAR}"},
+            "only one of chosen and rejected is a dialogue",
+        ),
+        (
+            {
+                "chosen": f"Human: {ASK}\nAssistant: {CHEAP}\nHuman: Thanks",
+                "rejected": f"Human: {ASK}\nAssistant: {DEAR}\nHuman: So",
+            },
+            "chosen is not the assistant's alone",
+        ),
+        (
+            {"chosen": f"[INST] {ASK} [/INST] {CHEAP}", "rejected": f"[INST] {ASK} [/INST] {DEAR}"},
+            "with marks of a chat template ([INST], [/INST]); write conversations",
+        ),
+        (
+            {"chosen": f"<|prompter|>{ASK}<|assistant|>{CHEAP}", "rejected": f"<|prompter|>{ASK}<|assistant|>{DEAR}"},
+            "with marks of a chat template (<|prompter|>, <|assistant|>)",
+        ),
+    ],
+    ids=["turns", "one", "last", "llama 2", "open assistant"],
+)
+def test_dialogues_that_cannot_be_parted_are_refused_by_line(tmp_path: Path, line: Any, mistake: str) -> None:
+    pairs, ((number, message),) = read_pairs(written(tmp_path, line))
+    assert (pairs, number) == ([], 1)
+    assert mistake in message
+
+
+@pytest.mark.parametrize("place", ["prompt", "chosen", "rejected"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_marks_of_turns_in_others_texts_are_refused_by_line(tmp_path: Path, name: str, place: str) -> None:
+    mark = FAMILIES[name].marks[0]
+    good = {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR}
+    path = written(tmp_path, good, good | {place: f"It {mark} is."})
+    with pytest.raises(
+        DataError, match=rf"pairs\.jsonl:2: {place} spells '.+', which is a mark of the model's own turns"
+    ):
+        read_rows(path, make_tokenizer(FAMILIES[name]))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_others_answers_end_with_one_end_of_a_turn(tmp_path: Path, name: str) -> None:
+    tokenizer = make_tokenizer(FAMILIES[name])
+    end = tokenizer.decode([turns_of(tokenizer).end])
+    lines = [
+        {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR},
+        {"prompt": ASK, "chosen": CHEAP + end, "rejected": f"{DEAR}{end}\n"},
+        {
+            "prompt": [said("user", ASK)],
+            "chosen": [said("assistant", CHEAP + end)],
+            "rejected": [said("assistant", DEAR)],
+        },
+    ]
+    rows = read_rows(written(tmp_path, *lines), tokenizer)
+    assert tokenizer.decode(rows[0].chosen_ids).replace(" ", "") == (CHEAP + end).replace(" ", "")
+    ends = [ids.count(turns_of(tokenizer).end) for row in rows for ids in (row.chosen_ids, row.rejected_ids)]
+    assert ends == [1] * 6
+    assert all(row.columns == rows[0].columns for row in rows)
+
+
+def test_an_answer_that_is_nothing_but_an_end_is_empty(tmp_path: Path) -> None:
+    path = written(tmp_path, {"prompt": ASK, "chosen": "<|im_end|>", "rejected": DEAR})
+    with pytest.raises(DataError, match=r"pairs\.jsonl:1: chosen is empty; mend the line"):
+        read_rows(path, make_tokenizer(FAMILIES["Qwen 2.5"]))
+
+
+def trls_rows(lines: list[dict[str, Any]], tokenizer: Any) -> list[dict[str, list[int]]]:
+    """What stock TRL makes of the lines."""
+    trl, datasets = pytest.importorskip("trl"), pytest.importorskip("datasets")
+    arguments = SimpleNamespace(dataset_num_proc=None, max_length=None, truncation_mode="keep_start")
+    trainer = SimpleNamespace(_tokenizer=tokenizer)
+    rows = trl.DPOTrainer._prepare_dataset(trainer, datasets.Dataset.from_list(lines), tokenizer, arguments, "train")
+    return [{name: row[name] for name in ("prompt_ids", "chosen_ids", "rejected_ids")} for row in rows]
+
+
+TEXTS: dict[str, list[dict[str, Any]]] = {
+    "explicit": [
+        {"prompt": ASK, "chosen": f" {CHEAP}", "rejected": f" {DEAR}"},
+        {"prompt": f"{ASK} ", "chosen": CHEAP, "rejected": "Dear."},
+    ],
+    "implicit": [
+        {"chosen": f"{ASK} {CHEAP}", "rejected": f"{ASK} {DEAR}"},
+        {"chosen": f"\n\nHuman: {ASK}\n\nAssistant: Dear.", "rejected": f"\n\nHuman: {ASK}\n\nAssistant: Dull."},
+    ],
+    "ends": [
+        {"prompt": ASK, "chosen": CHEAP + "</s>", "rejected": DEAR},
+        {"prompt": ASK, "chosen": CHEAP + "<eos>", "rejected": DEAR + "<|im_end|>"},
+    ],
+    "rendered": [
+        {"prompt": f"<|im_start|>user\n{ASK}<|im_end|>\n<|im_start|>assistant\n", "chosen": CHEAP, "rejected": DEAR},
+        {"prompt": f"[INST] {ASK} [/INST]", "chosen": f" {CHEAP}", "rejected": f" {DEAR}"},
+    ],
+}
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", ["Qwen 2.5", "Gemma 2", "Llama 2"])
+def test_plain_texts_have_the_tokens_of_stock_trl(tmp_path: Path, name: str, kind: str) -> None:
+    tokenizer = make_tokenizer(FAMILIES[name])
+    rows = read_rows(written(tmp_path, *TEXTS[kind]), tokenizer, "plain")
+    assert [row.columns for row in rows] == trls_rows(TEXTS[kind], tokenizer)
+
+
+# what the chat template writes behind the end of a turn, which is not trained here
+BEHIND = {"Qwen 2.5": "\n", "Gemma 2": "\n", "Gemma 3": "\n", "Zephyr": "\n", "Phi 3": "\n<|endoftext|>"}
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "Alpaca"])
+def test_conversations_have_the_tokens_of_stock_trl_up_to_what_stands_behind_the_end(tmp_path: Path, name: str) -> None:
+    tokenizer = make_tokenizer(FAMILIES[name])
+    asked = [said("user", "Hi."), said("assistant", "Hello."), said("user", ASK)]
+    line = {"prompt": asked, "chosen": [said("assistant", CHEAP)], "rejected": [said("assistant", DEAR)]}
+    # a conversation is one with either form of texts
+    (ours,), (again,) = (read_rows(written(tmp_path, line), tokenizer, form) for form in ("chat", "plain"))
+    (stock,) = trls_rows([line], tokenizer)
+    assert ours.columns == again.columns
+    assert ours.prompt_ids == stock["prompt_ids"]
+    for own, theirs in ((ours.chosen_ids, stock["chosen_ids"]), (ours.rejected_ids, stock["rejected_ids"])):
+        assert own == theirs[: len(own)]
+        assert "".join(tokenizer.decode(theirs[len(own) :]).split()) == "".join(BEHIND.get(name, "").split())
+
+
+@pytest.mark.parametrize(
+    ("section", "form"),
+    [
+        ({"trainer": "pairwise"}, "plain"),
+        ({"trainer": "shared-prefix"}, "chat"),
+        ({"trainer": "pairwise", "texts": "chat"}, "chat"),
+        ({"texts": "plain"}, "plain"),
+    ],
+)
+def test_stock_trl_has_its_own_tokens_unless_the_recipe_says_otherwise(section: dict[str, Any], form: str) -> None:
+    assert TrainSection(pairs=Path("pairs.jsonl"), **section).form == form
+
+
+def test_a_form_of_texts_without_others_pairs_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"texts.*with pairs"):
+        TrainSection.model_validate({"texts": "plain"})
