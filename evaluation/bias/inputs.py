@@ -162,7 +162,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
             drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
         reason = next((each.dropped for each in drawn.values() if each.dropped), None)
         if reason is None and (left := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
-            reason = f"{some_of(left)} would be left in the texts; mark it as a mention of its person"
+            reason = f"a name would be left in the texts ({some_of(left)}); mark it as a mention of its person"
         if reason is not None:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue

@@ -9,6 +9,7 @@ Source: docs/papers.md#steen-surnames.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .document import Span, Token
 from .words import SUFFIXES, class_of, is_neutral_title, is_title
@@ -63,10 +64,9 @@ class NameWord:
 def surface(tokens: Sequence[Token], start: int, end: int) -> str:
     """The tokens as a name: a blank between them unless none stands there, none at hyphens, and no possessive ending."""
     text = ""
-    for token, following in zip(tokens[start:end], [*tokens[start + 1 : end], None], strict=True):
-        tight = token.ws is False or following is None or HYPHENS & {token.text, following.text}
-        text += token.text if tight else f"{token.text} "
-    return CLITIC.sub("", text)
+    for token, following in pairwise(tokens[start:end]):
+        text += token.text if token.ws is False or HYPHENS & {token.text, following.text} else f"{token.text} "
+    return text + CLITIC.sub("", tokens[end - 1].text)
 
 
 def core(name: str) -> str:
@@ -239,8 +239,10 @@ def _with_particles_before(tokens: Sequence[Token], word: NameWord, last_names: 
     start = word.start
     while start > 0 and tokens[start - 1].text.casefold() in PARTICLES:
         start -= 1
-    whole = surface(tokens, start, word.end)
-    return NameWord(start, word.end, whole) if whole.casefold() in last_names else word
+        whole = surface(tokens, start, word.end)
+        if whole.casefold() in last_names:
+            return NameWord(start, word.end, whole)
+    return word
 
 
 def _end_of_suffix(tokens: Sequence[Token], end: int) -> int:
