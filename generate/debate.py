@@ -75,6 +75,11 @@ def summarise(job: Job) -> list[list[Reply]]:
             # from the last agent to the first, so that of agents with one thread the first has the last word
             for thread, answer in zip(reversed(debate.agents), reversed(debate.answers), strict=True):
                 thread.result = answer
+    for debate in debates:
+        # an agent that answered before another failed has not finished its debate
+        failed = next((thread.result for thread in debate.agents if thread.has_failed), None)
+        for thread in debate.agents if failed else ():
+            thread.result = failed
     return candidates(threads)
 
 
