@@ -4,6 +4,7 @@ A corpus is read whole and every mistake in it is reported at once, each with fi
 one pass, not one pass a mistake.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -26,8 +27,10 @@ from ..text import did_you_mean
 from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged
-from .perspectivesumm.released import released_sets
+from .perspectivesumm.released import count_empty, released_sets
 from .tables import is_table, read_table
+
+logger = logging.getLogger(__name__)
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
@@ -118,6 +121,8 @@ def read_any(
                 f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
                 "and give these"
             )
+        if empty := count_empty(records):
+            logger.warning("%s: %d of its %d sets have no text and are left out", path, empty, len(records))
         return released_sets(records, path, attribute)
     if "reviews" in keys:
         if attribute not in (None, UNNAMED):
