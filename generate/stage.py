@@ -48,7 +48,8 @@ from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
-from .threads import Made, method_prompts
+from .step_prompts import step_signatures
+from .threads import Made
 
 # what is left out where a request has other answers
 ANSWER = "answer"
@@ -183,7 +184,7 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
         "model": signature_of(phase),
         **METHODS[phase.method].inputs(recipe),
     }
-    prompts = method_prompts(phase.method)
+    prompts = step_signatures(recipe, phase.method)
     if prompts:
         inputs["prompts"] = prompts
     # a method with prompts of its own asks more than once
