@@ -41,15 +41,17 @@ def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSect
     names = {value: f"by {fold(task.labels[value])}" if value in task.labels else value for value in counts}
     # values that the set lacks have none of it
     declared = dict.fromkeys((*(corpus.sides or ()), *documents.declared_values(corpus.attribute)), 0) | counts
-    total = sum(counts.values())
+    total, fields = sum(counts.values()), Counter(map(_field, declared))
+    # what would name two values names none
+    numbers = {_field(value): count for value, count in declared.items() if fields[_field(value)] == 1}
     return _template(task).fill(
         {
             "attribute": corpus.attribute.replace("_", " "),
             "n": str(len(documents.documents)),
             "shares": _shares(counts, names),
             "frequencies": _frequencies(counts, names, len(documents.documents)),
-            **{f"percent_{_field(value)}": _percent(count, total) for value, count in declared.items()},
-            **{f"count_{_field(value)}": str(count) for value, count in declared.items()},
+            **{f"percent_{field}": _percent(count, total) for field, count in numbers.items()},
+            **{f"count_{field}": str(count) for field, count in numbers.items()},
         }
     )
 
