@@ -311,12 +311,14 @@ class Turn(Record):
 
 
 class Failure(Record):
-    """A request of which nothing could be generated, and why."""
+    """A request of which nothing could be generated, or one of its answers that could not be, and why."""
 
     request_id: Text
     side: str
     reason: str
     detail: str
+    # of an answer: the index of the candidate that it would have been; None for the whole request
+    index: int | None = Field(default=None, exclude_if=is_none)
 
 
 class Judgement(Record):

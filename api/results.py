@@ -149,7 +149,7 @@ class Documents(Results[DocumentSet]):
 
 
 class Candidates(Results[Candidate]):
-    """Summaries, with what they answer; `recipe` is everything that was asked. Requests without a summary are in `failures`."""
+    """Summaries, with what they answer; `recipe` is everything that was asked. What got no summary is in `failures`."""
 
     def __init__(
         self,

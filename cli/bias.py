@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.recipe_file import load_bias
+from ..text import some_of
 from .estimate import print_asked
 from .inputs import overrides_option
 from .progress import watched
@@ -14,6 +15,7 @@ from .terminal import note, say, show, summary
 
 if TYPE_CHECKING:
     from ..config import BiasRecipe
+    from ..evaluation.bias.inputs import Inputs
 
 EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
 
@@ -66,6 +68,7 @@ def bias_study(
 
     if inputs_only:
         inputs, _, _ = write_inputs(loaded)
+        _say_left_out(inputs)
         say(f"{loaded.output / 'inputs.jsonl'}: {len(inputs.inputs)} inputs; summarise each 'text' into")
         say('lines of {"id": ..., "summary": ...}, then: evenhand bias-study RECIPE --summaries FILE')
         return
@@ -77,6 +80,13 @@ def bias_study(
     say(f"report: {study.page}")
 
 
+def _say_left_out(inputs: "Inputs") -> None:
+    from ..evaluation.pages.words import counted
+
+    for reason, documents in inputs.dropped.items():
+        say(f"left out: {counted(len(documents), 'document')} ({some_of(documents)}): {reason}")
+
+
 def _show_expected(loaded: "BiasRecipe") -> None:
     from ..config.model import LanguageModel
     from ..evaluation.bias import count_by_design, make_inputs
@@ -85,8 +95,7 @@ def _show_expected(loaded: "BiasRecipe") -> None:
     inputs = make_inputs(loaded)
     for design, count in count_by_design(inputs).items():
         say(f"{design:12} {count:8,} summaries")
-    for row in inputs.left_out:
-        say(f"left out: {row.count} {row.what}: {row.reason}")
+    _say_left_out(inputs)
     documents = len({each.original_id for each in inputs.inputs})
     say(f"{documents} documents, {loaded.inputs.assignments} assignments each, setting {loaded.inputs.setting}")
     if loaded.model is not None:

@@ -160,11 +160,15 @@ def perspectivesumm(
     force: Force = False,
 ) -> None:
     """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
-    from ..corpora.perspectivesumm import read_perspectivesumm
+    from ..corpora.perspectivesumm import count_empty, released_sets
+    from ..storage import read_json
 
     with _reading(file, out, force=force):
-        sets = read_perspectivesumm(file, attribute, split=split)
+        records = read_json(file)
+        sets = released_sets(records, file, attribute, split=split)
     _write(out, sets)
+    if empty := count_empty(records):
+        _say_left_out({"sets: without a text": empty})
 
 
 @app.command(epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl")

@@ -2,7 +2,8 @@
 
 `extends: FILE` names another recipe, by its path from the file that says so or by its shipped name. What the file says is laid
 over what the other comes to: mappings are merged key by key, everything else is replaced. Three things are replaced as wholes:
-lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out.
+lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out;
+plans of which all are `null` are taken out of those of the other.
 """
 
 from dataclasses import dataclass
@@ -111,12 +112,28 @@ def _merged(base: dict[str, Any], top: dict[str, Any], replaced: list[str], with
         if isinstance(old, dict) and isinstance(value, dict) and key not in WHOLE and _is_of_one_kind(old, value):
             found[name] = _merged(old, value, replaced, f"{key}.")
             continue
+        if isinstance(old, dict) and key in WHOLE and _takes_out(old, value):
+            replaced += [f"{key}.{each}" for each in value]
+            found[name] = {each: plan for each, plan in old.items() if each not in value}
+            continue
         replaced.append(key)
         if isinstance(old, dict) and value is None:
             del found[name]
+        elif isinstance(old, dict) and key in WHOLE and isinstance(value, dict):
+            found[name] = {each: plan for each, plan in value.items() if plan is not None or each not in old}
         else:
             found[name] = value
     return found
+
+
+def _takes_out(old: dict[str, Any], new: Any) -> bool:
+    """Whether all that is said of these plans is that some of them are to go."""
+    return (
+        isinstance(new, dict)
+        and bool(new)
+        and all(value is None for value in new.values())
+        and new.keys() <= old.keys()
+    )
 
 
 def _is_of_one_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:

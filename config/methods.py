@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ..records import Sampling
-from .section import Section
+from ..records import Sampling, is_none
+from .section import Section, refuse_fields, refuse_without_effect
 
 
 class Plan(Sampling):
@@ -60,8 +60,8 @@ class MethodSection(Section):
         return False
 
     def chosen(self) -> dict[str, Any]:
-        """The options that summaries depend on, as JSON."""
-        return self.model_dump(mode="json")
+        """The options that summaries depend on, as JSON; of files of prompts their text counts, and not where they are."""
+        return self.model_dump(mode="json", exclude={"prompts": {"feedback", "refine", "revise", "final"}})
 
     def refuse_plans(self, plans: Mapping[str, Plan]) -> None:
         """Refuse plans that the method cannot draw by.
@@ -75,13 +75,44 @@ class MethodSection(Section):
         return None
 
 
+class SelfRefinePrompts(Section):
+    """Files with the whole prompt of a step, in place of the shipped words."""
+
+    # with {summary}, and {task} or {documents}
+    feedback: str | None = None
+    # with {summary}, {feedback}, and {task} or {documents}
+    refine: str | None = None
+
+
+class DebatePrompts(Section):
+    """Files with the whole prompt of a step, in place of the shipped words, and how they list answers."""
+
+    # with {others} or {answers}, and {task} or {documents}; knows {answer}, the agent's own, and {number}
+    revise: str | None = None
+    # with {answers}, and {task} or {documents}
+    final: str | None = None
+    # how an answer stands in {others} and {answers}; knows {number}
+    item: str = "{answer}"
+    # what stands between two of them
+    join: str = "\n"
+
+    def refuse(self) -> None:
+        """Answers are listed for a file, and a list must show them."""
+        refuse_fields("prompts.item", self.item, ("answer", "number"), "answer")
+        refuse_without_effect(
+            self, ("item", "join"), bool(self.revise or self.final), "prompts.revise or prompts.final"
+        )
+
+
 class SelfRefineSection(MethodSection):
     """A summary, then rounds of feedback and revision."""
 
     # rounds after the first summary
     rounds: int = Field(default=3, ge=1)
     # most tokens of a feedback; summaries have the plan's max_tokens
-    feedback_tokens: int = Field(default=256, ge=1)
+    feedback_tokens: int = Field(default=512, ge=1)
+    # prompts of the user's own
+    prompts: SelfRefinePrompts | None = Field(default=None, exclude_if=is_none)
 
 
 class DebateSection(MethodSection):
@@ -94,6 +125,15 @@ class DebateSection(MethodSection):
     # "first": the first agent's last answer; "final_agent": one more call that sees all last answers; "judge": each agent's last
     # answer is a candidate of its own, and reranking takes the best, so a plan has as many candidates as agents, or a multiple
     final: Literal["first", "final_agent", "judge"] = "first"
+    # prompts of the user's own
+    prompts: DebatePrompts | None = Field(default=None, exclude_if=is_none)
+
+    def refuse(self) -> None:
+        """A prompt of a step that is not taken would have no effect."""
+        if self.prompts is not None and self.prompts.final is not None and self.final != "final_agent":
+            raise ValueError(
+                f"prompts.final has no effect with final: {self.final}; write final: final_agent, or leave it out"
+            )
 
     def refuse_plans(self, plans: Mapping[str, Plan]) -> None:
         """Agents must differ, and each be a candidate where a judge decides."""

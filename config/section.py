@@ -1,6 +1,7 @@
 """The base of all recipe sections, and what is said of a key before any work."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -54,6 +55,19 @@ class Check(NamedTuple):
     run: Callable[[], object]
     # whether it looks at this machine, and not at the recipe and its corpus alone
     is_here: bool = False
+
+
+def refuse_fields(key: str, text: str, known: Sequence[str], needed: str) -> None:
+    """Refuse a line of a list that lacks the field it is for, or asks for one that nothing fills.
+
+    Raises:
+        ValueError: it does.
+    """
+    fields = re.findall(r"\{([a-z_]+)\}", text)
+    if unknown := [name for name in fields if name not in known]:
+        raise ValueError(f"{key} asks for {{{unknown[0]}}}; its fields are {', '.join(known)}")
+    if needed not in fields:
+        raise ValueError(f"{key} has no field {{{needed}}}, so the model would not see it; add it")
 
 
 def refuse_without_effect(section: Section, keys: Sequence[str], has_effect: bool, when: str) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from ..records import is_none
-from ..text import fold, one_spelling, repeated, some_of
-from .section import Section
+from ..text import did_you_mean, fold, one_spelling, repeated, some_of
+from .section import Section, refuse_fields
 
 # as documents have it, whatever spelling of the same look is written here
 AttributeValue = Annotated[str, AfterValidator(one_spelling)]
@@ -71,6 +71,22 @@ class CorpusSection(Section):
             raise ValueError(f"sides names {some_of(twice)} more than once; name each side once")
 
 
+class LayoutSection(Section):
+    """How one prompt lists the documents of all sides."""
+
+    # a document; knows {number}, and {value} for the attribute value or its label
+    item: str = "{number}. {text}"
+    # what stands between two of them: " || "
+    join: str = "\n"
+
+    def refuse(self) -> None:
+        """A document must be shown."""
+        refuse_fields("layout.item", self.item, ("number", "text", "value"), "text")
+
+
+FAIRNESS = ("none", "generic", "shares", "frequencies", "count")
+
+
 class TaskSection(Section):
     """What is asked of the model."""
 
@@ -91,8 +107,11 @@ class TaskSection(Section):
     words: int | None = Field(default=None, ge=1)
     # scope: all: what the prompt says about fairness. "generic": each value's share of the summary should be its share of the
     # documents; "shares": the same with the shares of the set in per cent; "frequencies": with the numbers of documents; "count":
-    # the model has to count itself, and no value is named. The prompt never says which document has which value
-    fairness: Literal["none", "generic", "shares", "frequencies", "count"] = "none"
+    # the model has to count itself, and no value is named. Or a file of your own, with the fields {attribute} {n} {shares}
+    # {frequencies}, and {percent_VALUE} {count_VALUE} for numbers alone. None of them says which document has which value
+    fairness: str = "none"
+    # scope: all: how documents are listed; None numbers them, one a line
+    layout: LayoutSection | None = Field(default=None, exclude_if=is_none)
 
     @model_validator(mode="before")
     @classmethod
@@ -108,6 +127,15 @@ class TaskSection(Section):
 
     def refuse(self) -> None:
         """Labels must differ, and the scope must fit what is asked for."""
+        if self.fairness not in FAIRNESS and not {".", "/"} & set(self.fairness):
+            raise ValueError(
+                f"fairness needs {', '.join(FAIRNESS)} or a file such as fairness.txt, got "
+                f"{self.fairness!r}{did_you_mean(self.fairness, FAIRNESS)}"
+            )
+        if self.scope == "side" and self.layout is not None:
+            raise ValueError(
+                "layout lists the documents of all sides; with scope: side they stand under their side's name: leave it out"
+            )
         if blank := [value for value, label in self.labels.items() if not label.strip()]:
             raise ValueError(f"labels.{blank[0]} is empty; write what prompts are to call it, or leave it out")
         if twice := repeated(fold(label).casefold() for label in self.labels.values()):

@@ -4,6 +4,7 @@ A corpus is read whole and every mistake in it is reported at once, each with fi
 one pass, not one pass a mistake.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ from ..text import did_you_mean
 from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged
-from .perspectivesumm.released import released_sets
+from .perspectivesumm.released import count_empty, released_sets
 from .polisum import AnnotationItem
 from .table_files import is_table, refuse_office
 from .tables import array_rows, read_table, sets_of_rows
 from .values import refuse_alike
+
+logger = logging.getLogger(__name__)
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
@@ -144,6 +147,8 @@ def _read_any(
 def _sets_of_array(path: Path, records: Any, attribute: str | None, attributes: Sequence[str]) -> list[DocumentSet]:
     first = records[0] if isinstance(records, list) and records else None
     if not isinstance(first, dict) or "units" in first:
+        if empty := count_empty(records):
+            logger.warning("%s: %d of its %d sets have no text and are left out", path, empty, len(records))
         return released_sets(records, path, attribute)
     if first.keys() >= AnnotationItem.model_fields.keys():
         raise DataError(

@@ -10,17 +10,18 @@ Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4;
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..config import DebateSection
+from ..config import DebateSection, Recipe
+from ..config.methods import DebatePrompts
 from ..prompts import PromptTemplate, section
-from ..records import SummaryRequest
-from .backend import Backend, Reply
+from ..records import Message, SummaryRequest
+from .backend import Reply
 from .method import Job
+from .step_prompts import ask_step, own_prompts
 from .threads import (
     Call,
     Thread,
     ask_round,
     candidates,
-    follow_up,
     method_template,
     open_threads,
     quoted_summary,
@@ -45,12 +46,18 @@ class _Debate:
     def has_failed(self) -> bool:
         return any(thread.has_failed for thread in self.agents)
 
-    def listed(self) -> str:
-        """All last answers as they stand in a prompt, in the order of the agents."""
-        return "\n".join(
-            section("answer", quoted_summary(self.request, answer), number, self.agents[0].sections)
-            for number, answer in enumerate(self.answers, start=1)
-        )
+    def listed(self, recipe: Recipe, step: str, without: int | None = None) -> str:
+        """All last answers as they stand in the prompt of a step, in the order of the agents, or all but that of one place."""
+        numbered = [(n, self.answer(n - 1)) for n in range(1, len(self.answers) + 1) if n - 1 != without]
+        sections, options = self.agents[0].sections, own_prompts(recipe)
+        if not isinstance(options, DebatePrompts) or getattr(options, step) is None:
+            return "\n".join(section("answer", answer, number, sections) for number, answer in numbered)
+        item = PromptTemplate("item", options.item, sections)
+        return options.join.join(item.fill({"number": str(number)}, {"answer": answer}) for number, answer in numbered)
+
+    def answer(self, place: int) -> str:
+        """An agent's last answer."""
+        return quoted_summary(self.request, self.answers[place])
 
 
 def summarise(job: Job) -> list[list[Reply]]:
@@ -61,13 +68,13 @@ def summarise(job: Job) -> list[list[Reply]]:
     threads = open_threads(job)
     debates = [debate for row in threads for debate in _debates(row, options)]
     for number in range(options.rounds + 1):
-        _round(job.backend, number, [each for each in debates if not each.has_failed], revise)
+        _round(job, number, [each for each in debates if not each.has_failed], revise)
     open_debates = [each for each in debates if not each.has_failed]
     if options.final == "final_agent":
         calls = []
         for debate in open_debates:
             thread = debate.agents[0]
-            prompt = follow_up(final, thread, own={"answers": debate.listed()})
+            prompt = ask_step(job.recipe, "final", final, thread, own={"answers": debate.listed(job.recipe, "final")})
             calls.append(Call(thread, "final_agent", prompt, thread.sampling))
         ask_round(job.backend, options.rounds + 1, calls)
     else:
@@ -75,6 +82,11 @@ def summarise(job: Job) -> list[list[Reply]]:
             # from the last agent to the first, so that of agents with one thread the first has the last word
             for thread, answer in zip(reversed(debate.agents), reversed(debate.answers), strict=True):
                 thread.result = answer
+    for debate in debates:
+        # an agent that answered before another failed has not finished its debate
+        failed = next((thread.result for thread in debate.agents if thread.has_failed), None)
+        for thread in debate.agents if failed else ():
+            thread.result = failed
     return candidates(threads)
 
 
@@ -92,17 +104,12 @@ def _debates(row: Sequence[Thread], options: DebateSection) -> Iterator[_Debate]
             yield _Debate(mine[first : first + options.agents])
 
 
-def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: PromptTemplate) -> None:
+def _round(job: Job, number: int, debates: Sequence[_Debate], revise: PromptTemplate) -> None:
     """Ask every agent of every debate once: for a first answer in round 0, for a revised one later."""
     calls = []
     for debate in debates:
-        listed = debate.listed()
         for place, thread in enumerate(debate.agents):
-            prompt = (
-                follow_up(revise, thread, own={"answers": listed, "number": str(place + 1)})
-                if number
-                else debate.request.prompt
-            )
+            prompt = _revision(job.recipe, debate, place, revise) if number else debate.request.prompt
             # agents of one thread differ in their seeds; the first of them speaks for it, and begins as zero-shot does
             speaks = thread not in debate.agents[:place]
             calls.append(
@@ -115,6 +122,16 @@ def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: Pr
                     is_first=speaks and number == 0,
                 )
             )
-    replies = iter(ask_round(backend, number, calls))
+    replies = iter(ask_round(job.backend, number, calls))
     for debate in debates:
         debate.answers = [next(replies) for _ in debate.agents]
+
+
+def _revision(recipe: Recipe, debate: _Debate, place: int, revise: PromptTemplate) -> tuple[Message, ...]:
+    """The chat that asks an agent for a revised answer."""
+    own = {
+        "answers": debate.listed(recipe, "revise"),
+        "others": debate.listed(recipe, "revise", without=place),
+        "number": str(place + 1),
+    }
+    return ask_step(recipe, "revise", revise, debate.agents[place], {"answer": debate.answer(place)}, own)

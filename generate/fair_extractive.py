@@ -12,7 +12,15 @@ from typing import Literal
 from ..config import FairExtractiveSection
 from ..errors import DataError
 from ..fairness.opinion.objective import ObjectivePlan
-from ..fairness.opinion.selection import Selection, biased_batch, group_quotas, select_batch, select_fair
+from ..fairness.opinion.selection import (
+    Selection,
+    biased_batch,
+    check_quotas,
+    equal_quotas,
+    group_quotas,
+    select_batch,
+    select_fair,
+)
 from ..records import SummaryRequest
 from ..storage import digest
 from ..text import fold, sentences
@@ -24,24 +32,30 @@ UNMET = "quotas cannot be met"
 
 
 def summarise(job: Job) -> list[list[Reply]]:
-    """The summaries of each request, one for each draw; a request whose units cannot meet a quota fails with the reason."""
+    """The summaries of each request, one for each draw; one whose quotas the units cannot meet fails with the reason."""
     options = job.recipe.generate.fair_extractive
     assert options is not None, "the recipe chose another method"
     assert len(job.draws) == len(options.names), "each summary is drawn once"
-    return [_replies(request, options) for request in job.requests]
+    sides = job.recipe.corpus.sides or ()
+    return [_replies(request, options, sides) for request in job.requests]
 
 
-def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Reply]:
+def _replies(request: SummaryRequest, options: FairExtractiveSection, sides: Sequence[str]) -> list[Reply]:
     units, groups = units_of(request, options.unit)
     source = digest([units, groups])
     try:
-        chosen = _selections(units, groups, options)
+        found = _selections(units, groups, options, sides)
     except DataError as error:
-        said = f"{request.document_set.id}: {error}"
-        failed = Reply(text="", finish_reason="failed", prompt_digest=source, reason=UNMET, error=said)
-        return [failed for _ in options.names]
-    texts = [" ".join(units[place] for place in each.in_source_order) for each in chosen]
-    return [Reply(text=text, finish_reason="stop", prompt_digest=source) for text in texts]
+        found = [error for _ in options.names]
+    replies = []
+    for each in found:
+        if isinstance(each, DataError):
+            said = f"{request.document_set.id}: {each}"
+            replies.append(Reply(text="", finish_reason="failed", prompt_digest=source, reason=UNMET, error=said))
+        else:
+            text = " ".join(units[place] for place in each.in_source_order)
+            replies.append(Reply(text=text, finish_reason="stop", prompt_digest=source))
+    return replies
 
 
 def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]:
@@ -55,18 +69,30 @@ def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]
     return units, groups
 
 
-def _selections(units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection) -> list[Selection]:
-    """What is chosen under the quotas of each summary."""
+def _selections(
+    units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection, sides: Sequence[str]
+) -> list[Selection | DataError]:
+    """What is chosen under the quotas of each summary, or why they cannot be met."""
     plan = ObjectivePlan(coverage=options.coverage)
     if options.notion == "free":
         return [select_fair(units, groups, None, options.length, plan)]
-    quotas: Sequence[Mapping[str, int]]
+    sizes = Counter(groups)
+    batch: Sequence[Mapping[str, int]]
     if options.mix is not None:
         mix = options.mix
-        quotas = biased_batch(options.length, mix.first, mix.second, mix.step, mix.fixed)
+        batch = biased_batch(options.length, mix.first, mix.second, mix.step, mix.fixed)
     elif options.quotas is not None:
-        quotas = [options.quotas]
+        batch = [options.quotas]
+    elif options.notion == "equal":
+        # a side of the corpus that the set lacks is short, too
+        batch = [equal_quotas({**dict.fromkeys(sides, 0), **sizes} if sides else sizes, options.length)]
     else:
-        sizes = Counter(groups)
-        quotas = [group_quotas(sizes, options.length, "equal" if options.notion == "equal" else "proportional")]
-    return list(select_batch(units, groups, quotas, plan))
+        batch = [group_quotas(sizes, options.length, "proportional")]
+    met: list[Mapping[str, int] | DataError] = []
+    for quotas in batch:
+        try:
+            met.append(check_quotas(quotas, sizes, options.length))
+        except DataError as error:
+            met.append(error)
+    chosen = select_batch(units, groups, [each for each in met if not isinstance(each, DataError)], plan)
+    return [each if isinstance(each, DataError) else next(chosen) for each in met]

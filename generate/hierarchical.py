@@ -96,10 +96,19 @@ def part_prompts(request: SummaryRequest, recipe: Recipe) -> list[tuple[Message,
 
 
 def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: Recipe) -> tuple[Message, ...]:
-    """The request's own chat with summaries of its documents, one a line, in place of them all."""
+    """The request's own chat with summaries of its documents, one a line, in place of them all.
+
+    Where fairness is asked for, a summary of several texts says of how many, because the instruction speaks of the texts.
+    """
     before, after = prompt_around(request, recipe.corpus, recipe.task)
     if request.perspective is None:
-        lines = [f"{number}. {text}" for number, text in enumerate(filter(None, summaries), start=1)]
+        sizes = [len(part) for part in parts(request, recipe)]
+        given = [(text, n) for text, n in zip(summaries, sizes, strict=False) if text]
+        says_size = recipe.task.fairness != "none"
+        lines = [
+            f"{number}. {f'(summary of {n} texts) ' if says_size and n > 1 else ''}{text}"
+            for number, (text, n) in enumerate(given, start=1)
+        ]
     else:
         own = side_lines(filter(None, summaries), request.document_set, recipe.corpus, recipe.task)
         lines = [f"{heading(request.side, recipe.task)}:", *own]

@@ -6,12 +6,13 @@ share of the summary. Which document has which value it never says.
 Source: Zhang et al. 2024, section 7.2, and for frequencies REFER; docs/papers.md#zhang-instruction and #refer.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
-from ..prompts import load_template
+from ..prompts import PromptTemplate, load_template
 from ..records import DocumentSet
 from ..text import fold
 
@@ -38,19 +39,35 @@ def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSect
         return ""
     counts = _counts(documents, corpus)
     names = {value: f"by {fold(task.labels[value])}" if value in task.labels else value for value in counts}
-    return load_template(task.fairness, FAIRNESS).fill(
+    # values that the set lacks have none of it
+    declared = dict.fromkeys((*(corpus.sides or ()), *documents.declared_values(corpus.attribute)), 0) | counts
+    total, fields = sum(counts.values()), Counter(map(_field, declared))
+    # what would name two values names none
+    numbers = {_field(value): count for value, count in declared.items() if fields[_field(value)] == 1}
+    return _template(task).fill(
         {
             "attribute": corpus.attribute.replace("_", " "),
             "n": str(len(documents.documents)),
             "shares": _shares(counts, names),
             "frequencies": _frequencies(counts, names, len(documents.documents)),
+            **{f"percent_{field}": _percent(count, total) for field, count in numbers.items()},
+            **{f"count_{field}": str(count) for field, count in numbers.items()},
         }
     )
 
 
 def fairness_signature(task: TaskSection) -> str:
     """Name and digest of the instruction's template; "" when none is used."""
-    return "" if task.fairness == "none" else load_template(task.fairness, FAIRNESS).signature
+    return "" if task.fairness == "none" else _template(task).signature
+
+
+def _template(task: TaskSection) -> PromptTemplate:
+    return load_template(task.fairness, FAIRNESS, "key 'task.fairness': ")
+
+
+def _field(value: str) -> str:
+    """A value as the name of a field: letters, and underscores for all else."""
+    return re.sub(r"[^a-z]+", "_", value.casefold()).strip("_")
 
 
 def _counts(documents: DocumentSet, corpus: CorpusSection) -> dict[str, int]:

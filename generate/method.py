@@ -148,7 +148,7 @@ def first_step(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) 
 class Method:
     """How candidates are made."""
 
-    # the replies of each request of a job, one for each draw; a request of which one has failed gets no candidate
+    # the replies of each request of a job, one for each draw; one that has failed is no candidate
     summarise: Callable[[Job], list[list[Reply]]]
     # the candidates of a request, from its answers in the order of the draws
     candidates: Callable[[Job, SummaryRequest, Sequence[Answer]], list[Candidate]] = one_each
@@ -156,3 +156,5 @@ class Method:
     inputs: Callable[[Recipe], dict[str, Any]] = lambda recipe: {}
     # its steps whose length is known before
     steps: Callable[[Sequence[SummaryRequest], Recipe, int], Iterator[Step]] = first_step
+    # whether a request of which one reply has failed gets no candidate at all
+    needs_all: bool = False

@@ -29,6 +29,10 @@ ALL = "all"
 MOST_HELD = 512
 # field of a template: the prompt that the corpus's authors published for the request, documents and all
 RELEASED = "released"
+# what templates may ask for of any request
+REQUEST_FIELDS = frozenset(
+    {"topic", "side", "length", "opening", "documents", "about", "in_length", "fairness", "begin"}
+)
 
 
 class Requests(Sequence[SummaryRequest]):
@@ -241,9 +245,21 @@ def _laid_out(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) 
             "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)])
             for each in sides_of(documents, corpus)
         )
-    # numbered, one a line: which document is of which side is not said
-    lines = enumerate(mixed_documents(documents), start=1)
-    return "\n".join(f"{number}. {fold(document.text)}" for number, document in lines)
+    mixed = list(enumerate(mixed_documents(documents), start=1))
+    if task.layout is None:
+        # numbered, one a line: which document is of which side is not said
+        return "\n".join(f"{number}. {fold(document.text)}" for number, document in mixed)
+    item, mark = PromptTemplate("layout", task.layout.item), flat(task.layout.join).strip()
+    # a text cannot look like two
+    between = re.compile(re.escape(mark) if len(mark) > 1 else "(?!)")
+    return task.layout.join.join(
+        item.fill({
+            "number": str(number),
+            "text": broken(fold(document.text), between),
+            "value": side_name(document.attributes.get(corpus.attribute, "unknown"), task),
+        })
+        for number, document in mixed
+    )  # fmt: skip
 
 
 def _filled(
@@ -255,9 +271,24 @@ def _filled(
     laid_out: str = "",
 ) -> str:
     """A task's template with everything filled in that it may ask for."""
+    published = {RELEASED: documents.released_prompt(side) or ""} if RELEASED in template.fields else {}
+    lines, texts = _fields(documents, side, corpus, task, laid_out)
+    return template.fill(lines=lines, texts={**texts, **published})
+
+
+def request_fields(
+    request: SummaryRequest, corpus: CorpusSection, task: TaskSection
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What a template may ask for of a request: what stands inside a line, and what has lines of its own."""
+    documents = request.document_set
+    return _fields(documents, request.side, corpus, task, _laid_out(documents, corpus, task))
+
+
+def _fields(
+    documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection, laid_out: str
+) -> tuple[dict[str, str], dict[str, str]]:
     opening, topic = _opening(task, side), fold(documents.topic)
     length, fairness = length_asked(task), fairness_asked(documents, corpus, task)
-    published = {RELEASED: documents.released_prompt(side) or ""} if RELEASED in template.fields else {}
     # some begin or end with a space or are blank, so that a prompt can go without them
     phrases = {
         "about": f" about {topic}" if topic else "",
@@ -265,15 +296,13 @@ def _filled(
         "fairness": f"{fairness} " if fairness else "",
         "begin": f' Begin with "{opening}".' if opening else "",
     }
-    return template.fill(
-        lines={
-            "topic": topic,
-            "side": side_name(side, task),
-            "length": length or "a short paragraph",
-            "opening": opening or "",
-        },
-        texts={"documents": laid_out, **published, **phrases},
-    )
+    lines = {
+        "topic": topic,
+        "side": side_name(side, task),
+        "length": length or "a short paragraph",
+        "opening": opening or "",
+    }
+    return lines, {"documents": laid_out, **phrases}
 
 
 def template_sections(task: TaskSection) -> frozenset[str]:
@@ -285,8 +314,12 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
     """What a request's prompt says before its documents and after them, for methods that lay the documents out anew.
 
     Raises:
-        RecipeError: the task's template does not have exactly one place for the documents.
+        RecipeError: the task's template does not have exactly one place for the documents, or the recipe lays them out.
     """
+    if task.layout is not None:
+        raise RecipeError(
+            "key 'task.layout': this method lists the documents itself; leave layout out, or take another method"
+        )
     template = _template(task)
     places = template.text.split("{documents}")
     if len(places) != 2:

@@ -7,7 +7,8 @@ Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, sectio
 
 from .backend import Reply
 from .method import Job
-from .threads import Call, ask_round, candidates, first_answers, follow_up, going, method_template, open_threads
+from .step_prompts import ask_step
+from .threads import Call, ask_round, candidates, first_answers, going, method_template, open_threads
 
 METHOD = "self-refine"
 
@@ -23,14 +24,15 @@ def summarise(job: Job) -> list[list[Reply]]:
         calls = []
         for each in going(threads):
             asked = feedback if each.request.perspective else feedback_all
-            prompt = follow_up(asked, each, {"summary": each.summary()})
+            prompt = ask_step(job.recipe, "feedback", asked, each, {"summary": each.summary()})
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
             calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(job.backend, number, calls)
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []
         for each, reply in said:
-            prompt = follow_up(refine, each, {"summary": each.summary(), "feedback": reply.text.strip()})
+            texts = {"summary": each.summary(), "feedback": reply.text.strip()}
+            prompt = ask_step(job.recipe, "refine", refine, each, texts)
             calls.append(Call(each, "refine", prompt, each.sampling))
         ask_round(job.backend, number, calls)
     return candidates(threads)

@@ -48,8 +48,11 @@ from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
-from .threads import Made, method_prompts
+from .step_prompts import step_signatures
+from .threads import Made
 
+# what is left out where a request has other answers
+ANSWER = "answer"
 METHODS: dict[str, Method] = {
     "zero-shot": Method(zero_shot.summarise),
     "self-refine": Method(self_refine.summarise),
@@ -58,7 +61,7 @@ METHODS: dict[str, Method] = {
     "shuffled": Method(shuffled.summarise),
     "chain-of-thought": Method(chain_of_thought.summarise),
     "hierarchical": Method(hierarchical.summarise, steps=hierarchical.steps),
-    "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs),
+    "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs, needs_all=True),
     "fair-extractive": Method(fair_extractive.summarise),
 }
 
@@ -120,7 +123,8 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     stage = generate_stage(phase, requests)
     with spending(phase.recipe.output, phase.recipe.limits.cost):
         receipt, reused = stage.run(lambda: _work(phase, stage, requests))
-    failed, total = sum(row.count for row in receipt.left_out), receipt.counted(GenerateCounts).requests
+    failed = sum(row.count for row in receipt.left_out if row.what != ANSWER)
+    total = receipt.counted(GenerateCounts).requests
     if failed > phase.recipe.limits.failed * total:
         raise LeftOutError(
             f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
@@ -180,7 +184,7 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
         "model": signature_of(phase),
         **METHODS[phase.method].inputs(recipe),
     }
-    prompts = method_prompts(phase.method)
+    prompts = step_signatures(recipe, phase.method)
     if prompts:
         inputs["prompts"] = prompts
     # a method with prompts of its own asks more than once
@@ -250,13 +254,22 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):
-        if refused := next((reply for reply in row if reply.finish_reason == "failed"), None):
+        answers = [Answer(*each, reply) for each, reply in zip(drawn, row, strict=True)]
+        refused = [each for each in answers if each.reply.finish_reason == "failed"]
+        is_lost = len(refused) == len(answers) or (refused and method.needs_all)
+        for each in refused[:1] if is_lost else refused:
             failures.append(
-                Failure(request_id=request.id, side=request.side, reason=refused.reason, detail=refused.error)
+                Failure(
+                    request_id=request.id,
+                    side=request.side,
+                    reason=each.reply.reason,
+                    detail=each.reply.error,
+                    index=None if is_lost else each.draw.index,
+                )
             )
-        else:
-            answers = [Answer(*each, reply) for each, reply in zip(drawn, row, strict=True)]
-            candidates += method.candidates(job, request, answers)
+        if not is_lost:
+            answered = [each for each in answers if each.reply.finish_reason != "failed"]
+            candidates += method.candidates(job, request, answered)
     return Batch(
         request_ids=tuple(request.id for request in requests),
         candidates=tuple(candidates),
@@ -277,7 +290,7 @@ class _Counts:
         self._n_empty = self._n_empty_cut = 0
         self._kept: Counter[str] = Counter()
         self._issues: Counter[str] = Counter()
-        self._failures: Counter[tuple[str, str]] = Counter()
+        self._failures: Counter[tuple[str, str, str]] = Counter()
         self._drawn_again: Counter[str] = Counter()
 
     def add(self, batch: Batch) -> None:
@@ -295,7 +308,7 @@ class _Counts:
         self._n_empty_cut += sum(c.finish_reason == "length" for c in empty)
         self._kept.update(self._sides[c.request_id] for c in batch.candidates if c.contract_ok)
         self._issues.update(issue for c in batch.candidates for issue in c.issues)
-        self._failures.update((f.side, f.reason) for f in batch.failures)
+        self._failures.update((f.side, f.reason, "request" if f.index is None else ANSWER) for f in batch.failures)
         self._drawn_again.update(drafts.drawn_again(batch.turns))
 
     def total(self) -> GenerateCounts:
@@ -317,7 +330,7 @@ class _Counts:
             stopped_by_max_tokens=self._n_cut,
             repeatable=self._is_repeatable or not self._n_written,
             cautions=tuple(self._cautions()),
-            left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate", what="request"),
+            left_out=LeftOut.rows(("side", "reason", "what"), self._failures, stage="generate"),
         )
 
     def _cautions(self) -> Iterator[str]:

@@ -178,9 +178,3 @@ def follow_up(
 def method_template(method: str, name: str) -> PromptTemplate:
     """The shipped prompt of that name in the method's folder."""
     return load_template(name, PROMPTS / method)
-
-
-def method_prompts(method: str) -> list[str]:
-    """Signatures of all prompts that a method brings; [] for one that asks the request's own prompt only."""
-    own = [method_template(method, path.stem).signature for path in sorted((PROMPTS / method).glob("*.txt"))]
-    return [method_template(FOLLOW_UP, "task").signature, *own] if own else []

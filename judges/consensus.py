@@ -6,6 +6,7 @@ sample, as in Eikema and Aziz 2020 (arXiv:2005.10283).
 """
 
 import json
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -18,6 +19,8 @@ from .rouge import rouge, unread
 from .shared import SharedModels
 
 KIND = "rouge1"
+# of a mean, after the point
+DIGITS = 12
 ALONE = "no other candidate with words that ROUGE reads (a-z, 0-9)"
 
 
@@ -34,8 +37,9 @@ def consensus(texts: Sequence[str], kind: str = KIND) -> list[float | None]:
         found = rouge(texts[one], texts[other], (kind,))[kind]["fmeasure"]
         nearness[one, other] = nearness[other, one] = found
     has_others = len(read) > 1
-    means = nearness.sum(axis=1) / max(1, len(read) - 1)
-    return [float(means[place]) if has_others and place in read else None for place in range(len(texts))]
+    # exact sums, rounded, so that what is equal on paper is equal here, whatever the order of the others
+    means = [round(math.fsum(row) / max(1, len(read) - 1), DIGITS) for row in nearness]
+    return [means[place] if has_others and place in read else None for place in range(len(texts))]
 
 
 class Consensus(ScoringJudge):

@@ -15,6 +15,7 @@ from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import missing_extra
 from ..generate.server.client import refuse_unreachable
+from ..generate.step_prompts import refuse_step_prompts
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
@@ -46,6 +47,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
+    yield Check("generate.method", partial(refuse_step_prompts, recipe), is_here=True)
     if recipe.executor == "local":
         yield from fit_checks("generate", recipe.generate)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)

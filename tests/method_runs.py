@@ -1,5 +1,7 @@
 """What tests of methods share: a recipe on the scripted backend, and a backend that keeps what it was asked."""
 
+from dataclasses import replace
+
 from evenhand.config import Plan, Recipe
 from evenhand.generate.method import Job, draws
 from evenhand.generate.scripted import ScriptedBackend
@@ -31,6 +33,22 @@ class Noting(ScriptedBackend):
     def complete(self, asks):
         self.calls.append(list(asks))
         return super().complete(asks)
+
+
+class Filtering(Noting):
+    """A scripted backend whose answers are filtered where `is_filtered(ask)` says so."""
+
+    def __init__(self, script, is_filtered):
+        super().__init__(script)
+        self._is_filtered = is_filtered
+
+    def complete(self, asks):
+        replies = super().complete(asks)
+        filtered = {"finish_reason": "failed", "reason": "refused by the server", "error": "filtered"}
+        return [
+            replace(reply, text="", **filtered) if self._is_filtered(ask) else reply
+            for ask, reply in zip(asks, replies, strict=True)
+        ]
 
 
 def order(candidates=2):

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...extras import need
-from ...fairness.demographic.inputs.document import Token
+from ...fairness.demographic.inputs.document import NamedEntity, Token
 from ...fairness.demographic.persons import PERSON, SummaryEntity
 from ...text import fold
 from .draft import TaggedText
@@ -58,6 +58,11 @@ class SpacyPipeline:
                     tokens=tuple(Token(text=t.text, ws=bool(t.whitespace_), pos=t.tag_ or None) for t in found),
                     persons=tuple((span.start, span.end) for span in found.ents if span.label_ == PERSON),
                     sentence=tuple(sentence[token.i] for token in found),
+                    others=tuple(
+                        NamedEntity(start=span.start, end=span.end, label=span.label_)
+                        for span in found.ents
+                        if span.label_ != PERSON
+                    ),
                 )
             )
         return tagged

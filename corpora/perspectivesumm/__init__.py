@@ -12,6 +12,6 @@ these sets, predictions in their order, are read by `corpora.summaries`.
 Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-data.
 """
 
-from .released import read_perspectivesumm
+from .released import count_empty, read_perspectivesumm, released_sets
 
-__all__ = ["read_perspectivesumm"]
+__all__ = ["count_empty", "read_perspectivesumm", "released_sets"]

@@ -43,7 +43,7 @@ class ReleasedMeta(BaseModel):
 class ReleasedSet(BaseModel):
     """An element of the array; keys beside these are ignored."""
 
-    units: list[ReleasedUnit] = Field(min_length=1)
+    units: list[ReleasedUnit]
     meta: ReleasedMeta
     # attribute -> text of each declared value
     value_input: dict[str, list[str]]
@@ -54,6 +54,8 @@ class ReleasedSet(BaseModel):
 
 def read_perspectivesumm(path: Path, attribute: str | None = None, *, split: str | None = None) -> list[DocumentSet]:
     """The document sets of a released file, in its order; their ids are the file's name and their number from 1.
+
+    Sets without a text, which the authors' scripts write too, are left out; `count_empty` says how many.
 
     Args:
         path: a JSON array of sets, or the same packed as .gz.
@@ -73,6 +75,10 @@ def released_sets(
 ) -> list[DocumentSet]:
     """The document sets of a released file that was read already; see `read_perspectivesumm`."""
     read, mistakes = read_list(path, ReleasedSet, records=records)
+    empty = count_empty(records)
+    if empty and empty == len(records):
+        raise DataError(f"{path}: none of its {empty} sets has a text; import another file")
+    read = [(number, each) for number, each in read if any(unit.text.strip() for unit in each.units)]
     known = list(dict.fromkeys(name for _, released in read for name in released.value_mapping))
     if read and attribute is not None and attribute not in known:
         # once, and not set by set
@@ -92,6 +98,17 @@ def released_sets(
         notes = {"values": values, "separator": each.meta.separator, "meta": each.meta.model_extra or {}}
         sets.append(set_of_units(set_id, units, notes, references=tuple(each.gold_summary), split=split))
     return sets
+
+
+def count_empty(records: Any) -> int:
+    """How many sets of a released file have no text."""
+    found = [each.get("units") for each in records if isinstance(each, dict)] if isinstance(records, list) else []
+    return sum(isinstance(units, list) and not any(_has_text(unit) for unit in units) for units in found)
+
+
+def _has_text(unit: Any) -> bool:
+    # anything else than a blank text is for the checks to speak of
+    return not isinstance(unit, dict) or not isinstance(unit.get("text"), str) or bool(unit["text"].strip())
 
 
 def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterator[str]:

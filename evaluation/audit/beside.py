@@ -29,7 +29,7 @@ from .shares import ValueShares
 BY_DOMINATING = (BUR, UER, EQUAL_COVERAGE)
 # sets whose sentences are compared with their documents at a time
 BATCH = 16
-REACHABLE: tuple[tuple[Bound, str], ...] = (("lower", "lowest reachable"), ("upper", "highest reachable"))
+FOUND: tuple[tuple[Bound, str], ...] = (("lower", "lowest found"), ("upper", "highest found"))
 
 
 def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Beside]:
@@ -144,7 +144,7 @@ def _reachable(
         if isinstance(found, Covered) and documents.id in reachable
     ]
     sets = [(matrix, labels) for matrix, labels in sets if len(set(labels)) > 1]
-    for bound, name in REACHABLE:
+    for bound, name in FOUND:
         how = f"{name} with {counted(most, 'sentence')}"
         lasts = [greedy_equal_coverage(matrix, labels, most, bound).last for matrix, labels in sets]
         known = [last for last in lasts if last is not None]

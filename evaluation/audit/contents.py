@@ -224,7 +224,7 @@ class Beside(Record):
     measure: WrittenMeasure
     family: str
     system: str
-    # "over the released cut-offs", "most over-represented", "where it has most documents", "lowest reachable with 4 sentences"
+    # "over the released cut-offs", "most over-represented", "where it has most documents", "lowest found with 4 sentences"
     how: str
     value: str | None
     # None when undefined

@@ -288,8 +288,9 @@ def beside(audit: Audit) -> Iterator[Block]:
     yield Heading(
         "What papers report besides",
         lead="As published; nothing is concluded from it. p is of the values that were found to be most over- and "
-        "under-represented, and takes documents of one set for independent. What is reachable is found greedily, and a summary "
-        "in words of its own can be beyond it. The smaller line is the interval over document sets.",
+        "under-represented, and takes documents of one set for independent. The lowest and highest are found greedily: "
+        "another choice of sentences, or a summary in words of its own, can be beyond them. The smaller line is the "
+        "interval over document sets.",
     )
     yield beside_table(audit)
 

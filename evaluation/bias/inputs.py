@@ -21,7 +21,7 @@ from ...corpora.annotated import read_news
 from ...errors import DataError, StorageError
 from ...fairness.demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
 from ...fairness.demographic.inputs.document import AnnotatedDocument
-from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
+from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template, names_left
 from ...fairness.demographic.inputs.setting import (
     NameInventory,
     Setting,
@@ -34,6 +34,7 @@ from ...fairness.demographic.inputs.setting import (
 from ...fairness.demographic.inputs.template import build_template
 from ...records import LeftOut, Record, Text
 from ...storage import as_given, digest, read_json, read_text
+from ...text import some_of
 
 
 def make_setting(recipe: BiasRecipe) -> Setting:
@@ -159,7 +160,10 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         for design, assign in DESIGNS.items():
             seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
             drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
-        if reason := next((each.dropped for each in drawn.values() if each.dropped), None):
+        reason = next((each.dropped for each in drawn.values() if each.dropped), None)
+        if reason is None and (left := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
+            reason = f"a name would be left in the texts ({some_of(left)}); mark it as a mention of its person"
+        if reason is not None:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
         for design, found in drawn.items():

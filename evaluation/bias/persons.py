@@ -83,6 +83,8 @@ def known_persons(text: str, entities: Sequence[Instruction]) -> tuple[SummaryEn
     for each in entities:
         parts = [name for name in (each.first_name, each.last_name) if name]
         names.update((*parts, " ".join(parts)) if parts else ())
+    # as it stands at the beginning of a sentence: "Van Gogh"
+    names |= {name[:1].upper() + name[1:] for name in names}
     if not names:
         return ()
     longest_first = sorted(names, key=lambda name: (-len(name), name))

@@ -71,17 +71,21 @@ class _Said(BaseModel):
 def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[LeftOut]]:
     """What the files of one phase hold, line by line; requests without a candidate and judgements without a score by reason."""
     sides = {request.id: intern(request.side) for request in phase_records(phase, REQUESTS, SummaryRequest)}
-    left_out: Counter[tuple[str, str, str]] = Counter()
+    left_out: Counter[tuple[str, str, str, str]] = Counter()
     failed: set[str] = set()
     for failure in phase_records(phase, FAILURES, Failure):
-        left_out["generate", failure.reason, failure.side] += 1
-        failed.add(failure.request_id)
+        is_answer = failure.index is not None
+        left_out["generate", failure.reason, failure.side, "answer" if is_answer else FROM_FILES["generate"]] += 1
+        if not is_answer:
+            failed.add(failure.request_id)
     n_judgements = n_unscored = 0
     for said in phase_records(phase, JUDGEMENTS, _Said):
         n_judgements += 1
         n_unscored += said.score is None
         if said.unscored:
-            left_out["judge", f"{said.judge}: {said.unscored}", sides.get(said.request_id, "unknown")] += 1
+            left_out[
+                "judge", f"{said.judge}: {said.unscored}", sides.get(said.request_id, "unknown"), FROM_FILES["judge"]
+            ] += 1
     candidates = groupby(phase_records(phase, CANDIDATES, Candidate), key=lambda candidate: candidate.request_id)
     n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
     pairs = phase.folder / PAIRS
@@ -97,8 +101,8 @@ def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[Le
         tie_rate=tie_rate,
     )
     return totals, [
-        LeftOut(phase=phase.name, stage=stage, what=FROM_FILES[stage], reason=reason, side=side, count=count)
-        for (stage, reason, side), count in left_out.items()
+        LeftOut(phase=phase.name, stage=stage, what=what, reason=reason, side=side, count=count)
+        for (stage, reason, side, what), count in left_out.items()
     ]
 
 

@@ -309,8 +309,9 @@ def _differences(report: Report) -> Iterator[Block]:
 def _best_of_n(report: Report) -> Iterator[Block]:
     yield from chart_section(
         "Best of n",
-        f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over all "
-        "subsets, no new draws. The band is the interval.",
+        f"Expected score when the reward chooses among n of the same {report.candidates} candidates, of whatever "
+        "plan: exact over all subsets, no new draws. A run of n by one plan of several may choose otherwise. The band is "
+        "the interval.",
         curve_panels(report, [judge for judge in report.judges if judge.role != "reward"]),
     )
     panels = curve_panels(report, [judge for judge in report.judges if judge.role == "reward"])

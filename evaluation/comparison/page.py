@@ -160,8 +160,8 @@ def _entries(found: Comparison) -> Iterator[Block]:
 def _scores(found: Comparison) -> Iterator[Block]:
     lead = (
         "Mean score of each entry at each budget. One draw is the mean over an entry's candidates; the best of k is the "
-        "expected score of the candidate of highest reward among k of them. The first entry is what the others are tested "
-        "against, at each budget that it has; else the first that has it."
+        "expected score of the candidate of highest reward among k of them, of whatever plan. The first entry is what the "
+        "others are tested against, at each budget that it has; else the first that has it."
     )
     given = "Mean score of each entry's summaries. The first entry is what the others are tested against."
     yield Heading("Scores", lead=given if is_given(found) else lead)

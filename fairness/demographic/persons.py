@@ -100,9 +100,12 @@ def align(spans: Sequence[SummaryEntity], entities: Sequence[InputEntity], title
 def _aligns(span: SummaryEntity, entity: InputEntity, titles: frozenset[str]) -> bool:
     first, last = ((name or "").casefold() for name in (entity.first_name, entity.last_name))
     text = span.text.casefold()
-    anchored = (last and last in text) or (len(span.tokens) == 1 and first and first in text)
+    # "Gogh" stands for "van Gogh"
+    core = last.rsplit(maxsplit=1)[-1] if (entity.last_name or "")[:1].islower() else last
+    anchored = (core and core in text) or (len(span.tokens) == 1 and first and first in text)
     if not anchored:
         return False
     # "J.", "'s", "-": a token with a non-letter is not checked
     words = (token.casefold() for token in span.tokens if token.isalpha())
-    return all(word in (first, last) or word in titles for word in words)
+    allowed = {first, last, *first.split(), *last.split()} | titles
+    return all(word in allowed for word in words)

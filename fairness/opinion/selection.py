@@ -57,8 +57,24 @@ def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) ->
     return given
 
 
+def equal_quotas(group_sizes: Mapping[str, int], length: int) -> dict[str, int]:
+    """Equal units of each group, summing to `length`; where they do not divide evenly, the earlier groups give one more.
+
+    Source: Dash et al. 2019; docs/papers.md#dash-quotas.
+
+    Raises:
+        DataError: a group has fewer units than its share, or there are fewer units than `length`.
+    """
+    quotas = group_quotas(group_sizes, length, "equal")
+    least = length // max(len(group_sizes), 1)
+    if short := {group: size for group, size in group_sizes.items() if size < least}:
+        told = ", ".join(f"{group!r} has {size}" for group, size in short.items())
+        raise DataError(f"an equal summary of {length} units takes {least} of each group or one more, but {told}")
+    return quotas
+
+
 def check_quotas(quotas: Mapping[str, int], group_sizes: Mapping[str, int], length: int) -> dict[str, int]:
-    """The quota of every group; groups that `quotas` does not name have 0.
+    """The quota of every group; groups that `quotas` does not name have 0, and so may groups that are not there.
 
     Source: Dash et al. 2019; docs/papers.md#dash-quotas.
 
@@ -66,7 +82,8 @@ def check_quotas(quotas: Mapping[str, int], group_sizes: Mapping[str, int], leng
         DataError: a group is not known, a quota is no whole number from 0 to its group's size, or the sum is not `length`; all
             mistakes are told together.
     """
-    wrong = [f"group {group!r} is not among {sorted(group_sizes)}" for group in quotas if group not in group_sizes]
+    strange = [group for group, quota in quotas.items() if group not in group_sizes and quota]
+    wrong = [f"group {group!r} is not among {sorted(group_sizes)}" for group in strange]
     wrong += [
         f"group {group!r} has {group_sizes[group]} units, quota {quota}"
         for group, quota in quotas.items()
@@ -218,8 +235,11 @@ def select_fair(
         taken = Counter(groups[unit] for unit in free.selected)
         return replace(free, by_group={group: taken[group] for group in Counter(groups)})
     sizes = Counter(groups)
-    wanted = group_quotas(sizes, n_selected, quotas) if isinstance(quotas, str) else quotas
-    (found,) = select_batch(units, groups, [check_quotas(wanted, sizes, n_selected)], plan, similarity)
+    if quotas == "equal":
+        quotas = equal_quotas(sizes, n_selected)
+    elif isinstance(quotas, str):
+        quotas = group_quotas(sizes, n_selected, quotas)
+    (found,) = select_batch(units, groups, [check_quotas(quotas, sizes, n_selected)], plan, similarity)
     return found
 
 

@@ -48,6 +48,25 @@ def test_study_of_another_systems_summaries_from_inputs_to_table(tmp_path):
     assert (tmp_path / "study" / "report" / "index.html").is_file()
 
 
+def test_documents_that_are_left_out_are_named_with_the_reason(tmp_path):
+    def line(doc_id, words, persons):
+        named = [{"start": start, "end": end, "label": "PERSON"} for start, end in persons]
+        return json.dumps({"doc_id": doc_id, "tokens": [{"text": w} for w in words.split()], "named_entities": named})
+
+    (tmp_path / "news.jsonl").write_text(
+        "\n".join([
+            line("good", "Ida Vey left .", [(0, 2)]), line("nobody", "Snow fell .", []), line("empty", "It rained .", []),
+            line("unmarked", "Ida Vey left . Then Ida slept .", [(0, 2)]),
+        ])
+    )  # fmt: skip
+    out = ("--set", f"input={tmp_path / 'news.jsonl'}", "--set", f"output={tmp_path / 'study'}")
+    for option in ("--inputs-only", "--dry-run"):
+        done = bias_study(SIMULATED, *ANYWHERE, *out, option)
+        assert done.returncode == 0, done.stderr
+        assert "left out: 2 documents (nobody, empty): nobody in it takes part" in done.stdout
+        assert "left out: 1 document (unmarked): a name would be left in the texts (Ida); mark it" in done.stdout
+
+
 def test_mistakes_are_one_message_with_exit_code_2(tmp_path):
     done = bias_study(SIMULATED, "--set", "inputs.asignments=2", "--set", "seed=x")
     assert done.returncode == 2

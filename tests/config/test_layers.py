@@ -71,6 +71,29 @@ def test_a_section_of_another_kind_replaces_the_first_and_null_takes_it_out(writ
     assert list(load_recipe(path).judges) == ["overlap"]
 
 
+PLANS = "    plain: {candidates: 2}\n    greedy: {temperature: 0, candidates: 1}\n    hot: {temperature: 1.2}\n"
+
+
+@pytest.mark.parametrize(
+    ("plans", "left"),
+    [
+        ("hot: null", ["plain", "greedy"]),
+        ("greedy: null, hot: null", ["plain"]),
+        # with a plan of its own, the others go in any case
+        ("hot: null, warm: {candidates: 3}", ["warm"]),
+    ],
+)
+def test_plans_that_are_null_are_taken_out_of_the_others(written, plans, left):
+    base = BASE.replace("    plain: {candidates: 2}\n", PLANS)
+    path = written(base=base, top=f"extends: base.yaml\ngenerate: {{plans: {{{plans}}}}}\n")
+    assert list(load_recipe(path).generate.plans) == left
+
+
+def test_null_plan_that_the_other_recipe_does_not_have_is_refused(written):
+    with pytest.raises(RecipeError, match=r"generate\.plans\.none"):
+        load_recipe(written(base=BASE, top="extends: base.yaml\ngenerate: {plans: {none: null}}\n"))
+
+
 def test_null_in_place_of_a_value_is_a_value(written):
     path = written(base=BASE + "task: {opening: 'The {side}'}\n", top="extends: base.yaml\ntask: {opening: null}\n")
     assert load_recipe(path).task.opening is None

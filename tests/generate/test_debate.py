@@ -3,11 +3,12 @@
 import re
 
 import pytest
-from method_runs import Noting, job, make_recipe, order, seeds_of
+from method_runs import Filtering, Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
 from evenhand.generate.debate import summarise
+from evenhand.generate.method import seed_from
 from evenhand.generate.requests import build_requests
 
 
@@ -95,3 +96,12 @@ def test_debate_ends_with_its_first_failure(requests):
     assert {reply.finish_reason for row in replies for reply in row} == {"failed"}
     assert replies[0][0].error.startswith("round 1, agent-1: prompt of ")
     assert len(backend.calls) == 2
+
+
+def test_agents_of_a_debate_that_fails_are_no_candidates(requests):
+    # the second agent of the first debate fails in round 1; draws 2 and 3 debate with each other
+    failed = seed_from(101, 1, "agent-2")
+    recipe = make_recipe("debate", debate={"agents": 2, "rounds": 1, "final": "judge"})
+    backend = Filtering(answer, lambda ask: ask.seed == failed)
+    row, _ = summarise(job(backend, requests, order(4), seeds_of(requests, 4), recipe))
+    assert [reply.finish_reason for reply in row] == ["failed", "failed", "stop", "stop"]

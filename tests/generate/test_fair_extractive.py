@@ -174,6 +174,59 @@ def test_quota_that_a_set_cannot_meet_is_a_counted_failure(tmp_path):
     assert candidate.n_prompt_tokens == 0
 
 
+def reasons(sides=None, documents=None, **options):
+    recipe = make_recipe(**options)
+    recipe = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"sides": sides})})
+    (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
+    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
+    return [reply.error for reply in row]
+
+
+@pytest.mark.parametrize("length", [4, 5, 6, 7])
+@pytest.mark.parametrize("short", [1, 2, 3])
+def test_equal_numbers_are_equal_or_refused(short, length):
+    documents = make_set(left=[f"Leftword{i}." for i in range(short)], right=[f"Rightword{i}." for i in range(9)])
+    (error,) = reasons(documents=documents, length=length, notion="equal")
+    # of an odd length one side has one more
+    assert (error == "") == (short >= length // 2)
+    if error:
+        assert error == (
+            f"square: an equal summary of {length} units takes {length // 2} of each group or one more, but 'left' has {short}"
+        )
+    assert reasons(documents=documents, length=length, notion="proportional") == [""]
+
+
+def test_side_of_the_corpus_that_a_set_lacks_is_short_of_equal_numbers():
+    documents = make_set(left=[f"Leftword{i}." for i in range(9)])
+    assert reasons(documents=documents, length=4, notion="equal") == [""]
+    (error,) = reasons(sides=("left", "right"), documents=documents, length=4, notion="equal")
+    assert "'right' has 0" in error
+
+
+def test_impossible_mix_leaves_the_other_mixes_of_the_set(tmp_path):
+    lean = make_set(left=["One.", "Two."], right=[f"Rightword{i}." for i in range(6)]).model_copy(update={"id": "lean"})
+    write_jsonl(tmp_path / "docs.jsonl", [SQUARE, lean])
+    mix = {"first": "left", "second": "right", "step": 2}
+    recipe = make_recipe(tmp_path / "run", tmp_path / "docs.jsonl", length=4, notion="biased", mix=mix)
+    phase = open_phase(recipe, "evaluation/base")
+    receipt, _ = generate(phase)
+    found = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    assert [(c.request_id, c.index) for c in found] == [("square/all", i) for i in range(3)] + [
+        ("lean/all", i) for i in range(2)
+    ]
+    (failure,) = read_jsonl(phase.folder / FAILURES, Failure)
+    assert (failure.request_id, failure.index, failure.reason) == ("lean/all", 2, "quotas cannot be met")
+    assert [(row.what, row.reason, row.count) for row in receipt.left_out] == [("answer", "quotas cannot be met", 1)]
+
+
+def test_quota_of_none_for_a_value_that_a_set_lacks_is_met():
+    documents = make_set(left=["One.", "Two."], right=["Three."])
+    quotas = {"left": 2, "right": 1, "centre": 0}
+    assert reasons(documents=documents, length=3, notion="custom", quotas=quotas) == [""]
+    (error,) = reasons(documents=documents, length=3, notion="custom", quotas={"left": 2, "centre": 1})
+    assert "group 'centre' is not among ['left', 'right']" in error
+
+
 def test_what_no_model_wrote_took_no_calls_and_no_tokens(tmp_path):
     write_jsonl(tmp_path / "docs.jsonl", [SQUARE])
     phase = open_phase(make_recipe(tmp_path / "run", tmp_path / "docs.jsonl", length=4), "evaluation/base")

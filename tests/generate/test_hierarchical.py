@@ -58,14 +58,32 @@ def test_parts_have_documents_of_one_side(ferry, per_part, n_parts):
     assert sorted(document.id for part in found for document in part) == [d.id for d in ferry.documents]
 
 
-def test_shares_that_are_asked_for_are_those_of_the_documents(ferry):
+@pytest.mark.parametrize("fairness", ["frequencies", "shares", "generic", "count"])
+def test_fairness_speaks_of_the_texts_and_each_summary_says_of_how_many(ferry, fairness):
     lopsided = ferry.model_copy(update={"documents": ferry.documents[:3]})
-    task = TaskSection(scope="all", fairness="frequencies")
+    task = TaskSection(scope="all", fairness=fairness)
     (request,) = build_requests([lopsided], CorpusSection(), task)
-    (message,) = summaries_prompt(request, ["One side.", "", "The other."], recipe(task, per_part=None))
-    assert "2 of the 3 texts are left and 1 of the 3 is right" in message.content
-    # a part of which nothing was said has no line
-    assert "\n1. One side.\n2. The other.\n" in message.content
+    asked = recipe(task, per_part=None)
+    texts = ["The left." if len(part) == 2 else "The right." for part in parts(request, asked)]
+    (message,) = summaries_prompt(request, texts, asked)
+    assert "(summary of 2 texts) The left.\n" in message.content
+    # a summary of one text stands as a text would
+    assert re.search(r"\n\d\. The right\.\n", message.content)
+    if fairness == "frequencies":
+        assert "2 of the 3 texts are left and 1 of the 3 is right" in message.content
+
+
+def test_part_of_which_nothing_was_said_has_no_line(ferry):
+    task = TaskSection(scope="all", fairness="frequencies")
+    (request,) = build_requests([ferry], CorpusSection(), task)
+    (message,) = summaries_prompt(request, ["One.", "", "Three.", "Four."], recipe(task))
+    assert "\n1. One.\n2. Three.\n3. Four.\n" in message.content
+
+
+def test_without_a_word_on_fairness_no_summary_says_of_how_many(ferry):
+    (request,) = build_requests([ferry], CorpusSection(), ALL)
+    (message,) = summaries_prompt(request, ["One.", "Two."], recipe(ALL, per_part=None))
+    assert "\n1. One.\n2. Two.\n" in message.content
 
 
 def test_failure_of_one_part_fails_the_candidate(requests):

@@ -3,7 +3,8 @@
 import pytest
 
 from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate.instructions import fairness_asked, length_asked
+from evenhand.errors import RecipeError
+from evenhand.generate.instructions import fairness_asked, fairness_signature, length_asked
 from evenhand.records import Document, DocumentSet
 
 SENTIMENT = CorpusSection(attribute="sentiment")
@@ -98,3 +99,38 @@ def test_values_stand_in_the_order_of_the_recipes_sides():
     corpus = CorpusSection(attribute="sentiment", sides=("positive", "negative"))
     said = fairness_asked(reviews("negative", "mixed", "positive"), corpus, TaskSection(scope="all", fairness="shares"))
     assert said.index("positive") < said.index("negative") < said.index("mixed")
+
+
+def own(tmp_path, text):
+    (tmp_path / "own.txt").write_text(text)
+    return TaskSection(scope="all", fairness=str(tmp_path / "own.txt"))
+
+
+def test_instruction_of_the_users_own_has_numbers_in_its_own_words(tmp_path):
+    task = own(tmp_path, "{percent_pos}% good and {percent_neg}% bad of {n}, {count_neu} neither, by {attribute}.")
+    corpus = CorpusSection(attribute="sentiment", sides=("pos", "neu", "neg"))
+    # 3 and 1 of 4; nobody is neutral, which the corpus knows of
+    found = fairness_asked(reviews("pos", "neg", "pos", "pos"), corpus, task)
+    assert found == "75% good and 25% bad of 4, 0 neither, by sentiment."
+    assert fairness_signature(task).startswith("own:")
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [("Pro-Republican", "pro_republican"), ("very bad", "very_bad"), ("5 stars", "stars"), ("neg.", "neg")],
+)
+def test_fields_of_numbers_are_values_in_small_letters(tmp_path, value, field):
+    task = own(tmp_path, f"{{count_{field}}} of {{n}}")
+    assert fairness_asked(reviews(value, "other", value), SENTIMENT, task) == "2 of 3"
+
+
+def test_instruction_that_asks_for_an_unknown_value_is_refused(tmp_path):
+    with pytest.raises(
+        RecipeError, match=r"key 'task\.fairness': .*asks for \{count_nobody\}; fields .*count_bad, count_good"
+    ):
+        fairness_asked(reviews("good", "bad"), SENTIMENT, own(tmp_path, "{count_nobody}"))
+    # "4 stars" and "5 stars" would both be stars
+    with pytest.raises(RecipeError, match=r"asks for \{count_stars\}"):
+        fairness_asked(reviews("4 stars", "5 stars"), SENTIMENT, own(tmp_path, "{count_stars}"))
+    with pytest.raises(RecipeError, match=r"key 'task\.fairness': .*absent\.txt' is neither shipped"):
+        fairness_signature(TaskSection(scope="all", fairness=str(tmp_path / "absent.txt")))

@@ -10,11 +10,12 @@ from evenhand.corpora import import_polisum, load_corpus
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
-from evenhand.generate.requests import Requests, build_requests, prompt_around
+from evenhand.generate.requests import Requests, build_requests, mixed_documents, prompt_around
 from evenhand.generate.threads import Thread, follow_up
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
 from evenhand.storage import digest_of_all
+from evenhand.text import fold
 
 
 def test_one_request_for_each_side_with_its_contract(ferry):
@@ -370,3 +371,64 @@ def test_a_field_that_nobody_has_is_told_at_once(ferry, tmp_path):
     template.write_text("{documents} for {side}, says {nobody}")
     with pytest.raises(RecipeError, match="nobody"):
         Requests([ferry], CorpusSection(), TaskSection(template=str(template)))
+
+
+def listed_by(ferry, template="{documents}", **layout):
+    task = TaskSection.model_validate({"scope": "all", "template": template, "layout": layout})
+    (request,) = build_requests([ferry], CorpusSection(), task)
+    return request.prompt[0].content
+
+
+@pytest.fixture
+def bare(tmp_path):
+    (tmp_path / "bare.txt").write_text("{documents}")
+    return str(tmp_path / "bare.txt")
+
+
+def test_documents_are_joined_as_the_recipe_says(ferry, bare):
+    mixed = [fold(document.text) for document in mixed_documents(ferry)]
+    assert listed_by(ferry, bare, item="{text}", join=" || ") == " || ".join(mixed)
+    assert listed_by(ferry, bare, item="Review: {text}") == "\n".join(f"Review: {text}" for text in mixed)
+    # what stands in a recipe without a layout
+    task = TaskSection(scope="all", template=bare)
+    assert listed_by(ferry, bare) == build_requests([ferry], CorpusSection(), task)[0].prompt[0].content
+
+
+def test_a_layout_may_say_the_value_of_each_document(ferry, bare):
+    lines = [f"{d.attributes['stance'].capitalize()}: {fold(d.text)}" for d in mixed_documents(ferry)]
+    assert listed_by(ferry, bare, item="{value}: {text}").splitlines() == lines
+
+
+@pytest.mark.parametrize("join", [" || ", "||", "\n---\n", "###"])
+def test_a_document_cannot_look_like_two(ferry, bare, join):
+    mark = join.strip()
+    forged = ferry.documents[0].model_copy(update={"text": f"One.{join}Two. {mark}{{value}}"})
+    changed = ferry.model_copy(update={"documents": (forged, *ferry.documents[1:])})
+    text = listed_by(changed, bare, item="{text}", join=join)
+    assert len(text.split(mark)) == len(ferry.documents)
+    # nor can it ask for another text
+    assert "{value}" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"scope": "all", "layout": {"item": "- {number}"}}, r"layout\.item has no field \{text\}"),
+        (
+            {"scope": "all", "layout": {"item": "- {txt}"}},
+            r"layout\.item asks for \{txt\}; its fields are number, text, value",
+        ),
+        ({"layout": {"item": "- {text}"}}, "layout lists the documents of all sides"),
+        ({"scope": "all", "fairness": "frequences"}, "got 'frequences'; did you mean 'frequencies'"),
+    ],
+)
+def test_wrong_layouts_and_instructions_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        TaskSection.model_validate(given)
+
+
+def test_method_that_lists_documents_itself_refuses_a_layout(ferry):
+    task = TaskSection.model_validate({"scope": "all", "layout": {"join": " || "}})
+    (request,) = build_requests([ferry], CorpusSection(), task)
+    with pytest.raises(RecipeError, match=r"key 'task\.layout': this method lists the documents itself"):
+        prompt_around(request, CorpusSection(), task)

@@ -121,10 +121,10 @@ def test_feedback_on_a_summary_of_all_sides_speaks_of_no_side(ferry):
     requests = build_requests([ferry], CorpusSection(), TaskSection(scope="all"))
     backend, _ = run(requests, rounds=1)
     feedback = backend.calls[1][0].prompt[-1].content
-    assert "represent all of them" in feedback
+    assert "faithful to the given texts and consistent with them?" in feedback
     assert "side" not in feedback.replace("inside", "")
     # the recipe asks for no fairness, so the feedback asks for no shares
-    own = feedback.partition("Your part is")[2]
+    own = feedback.partition("Is the summary below")[2]
     assert not any(word in own for word in ("share", "room", "opinion"))
     refine = backend.calls[2][0].prompt[-1].content
-    assert "faithful to the given texts" in refine
+    assert "Refine the summary below by the feedback" in refine

@@ -1,10 +1,13 @@
 """The stage that makes candidates: its journal, its failures, and that batches change nothing."""
 
 import pytest
+from method_runs import Filtering, make_recipe, order
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, LeftOutError, RecipeError
-from evenhand.generate.stage import Batch, generate, generate_stage, phase_requests
+from evenhand.generate.method import draw_seed
+from evenhand.generate.scripted import copy_a_sentence
+from evenhand.generate.stage import Batch, generate, generate_stage, make_batch, phase_requests
 from evenhand.records import Candidate, Failure, SummaryRequest
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, REQUESTS, open_phase
@@ -216,6 +219,36 @@ def test_requests_that_cannot_be_answered_are_counted_by_side(tmp_path, corpus):
     ]
     assert {c.request_id for c in candidates(made)} == {r.id for r in phase_requests(made)} - {"ferry-1/right"}
     assert receipt.counts["candidates"] == 12
+
+
+def drawn(recipe, requests, is_filtered, n=3):
+    """The batch of these requests, with answers filtered."""
+    made = open_phase(recipe, "evaluation/base")
+    return make_batch(made, Filtering(copy_a_sentence, is_filtered), requests, order(n))
+
+
+@pytest.mark.parametrize("method", ["zero-shot", "self-refine", "debate", "shuffled"])
+def test_filtered_answer_leaves_the_other_answers_of_its_request(tmp_path, corpus, method):
+    requests = list(phase_requests(phase(tmp_path, corpus)))[:2]
+    recipe = make_recipe(method, tmp_path / "run")
+    seeds = {
+        draw.index: draw_seed("methods", recipe.seed, "evaluation/base", requests[0].id, draw) for draw in order(3)
+    }
+    batch = drawn(recipe, requests, lambda ask: ask.seed == seeds[1])
+    assert [(c.request_id, c.index) for c in batch.candidates] == [
+        *((requests[0].id, index) for index in (0, 2)), *((requests[1].id, index) for index in (0, 1, 2)),
+    ]  # fmt: skip
+    assert [(f.request_id, f.index, f.detail) for f in batch.failures] == [(requests[0].id, 1, "filtered")]
+    # the others are those of an undisturbed run
+    whole = {c.id for c in drawn(recipe, requests, lambda ask: False).candidates}
+    assert {c.id for c in batch.candidates} < whole
+
+
+def test_request_of_which_all_answers_are_filtered_is_one_failure(tmp_path, corpus):
+    requests = list(phase_requests(phase(tmp_path, corpus)))[:2]
+    batch = drawn(make_recipe("zero-shot", tmp_path / "run"), requests, lambda ask: ask.prompt == requests[0].prompt)
+    assert [(f.request_id, f.index) for f in batch.failures] == [(requests[0].id, None)]
+    assert {c.request_id for c in batch.candidates} == {requests[1].id}
 
 
 def test_too_many_failures_end_with_exit_code_3_after_the_files_are_written(tmp_path, corpus):

@@ -67,3 +67,14 @@ def test_the_type_of_rouge_is_in_the_signature():
     assert rouge2.signature.startswith("rouge2-fmeasure|judge:consensus")
     # "a b c" and "a b d" have one pair of two in common
     assert consensus(["a b c", "a b d"], "rouge2") == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("n", range(3, 9))
+def test_twin_texts_tie_exactly_wherever_they_stand(n):
+    # sums of the same numbers in another order differ in their last digits
+    others = [" ".join("abcdefgh"[: 2 + i]) + f" {'xyz' * i}" for i in range(n)]
+    texts = ["a b c q", *others, "q c b a"]
+    found = consensus(texts)
+    assert found[0] == found[-1]
+    again = consensus(["q c b a", "a b c q", *reversed(others)])
+    assert again[0] == again[1] == found[0]

@@ -10,7 +10,21 @@ from typing import Literal, get_args
 from ....errors import DataError
 from ....records import Record, Text
 from ..counts import check_choice
+from ..persons import PERSON
 from .document import AnnotatedDocument, ContentSpan
+from .name_words import (
+    CLITIC,
+    core,
+    has_capital,
+    is_same_last_name,
+    match_name,
+    plurals_of,
+    reads_as_name,
+    shouts,
+    surface,
+    within_another,
+    words_of_spans,
+)
 from .template import TemplateEntity, TemplateMention
 from .words import FORMS, PRONOUNS, UNDOTTED, Gender
 
@@ -69,8 +83,9 @@ def fill_template(
 ) -> Filled:
     """The document's text with persons as instructed; persons without an instruction stay as they are.
 
-    White space stays. A replaced text that starts with a capital gives the new one a capital and leaves its rest; any other
-    makes the new text lower case. Gender None is written as female, but such a person has no gendered mention.
+    White space stays. A replaced text that starts with a capital gives the new one a capital and leaves its rest; one without
+    any makes the new text lower case, and one in capitals among words in capitals gives capitals. A last name that is retained
+    stays as it stands. Gender None is written as female, but such a person has no gendered mention.
 
     Args:
         document: that the template was built from.
@@ -97,11 +112,21 @@ def fill_template(
             overlaps += 1
             continue
         parts.extend(text + blank for text, blank in pieces[done : change.start])
-        new = change.new[:1].upper() + change.new[1:] if pieces[change.start][0][:1].isupper() else change.new.lower()
-        parts.append(new + pieces[change.end - 1][1])
+        parts.append(_cased(document, change) + pieces[change.end - 1][1])
         done = change.end
     parts.extend(text + blank for text, blank in pieces[done:])
     return Filled("".join(parts).rstrip(), overlaps)
+
+
+def _cased(document: AnnotatedDocument, change: _Change) -> str:
+    """The new text in the case of the old one."""
+    old = [token.text for token in document.tokens[change.start : change.end]]
+    if shouts(document.tokens, change.start, change.end):
+        return change.new.upper()
+    if not any(map(has_capital, old)):
+        return change.new.lower()
+    # "van Gogh" begins with a small letter and is no name in small letters
+    return change.new[:1].upper() + change.new[1:] if old[0][:1].isupper() else change.new
 
 
 def _changes(
@@ -115,9 +140,9 @@ def _changes(
         if instruction is None or not instruction.modified:
             continue
         for mention in entity.mentions:
-            if options.rewrite_pronouns or mention.kind not in PRONOUNS:
-                old = document.tokens[mention.start].text
-                yield _Change(mention.start, mention.end, _written(mention, old, instruction, options))
+            is_asked = options.rewrite_pronouns or mention.kind not in PRONOUNS
+            if is_asked and not _stays(document, mention, entity, instruction):
+                yield _Change(mention.start, mention.end, _written(document, mention, instruction, options))
     if options.rewrite_content_words:
         for span in document.content_spans:
             new = _content_words(span, instructions)
@@ -125,15 +150,31 @@ def _changes(
                 yield _Change(span.start, span.end, new)
 
 
-def _written(mention: TemplateMention, old: str, instruction: Instruction, options: FillOptions) -> str:
+def _stays(
+    document: AnnotatedDocument, mention: TemplateMention, entity: TemplateEntity, instruction: Instruction
+) -> bool:
+    """Whether a mention is a last name that is retained, with or without its particles."""
+    last = instruction.last_name
+    return (
+        mention.kind == "last_name"
+        and last is not None
+        and last == entity.last_name
+        and is_same_last_name(surface(document.tokens, mention.start, mention.end), last)
+    )
+
+
+def _written(
+    document: AnnotatedDocument, mention: TemplateMention, instruction: Instruction, options: FillOptions
+) -> str:
     names = _names(mention, instruction)
     if names is not None:
-        return " ".join(name for name in names if name)
+        possessive = CLITIC.search(document.tokens[mention.end - 1].text)
+        return " ".join(name for name in names if name) + (possessive[0] if possessive else "")
     male, female = FORMS[mention.kind]
     if mention.kind == "title":
         female = options.title_female
     new = male if instruction.gender == "male" else female
-    return new.rstrip(".") if old.casefold() in UNDOTTED else new
+    return new.rstrip(".") if document.tokens[mention.start].text.casefold() in UNDOTTED else new
 
 
 def _names(mention: TemplateMention, instruction: Instruction) -> tuple[str | None, ...] | None:
@@ -158,6 +199,49 @@ def _content_words(span: ContentSpan, instructions: Mapping[str, Instruction]) -
     if genders == {"male"}:
         return span.male
     return span.female if genders == {"female"} else span.neutral
+
+
+def names_left(
+    document: AnnotatedDocument, template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction]
+) -> tuple[str, ...]:
+    """Names that are replaced but stand outside the mentions of their persons, so that the filled text still has them.
+
+    Whatever is no name there does not count: a month beside a number, the first word of a sentence that its tag tells to be
+    another word, and what is annotated as something else than a person ("Chase Bank").
+    """
+    replaced = _replaced_names(document, template, instructions)
+    others = [span for span in document.named_entities if span.label != PERSON]
+    changed = [entity.mentions for entity in template if entity.id in instructions and instructions[entity.id].modified]
+    mentioned = {i for mentions in changed for mention in mentions for i in range(mention.start, mention.end)}
+    left: list[str] = []
+    for position in range(len(document.tokens)):
+        match = match_name(document.tokens, position, len(document.tokens), replaced)
+        if match is None or mentioned.issuperset(range(position, match[0])):
+            continue
+        is_other = any(within_another(document.tokens, position, match[0], span) for span in others)
+        if not is_other and reads_as_name(document.tokens, position, match[0]):
+            left.append(surface(document.tokens, position, match[0]))
+    return tuple(dict.fromkeys(left))
+
+
+def _replaced_names(
+    document: AnnotatedDocument, template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction]
+) -> set[str]:
+    """The words of names that instructions replace, in small letters, and the plurals of such last names."""
+    names: set[str] = set()
+    for entity in template:
+        instruction = instructions.get(entity.id)
+        if instruction is None or not instruction.modified:
+            continue
+        last = entity.last_name
+        spans = [(m.start, m.end) for m in entity.mentions if m.kind in ("full_name", "first_name", "last_name")]
+        words = [word for found in words_of_spans(document.tokens, spans) for word in found]
+        texts = {word.text for word in words if not (word.is_suffix or word.is_initial)}
+        of_last = {text for text in texts if last is not None and is_same_last_name(text, last)}
+        names |= texts - of_last
+        if instruction.last_name != last:
+            names |= {form for text in of_last for form in (text, core(text), *plurals_of(text))}
+    return {name.casefold() for name in names}
 
 
 def _mistakes(

@@ -7,7 +7,7 @@ Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-entities and #s
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,21 @@ from pydantic import ConfigDict, Field
 
 from ....errors import DataError
 from ....records import Record, Text
-from .document import AnnotatedDocument, Mention, NamedEntity, Span
-from .words import GENDERED, SUFFIXES, MentionClass, class_of, is_honorific, is_title
+from .document import AnnotatedDocument, Mention, NamedEntity, Span, Token
+from .name_words import (
+    ENCLOSING,
+    PROPER,
+    NameWord,
+    core,
+    has_capital,
+    is_family,
+    is_same_last_name,
+    match_name,
+    reads_as_name,
+    shouts,
+    words_of_spans,
+)
+from .words import GENDERED, MentionClass, class_of, is_honorific, is_title
 
 
 @dataclass(frozen=True, order=True)
@@ -151,41 +164,54 @@ class Name:
 
 
 def find_name(document: AnnotatedDocument, segments: Sequence[Segment]) -> Name:
-    """The most frequent candidates; a title before a single name token makes that token the only last-name candidate so far.
+    """The most frequent candidates; a title before a single name word makes that word the only last-name candidate so far.
+
+    A single word that stands before another elsewhere is a first name used alone, and no candidate.
 
     Args:
         document: where the segments stand.
         segments: of one person, in order; only name segments are read.
     """
+    return _name(document, _words(document, segments))
+
+
+def _words(document: AnnotatedDocument, segments: Sequence[Segment]) -> dict[Segment, tuple[NameWord, ...]]:
+    names = [segment for segment in segments if segment.is_name]
+    return dict(zip(names, words_of_spans(document.tokens, [(s.start, s.end) for s in names]), strict=True))
+
+
+def _name(document: AnnotatedDocument, words: Mapping[Segment, Sequence[NameWord]]) -> Name:
     first: list[str] = []
     last: list[str] = []
-    for segment in segments:
-        tokens = _name_tokens(document, segment) if segment.is_name else []
-        if not tokens:
+    named = {segment: [word.text for word in found if not word.is_suffix] for segment, found in words.items()}
+    given = {text.casefold() for texts in named.values() for text in texts[:-1]}
+    for segment, texts in named.items():
+        if not texts:
             continue
         # a title stands before the segment or at its start
         around = document.tokens[max(segment.start - 1, 0) : segment.start + 1]
-        if len(tokens) == 1 and any(is_title(token.text) for token in around):
-            last = list(tokens)
-        else:
-            last.append(tokens[-1])
-            first.extend(tokens[:-1])
+        if len(texts) == 1 and any(is_title(token.text) for token in around):
+            last = texts
+        elif len(texts) > 1 or texts[0].casefold() not in given:
+            last.append(texts[-1])
+            first.extend(texts[:-1])
     return Name(_most_frequent(first), _most_frequent(last))
 
 
-def _name_tokens(document: AnnotatedDocument, segment: Segment) -> list[str]:
-    """Tokens tagged as proper nouns that are no suffix, title or honorific."""
-    texts = (document.tokens[i].text for i in range(segment.start, segment.end) if document.tag(i) == "NNP")
-    return [t for t in texts if t.casefold() not in SUFFIXES and not is_title(t) and not is_honorific(t)]
-
-
 def _most_frequent(candidates: Sequence[str]) -> str | None:
-    """The most frequent candidate in its most frequent spelling; ties go to the earliest."""
+    """The most frequent candidate in its most frequent spelling; ties go to the earliest.
+
+    Particles are spelled if they ever are, in small letters if they ever are; capitals throughout only where always so.
+    """
     if not candidates:
         return None
     # most_common keeps the order of first appearance among equals
-    ((winner, _),) = Counter(candidate.casefold() for candidate in candidates).most_common(1)
-    ((spelling, _),) = Counter(c for c in candidates if c.casefold() == winner).most_common(1)
+    ((winner, _),) = Counter(core(candidate).casefold() for candidate in candidates).most_common(1)
+    spellings = [c for c in candidates if core(c).casefold() == winner]
+    spellings = [c for c in spellings if not c.isupper()] or spellings
+    if borne := [c for c in spellings if core(c) != c]:
+        spellings = [c for c in borne if c[0].islower()] or borne
+    ((spelling, _),) = Counter(spellings).most_common(1)
     return spelling
 
 
@@ -235,16 +261,26 @@ def build_template(
         )
     layout = lay_out(document)
     persons = find_persons(layout, include_unnamed)
+    names = {person.id: find_name(document, person.segments).last for person in persons}
+    families = {p.id for p in persons if _is_family(document, p, {n for i, n in names.items() if n and i != p.id})}
     titles = _titles_before_names(layout, persons)
-    entities = [entity for person in persons if (entity := _entity(layout, person, titles)) is not None]
-    return tuple(sorted(entities, key=lambda entity: entity.mentions[0].start))
+    entities = [_entity(layout, person, titles) for person in persons if person.id not in families]
+    return tuple(sorted(filter(None, entities), key=lambda entity: entity.mentions[0].start))
+
+
+def _is_family(document: AnnotatedDocument, person: Person, last_names: Collection[str]) -> bool:
+    """Whether all names of a "person" are a family's: the plural of another person's last name, or "the" and a plural."""
+    spans = [segment for segment in person.segments if segment.is_name]
+    return bool(spans) and all(is_family(document.tokens, segment.start, segment.end, last_names) for segment in spans)
 
 
 def _entity(layout: Layout, person: Person, titles: dict[int, str]) -> TemplateEntity | None:
-    name = find_name(layout.document, person.segments)
-    found = {
-        (m.start, m.end): m for segment in person.segments for m in _mentions(layout, person, segment, name, titles)
-    }
+    words = _words(layout.document, person.segments)
+    name = _name(layout.document, words)
+    kinds = _kinds(name, words)
+    found = {(m.start, m.end): m for own in words.values() for m in _name_mentions(layout.document, own, name)}
+    for segment in person.segments:
+        found |= {(m.start, m.end): m for m in _mentions(layout, person, segment, kinds, titles)}
     for position, owner in titles.items():
         if owner == person.id:
             kind: MentionClass = "title" if is_title(layout.document.tokens[position].text) else "honorific"
@@ -273,29 +309,97 @@ def _titles_before_names(layout: Layout, persons: Sequence[Person]) -> dict[int,
     }
 
 
+def _kind(word: str, name: Name) -> MentionClass:
+    """Class of a word of a name: middle names and initials go with the first name."""
+    if name.first is not None and word.casefold() == name.first.casefold():
+        return "first_name"
+    if name.last is not None and is_same_last_name(word, name.last):
+        return "last_name"
+    return "last_name" if name.first is None else "first_name"
+
+
+def _kinds(name: Name, words: Mapping[Segment, Sequence[NameWord]]) -> dict[str, MentionClass]:
+    """The names that mentions without a PERSON span may hold, in small letters, with their classes."""
+    borne = [word.text for found in words.values() for word in found if not (word.is_suffix or word.is_initial)]
+    named = [each for each in (name.first, name.last, name.last and core(name.last)) if each]
+    return {word.casefold(): _kind(word, name) for word in [*borne, *named]}
+
+
+def _name_mentions(document: AnnotatedDocument, words: Sequence[NameWord], name: Name) -> Iterator[TemplateMention]:
+    """The name of a segment as a whole, with its suffix and whatever encloses a nickname; "and" would part two names."""
+    groups: list[list[NameWord]] = []
+    for word in words:
+        between = document.tokens[groups[-1][-1].end : word.start] if groups else ()
+        texts = {token.text for token in between} - ({","} if word.is_suffix else set())
+        if groups and texts <= ENCLOSING:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    for group in groups:
+        kinds = {_kind(word.text, name) for word in group if not word.is_suffix}
+        if kinds:
+            yield _name_mention(group[0].start, group[-1].end, kinds)
+
+
 def _mentions(
-    layout: Layout, person: Person, segment: Segment, name: Name, titles: dict[int, str]
+    layout: Layout, person: Person, segment: Segment, kinds: Mapping[str, MentionClass], titles: dict[int, str]
 ) -> Iterator[TemplateMention]:
-    """Mentions in one segment; adjoining name tokens are one mention."""
-    start, kinds = segment.start, set[MentionClass]()
-    for position in range(segment.start, segment.end):
+    """Gendered words of a segment, and in one without a PERSON span its names; adjoining ones are one mention."""
+    position, start, found = segment.start, segment.start, set[MentionClass]()
+    is_whole = _is_all_names(layout.document.tokens, segment, kinds)
+    while position < segment.end:
         is_own = segment.is_name or (
             layout.innermost[position] == person.chain
             and not layout.in_person[position]
             and titles.get(position, person.id) == person.id
         )
-        kind = _class(layout.document, position, segment.is_name, name) if is_own else None
-        if kind in ("first_name", "last_name"):
-            start = start if kinds else position
-            kinds.add(kind)
+        token = layout.document.tokens[position]
+        gendered = class_of(token.text, layout.document.tag(position)) if is_own else None
+        named = (
+            None
+            if segment.is_name or gendered or not is_own
+            else _named(layout.document, segment, position, kinds, is_whole)
+        )
+        if named is not None:
+            end, kind = named
+            start = start if found else position
+            found.add(kind)
+            position = end
             continue
-        if kinds:
-            yield _name_mention(start, position, kinds)
-            kinds = set()
-        if kind is not None:
-            yield _mention(position, position + 1, kind)
-    if kinds:
-        yield _name_mention(start, segment.end, kinds)
+        if found:
+            yield _name_mention(start, position, found)
+            found = set()
+        if gendered is not None:
+            yield _mention(position, position + 1, gendered)
+        position += 1
+    if found:
+        yield _name_mention(start, segment.end, found)
+
+
+def _is_all_names(tokens: Sequence[Token], segment: Segment, names: Collection[str]) -> bool:
+    position: int | None = segment.start
+    while position is not None and position < segment.end:
+        match = match_name(tokens, position, segment.end, names)
+        position = match and match[0]
+    return position is not None
+
+
+def _named(
+    document: AnnotatedDocument, segment: Segment, position: int, kinds: Mapping[str, MentionClass], is_whole: bool
+) -> tuple[int, MentionClass] | None:
+    """Where a name of the person ends that begins here in a mention without a PERSON span, and its class.
+
+    In small letters it is one only where the mention is nothing but names, or as it is tagged ("May Brown, who may quit").
+    """
+    match = match_name(document.tokens, position, segment.end, kinds)
+    if match is None:
+        return None
+    end, name = match
+    tokens = document.tokens[position:end]
+    is_name = is_whole or tokens[-1].pos in PROPER or any(has_capital(token.text) for token in tokens)
+    if not is_whole and shouts(document.tokens, position, end):
+        is_name = reads_as_name(document.tokens, position, end)
+    return (end, kinds[name]) if is_name else None
 
 
 def _name_mention(start: int, end: int, kinds: set[MentionClass]) -> TemplateMention:
@@ -304,19 +408,3 @@ def _name_mention(start: int, end: int, kinds: set[MentionClass]) -> TemplateMen
 
 def _mention(start: int, end: int, kind: MentionClass) -> TemplateMention:
     return TemplateMention.model_validate({"start": start, "end": end, "class": kind})
-
-
-def _class(document: AnnotatedDocument, position: int, in_name: bool, name: Name) -> MentionClass | None:
-    text, tag = document.tokens[position].text, document.tag(position)
-    gendered = class_of(text, tag)
-    if gendered is not None:
-        return gendered
-    folded = text.casefold()
-    if name.first is not None and folded == name.first.casefold():
-        return "first_name"
-    if name.last is not None and folded == name.last.casefold():
-        return "last_name"
-    if in_name and tag == "NNP":
-        # middle initials and suffixes go with the name
-        return "last_name" if name.first is None else "first_name"
-    return None

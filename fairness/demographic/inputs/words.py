@@ -37,7 +37,9 @@ PLAIN_TITLES = frozenset({"Mr", "Mrs", "Ms", "Miss"})
 # of the plain titles, those that stay without a full stop when replaced
 UNDOTTED = frozenset({"mr", "mrs", "ms"})
 HONORIFICS = frozenset({"sir", "lady"})
-SUFFIXES = frozenset({"jr.", "jr", "sr.", "sr"})
+SUFFIXES = frozenset({"jr.", "jr", "sr.", "sr", "ii", "iii", "iv"})
+# titles that tell no gender: no part of a name, and left as they stand
+NEUTRAL_TITLES = frozenset("capt. col. dr dr. gen. gov. lt. prof prof. rep. rev. sen. sgt.".split())
 
 # prepositions, conjunctions, determiners, auxiliaries and adverbs before which "her" is no possessive
 NOT_POSSESSED = frozenset(
@@ -65,6 +67,11 @@ def is_title(text: str) -> bool:
 def is_honorific(text: str) -> bool:
     """Whether a token is sir or lady, in any case."""
     return text.casefold() in HONORIFICS
+
+
+def is_neutral_title(text: str) -> bool:
+    """Whether a token is a title of either gender, in any case: Dr., Sen."""
+    return text.casefold() in NEUTRAL_TITLES
 
 
 def class_of(text: str, tag: str | None) -> MentionClass | None:

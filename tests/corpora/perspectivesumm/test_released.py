@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.corpora.perspectivesumm import read_perspectivesumm
+from evenhand.corpora.perspectivesumm import count_empty, read_perspectivesumm
 from evenhand.errors import DataError, StorageError
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 
@@ -197,3 +197,21 @@ def test_many_wrong_fields_of_a_set_are_counted(tmp_path):
         read_perspectivesumm(write(tmp_path / "a.json", released))
     # 900 texts that are numbers, 900 values that are missing; 5 of them are shown
     assert str(caught.value).endswith("; and 1795 more")
+
+
+def an_empty_set():
+    return a_tweet_set() | {"units": [], "model_input": "", "value_input": {"gender": ["", ""]}}
+
+
+def test_sets_without_a_text_are_left_out_and_counted(tmp_path):
+    blank = an_empty_set() | {"units": [{"text": " ", "value": {"gender": "male"}}]}
+    released = [an_empty_set(), a_tweet_set(), blank, a_tweet_set()]
+    sets = read_perspectivesumm(write(tmp_path / "a.json", *released))
+    # numbers are those of the file
+    assert [documents.id for documents in sets] == ["a-0002", "a-0004"]
+    assert count_empty(released) == 2
+
+
+def test_file_of_empty_sets_alone_is_refused(tmp_path):
+    with pytest.raises(DataError, match="none of its 2 sets has a text"):
+        read_perspectivesumm(write(tmp_path / "a.json", an_empty_set(), an_empty_set()))

@@ -88,7 +88,7 @@ def test_measures_by_the_value_that_has_most_documents_leave_ties_out(all_of_it)
 def test_reachable_measures_are_those_of_as_many_sentences(all_of_it):
     for measure in ("Equal Coverage", "Coverage Parity"):
         found = rows(all_of_it[0], measure)
-        low, high = (found[f"{which} reachable with 3 sentences", None] for which in ("lowest", "highest"))
+        low, high = (found[f"{which} found with 3 sentences", None] for which in ("lowest", "highest"))
         assert 0 <= low.estimate < high.estimate
         assert (low.n, high.n) == (4, 4)
 

@@ -186,3 +186,25 @@ def test_documents_in_which_nobody_takes_part_make_no_study(make_recipe, tmp_pat
 def test_sample_is_what_the_default_input_names(make_recipe):
     ids = {each.original_id for each in make_inputs(make_recipe()).inputs}
     assert ids == {document.doc_id for document in read_news("sample")}
+
+
+def annotated(doc_id, words, spans, persons):
+    chains = [{"id": "c", "mentions": [{"start": start, "end": end} for start, end in spans]}]
+    named = [{"start": start, "end": end, "label": "PERSON"} for start, end in persons]
+    tokens = [{"text": word} for word in words.split()]
+    return json.dumps({"doc_id": doc_id, "tokens": tokens, "chains": chains, "named_entities": named}) + "\n"
+
+
+def test_document_in_which_an_old_name_would_be_left_is_left_out_and_named(make_recipe, tmp_path):
+    path = tmp_path / "news.jsonl"
+    lines = [
+        annotated("whole", "Ida Orr left . She slept .", [(0, 2), (4, 5)], [(0, 2)]),
+        annotated("unmarked", "Ida Orr left . Then Ida slept , as she may .", [(0, 2), (8, 9)], [(0, 2)]),
+    ]
+    path.write_text("".join(lines))
+    inputs = make_inputs(make_recipe(input=str(path)))
+    assert {each.original_id for each in inputs.inputs} == {"whole"}
+    assert inputs.dropped == {
+        "a name would be left in the texts (Ida); mark it as a mention of its person": ("unmarked",)
+    }
+    assert [(row.count, row.what) for row in inputs.left_out] == [(1, "document")]

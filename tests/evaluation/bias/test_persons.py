@@ -27,3 +27,8 @@ def test_names_of_the_input_are_found_as_they_stand(text, found):
 
 def test_nobody_is_found_without_names():
     assert known_persons("Ida Vey", (Instruction(),)) == ()
+
+
+def test_last_name_with_a_particle_is_found_at_the_beginning_of_a_sentence():
+    persons = known_persons("Van Gogh left. A friend of van Gogh stayed.", (Instruction(last_name="van Gogh"),))
+    assert [person.text for person in persons] == ["Van Gogh", "van Gogh"]

@@ -49,6 +49,15 @@ def test_first_name_must_stand_alone():
     assert align(spans, [QUILL]).by_entity == {"e": (0,)}
 
 
+@pytest.mark.parametrize(("text", "aligns"), [
+    ("Nora van Gogh", True), ("van Gogh", True), ("Van Gogh", True), ("Gogh", True), ("Mrs. van Gogh", True),
+    ("Nora", True), ("van Dyck", False), ("Nora van Dyck", False), ("President van Gogh", False), ("van", False),
+])  # fmt: skip
+def test_last_name_with_a_particle_aligns_with_and_without_it(text, aligns):
+    person = InputEntity(id="e", first_name="Nora", last_name="van Gogh")
+    assert align([span(text)], [person]).by_entity == {"e": (0,) if aligns else ()}
+
+
 NAMES = st.sampled_from(["Alden", "Quill", "Vey", "Mr.", "Sir", "President", "Tamsin"])
 SPANS = st.lists(st.lists(NAMES, min_size=1, max_size=3).map(lambda words: span(" ".join(words))), max_size=6)
 

@@ -184,3 +184,37 @@ def test_drafts_with_unresolved_pronouns_are_refused_unless_allowed():
     with pytest.raises(DataError, match=r"tokens \[1\] belong to no chain"):
         template("Vey he", {}, [(0, 1)], meta)
     assert list(template("Vey he", {}, [(0, 1)], meta, allow_unresolved=True)) == ["NE_0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "chain", "persons", "expected"),
+    [
+        # in small letters inside a long mention, a word that looks like the name is none
+        ("May Brown , who may quit", [(0, 6)], [(0, 2)], [(0, 2, "full_name")]),
+        ("May Brown left . young May , who may quit", [(0, 2), (4, 9)], [(0, 2)], [(0, 2, "full_name"), (5, 6, "first_name")]),
+        ("MAY BROWN , WHO MAY QUIT", [(0, 6)], [(0, 2)], [(0, 2, "full_name")]),
+        # a mention that is nothing but the name is one in small letters, too
+        ("Ida Vey left . vey slept", [(0, 2), (4, 5)], [(0, 2)], [(0, 2, "full_name"), (4, 5, "last_name")]),
+        # particles with and without spans, and where a span begins behind one
+        ("Ida van Orr left . van Orr slept", [(0, 3), (5, 7)], [(0, 3)], [(0, 3, "full_name"), (5, 7, "last_name")]),
+        ("Ida van Orr left . van Orr slept", [(0, 3), (5, 7)], [(0, 3), (6, 7)], [(0, 3, "full_name"), (5, 7, "last_name")]),
+        ("Ida van Orr left . Orr slept", [(0, 3), (5, 6)], [(0, 3)], [(0, 3, "full_name"), (5, 6, "last_name")]),
+        # a middle name used alone is the person's
+        ("Ida Ray Orr left . Ray slept", [(0, 3), (5, 6)], [(0, 3)], [(0, 3, "full_name"), (5, 6, "first_name")]),
+    ],
+)  # fmt: skip
+def test_names_of_a_chain_are_found_as_they_are_written(words, chain, persons, expected):
+    assert template(words, {"c": chain}, persons)["c"][2] == expected
+
+
+def test_first_name_used_alone_is_no_last_name():
+    words, spans = "Ida Orr left . Ida slept . Ida woke", [(0, 2), (4, 5), (7, 8)]
+    found = template(words, {"c": spans}, spans)["c"]
+    assert found[:3] == ("Ida", "Orr", [(0, 2, "full_name"), (4, 5, "first_name"), (7, 8, "first_name")])
+
+
+def test_family_is_no_person():
+    found = template("Ida Orr met the Orrs", {"f": [(3, 5)]}, [(0, 2), (4, 5)])
+    assert list(found) == ["NE_0"]
+    # one "Mr. Parks" is a person, whose name is no plural of another's
+    assert list(template("Ida Park met Mr. Parks", {}, [(0, 2), (4, 5)])) == ["NE_0", "NE_1"]
