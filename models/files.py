@@ -5,7 +5,7 @@ and headers show it in milliseconds.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,6 +14,8 @@ from ..errors import StorageError, UnfitModelError
 from ..storage import NotJsonError, listed, parse_json, read_text, shortened
 
 CONFIG = "config.json"
+# its key that says whether a model's head is its embedding of words
+TIED = "tie_word_embeddings"
 # settings beside the configuration that decide what a model is asked and when it ends
 OTHER_SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
 # what transformers reads, the first that is there
@@ -163,15 +165,27 @@ def damage(path: Path) -> str | None:
         return f"is not a whole file of weights ({error}); {GET_AGAIN}"
 
 
-def weight_in(folder: Path, name: str, prefix: str) -> Any:
-    """A tensor of torch from a folder's safetensors, named with or without the prefix; None when they hold none."""
+def weight_in(folder: Path, names: Iterable[str], prefix: str) -> Any:
+    """A tensor of torch from a folder's safetensors by any of its names, with or without the prefix; None when they hold none."""
     from safetensors import safe_open
 
+    wanted = {part for name in names for part in (name, name.removeprefix(f"{prefix}."))}
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, framework="pt") as tensors:
-            for each in {name, name.removeprefix(f"{prefix}.")}.intersection(tensors.keys()):
+            for each in wanted.intersection(tensors.keys()):
                 return tensors.get_tensor(each)
     return None
+
+
+def weight_names(folder: Path) -> set[str]:
+    """Names of all tensors in a folder's safetensors."""
+    from safetensors import safe_open
+
+    names: set[str] = set()
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, framework="np") as tensors:
+            names.update(tensors.keys())
+    return names
 
 
 def adapter_settings(folder: Path) -> dict[str, Any]:
