@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import UnfitModelError
 from ..extras import need, without_load_report
+from .dates import date_options
 from .files import CONFIG, damage, refuse_damaged
 from .places import file_at_hand, locate
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
@@ -158,7 +159,8 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     tokenizer = open_tokenizer(folder, feature, revision)
     if tokenizer.chat_template is not None:
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
-            tokenizer.apply_chat_template([{"role": "user", "content": TRIAL}], add_generation_prompt=True)
+            chat = [{"role": "user", "content": TRIAL}]
+            tokenizer.apply_chat_template(chat, add_generation_prompt=True, **date_options(tokenizer.chat_template))
     return tokenizer
 
 

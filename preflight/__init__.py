@@ -13,7 +13,9 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..models.dates import dated
 from ..resampling import LEAST_SETS
+from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
@@ -49,7 +51,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             key,
         )
     # its libraries take seconds to start; meanwhile everything else is looked at
-    with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
+    rehearsed = Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext()
+    with dated(run_date(recipe.output)), rehearsed as rehearsal:
         mistakes = _failed(
             [
                 *named_checks(recipe),
