@@ -6,7 +6,6 @@ What was made has fingerprints beside it, so that a folder that was changed sinc
 
 import logging
 import os
-import unicodedata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -232,5 +231,5 @@ def refuse_other_tokens(tokenizer: Any, vocabulary: Vocabulary, what: str) -> No
                 raise UnfitModelError(
                     f"{reason} {text!r} would be cut into {cut}, and is {right} by the file's scores; {remedy}"
                 )
-        elif vocabulary.model == "gpt2" and unicodedata.normalize("NFC", tokenizer.decode(ids)) != text:
-            raise UnfitModelError(f"{reason} {text!r} would be read as {tokenizer.decode(ids)!r}; {remedy}")
+        elif vocabulary.model == "gpt2" and (read := tokenizer.decode(ids, clean_up_tokenization_spaces=False)) != text:
+            raise UnfitModelError(f"{reason} {text!r} would be read as {read!r}; {remedy}")

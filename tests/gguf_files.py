@@ -1,8 +1,9 @@
 """GGUF files of tiny random models, written as llama.cpp's converters write them."""
 
 import io
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,16 @@ class Pieces:
     bos: int = 1
     eos: int = 2
     unknown: int = 0
-    # further fields, as GGUFWriter's methods are called: "add_space_prefix"
-    fields: dict[str, Any] = field(default_factory=dict)
+    # of a byte vocabulary, whose pieces have no scores
+    merges: list[str] | None = None
+    # how it cuts texts before merges
+    cuts: str = ""
+
+
+def _texts() -> list[str]:
+    corpora = (("sample", "stance"), ("reviews", "sentiment"))
+    sets = [each for path, of in corpora for each in load_corpus(CorpusSection(path=path, attribute=of))]
+    return [document.text for each in sets for document in each.documents]
 
 
 def trained(
@@ -46,12 +55,9 @@ def trained(
 ) -> Pieces:
     """SentencePiece's byte-pair vocabulary of the bundled corpora, as it is exported to a GGUF file."""
     library = pytest.importorskip("sentencepiece", reason="needs sentencepiece")
-    corpora = (("sample", "stance"), ("reviews", "sentiment"))
-    sets = [each for path, of in corpora for each in load_corpus(CorpusSection(path=path, attribute=of))]
-    texts = [document.text for each in sets for document in each.documents]
     model = io.BytesIO()
     library.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts), model_writer=model, model_type="bpe", vocab_size=size, byte_fallback=True,
+        sentence_iterator=iter(_texts()), model_writer=model, model_type="bpe", vocab_size=size, byte_fallback=True,
         user_defined_symbols=list(symbols), control_symbols=list(control), add_dummy_prefix=prefix,
         normalization_rule_name="identity", remove_extra_whitespaces=False, allow_whitespace_only_pieces=True,
         split_by_whitespace=split, minloglevel=2, num_threads=1,
@@ -70,6 +76,25 @@ def trained(
     return Pieces(
         [made.id_to_piece(i) for i in range(len(made))], [made.get_score(i) for i in range(len(made))], kinds, made
     )
+
+
+def merged(cuts: str, pattern: str, control: Sequence[str]) -> Pieces:
+    """A byte vocabulary with merges of the bundled corpora, cut by a pattern before; its processor is of tokenizers."""
+    library = pytest.importorskip("tokenizers")
+    parts = library.pre_tokenizers
+    built = library.Tokenizer(library.models.BPE())
+    built.pre_tokenizer = parts.Sequence(
+        [parts.Split(library.Regex(pattern), "isolated"), parts.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    built.decoder = library.decoders.ByteLevel()
+    trainer = library.trainers.BpeTrainer(
+        vocab_size=500, special_tokens=list(control), initial_alphabet=parts.ByteLevel.alphabet(), show_progress=False
+    )
+    built.train_from_iterator([*_texts(), "in 2019 and 2024, 2024 and 1,950 or 450"] * 3, trainer)
+    pieces = [built.id_to_token(i) for i in range(built.get_vocab_size())]
+    kinds = [CONTROL if piece in control else NORMAL for piece in pieces]
+    merges = [" ".join(pair) for pair in json.loads(built.to_str())["model"]["merges"]]
+    return Pieces(pieces, [], kinds, built, bos=0, eos=1, unknown=0, merges=merges, cuts=cuts)
 
 
 def write_llama(path: Path, vocabulary: Pieces, template: str | None = None, **fields: Any) -> Path:
@@ -102,9 +127,13 @@ def _begun(path: Path, architecture: str, vocabulary: Pieces, template: str | No
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(len(vocabulary.pieces))
-    writer.add_tokenizer_model("llama")
+    writer.add_tokenizer_model("llama" if vocabulary.merges is None else "gpt2")
     writer.add_token_list(vocabulary.pieces)
-    writer.add_token_scores(vocabulary.scores)
+    if vocabulary.merges is None:
+        writer.add_token_scores(vocabulary.scores)
+    else:
+        writer.add_token_merges(vocabulary.merges)
+        writer.add_tokenizer_pre(vocabulary.cuts)
     writer.add_token_types(vocabulary.kinds)
     writer.add_bos_token_id(vocabulary.bos)
     writer.add_eos_token_id(vocabulary.eos)

@@ -118,7 +118,7 @@ def test_a_file_that_was_changed_after_it_was_assembled_is_made_again_before_it_
     put(site)
     place = assemble.assembled(JOINED)
     place.write_bytes(CONTENT[:-1] + b"?")
-    with pytest.raises(UnfitModelError, match="made-up.gguf: cannot be converted: .* is not a GGUF file"):
+    with pytest.raises(UnfitModelError, match=r"made-up\.gguf: cannot be converted: .* is not a GGUF file"):
         locate("embedded:made-up")
     assert place.read_bytes() == CONTENT
     # where its packages are gone, it is named

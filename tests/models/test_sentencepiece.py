@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gguf_files import CONTROL, NORMAL, TURNS, Pieces, trained, write_gemma3, write_llama
+from gguf_files import CONTROL, NORMAL, TURNS, Pieces, merged, trained, write_gemma3, write_llama
 
 from evenhand.errors import UnfitModelError
 from evenhand.models import locate
@@ -145,3 +145,28 @@ def test_two_tokens_of_the_same_piece_are_refused(cache: Path, tmp_path: Path, l
         locate(str(path))
     assert {each.suffix for each in (cache / "models").iterdir()} <= {".lock"}
     assert llama.kinds[-1] == NORMAL
+
+
+LLAMA_3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+GPT_2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+HEADERS = ("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>")
+
+
+@pytest.mark.parametrize(("cuts", "pattern"), [("llama-bpe", LLAMA_3), ("llama3", LLAMA_3), ("gpt-2", GPT_2)])
+def test_a_byte_vocabulary_is_cut_as_its_file_says(
+    cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, cuts: str, pattern: str
+) -> None:
+    pieces = merged(cuts, pattern, HEADERS)
+    tokenizer = tokenizer_of(write_llama(tmp_path / "bytes.gguf", pieces, "{{ messages[0]['content'] }}<|eot_id|>"))
+    assert tokenizer.convert_ids_to_tokens(range(len(pieces.pieces))) == pieces.pieces
+    for text in TEXTS:
+        assert tokenizer(text, add_special_tokens=False)["input_ids"] == pieces.processor.encode(text).ids, text
+    assert [tokenizer(token, add_special_tokens=False)["input_ids"] for token in HEADERS] == [[0], [1], [2], [3]]
+    assert not caplog.records
+
+
+def test_a_way_of_cutting_that_is_not_known_is_told(
+    cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    locate(str(write_llama(tmp_path / "bytes.gguf", merged("tekken", GPT_2, HEADERS))))
+    assert "cuts texts as 'tekken' does, which evenhand does not know" in caplog.text
