@@ -11,7 +11,8 @@
 | sentencepiece | tokenizers of pieces with scores | gguf, tokenizers, transformers |
 | gguf | makes folders of GGUF files | gguf, transformers |
 | states | what is there of the registry's models | nothing |
-| dates | the day that chat templates are given | huggingface_hub |
+| templates | chat templates, as files have them | huggingface_hub |
+| dates | the day that chat templates are given | nothing |
 | cache | the folder of what is made once | nothing |
 | files | sizes, headers and settings of the files | safetensors, where installed |
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |

@@ -5,21 +5,15 @@ clock. A run that passes midnight would then ask two kinds of prompts, and train
 fixed: in a run folder the day on which the run began, elsewhere the day on which a process first asked for it.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Any
 
-from ..errors import UnfitModelError
-from ..extras import need
-from .files import read_settings
-from .hub import refusal
-from .places import file_at_hand, is_hub_id
+from .templates import chat_template
 
 # function and variable by which templates read the date
 CLOCK, WORDS = "strftime_now", "date_string"
@@ -28,10 +22,6 @@ FORM = "%d %b %Y"
 # what stands in a template that does not need the variable: its own date, or another way without
 DEFAULT = re.compile(rf"\b{WORDS}\s*(?:=(?!=)|\||is\b)")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
-# files that hold a chat template, the first that is there
-TEMPLATE, SETTINGS = "chat_template.jinja", "tokenizer_config.json"
-# seconds that a hub has to give one
-PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -102,40 +92,4 @@ def signed_date(name: str, revision: str | None) -> str:
         revision: branch, tag or commit of an id.
     """
     now = template_date()
-    return f"date:{now.day.isoformat()}" if now.is_signed and reads_date(_template(name, revision)) else ""
-
-
-def _template(name: str, revision: str | None) -> str | Mapping[str, str] | None:
-    for file in (TEMPLATE, SETTINGS):
-        path = file_at_hand(name, revision, file) or (_fetched(name, revision, file) if is_hub_id(name) else None)
-        if path is not None and (found := _read(path, path.stat().st_mtime_ns)) is not None:
-            return found
-    return None
-
-
-@lru_cache(maxsize=64)
-def _read(path: Path, _mtime_ns: int) -> str | Mapping[str, str] | None:
-    if path.name == TEMPLATE:
-        return path.read_text(encoding="utf-8", errors="replace")
-    try:
-        found = read_settings(path).get("chat_template")
-    except UnfitModelError:
-        # which is told where the tokenizer is opened
-        return None
-    if isinstance(found, list):
-        return {str(each): json.dumps(each) for each in found}
-    return found if isinstance(found, str | dict) else None
-
-
-@cache
-def _fetched(name: str, revision: str | None, file: str) -> Path | None:
-    """A file of a model on the hub; None where the hub has none, or does not answer."""
-    feature = f"model {name!r}"
-    hub = need("huggingface_hub", feature)
-    try:
-        if refusal(name, revision, feature, PATIENCE, file) is None:
-            return Path(hub.hf_hub_download(name, file, revision=revision, etag_timeout=PATIENCE))
-    except (need("httpx", feature).HTTPError, OSError, ValueError):
-        # which is told where the model is opened
-        pass
-    return None
+    return f"date:{now.day.isoformat()}" if now.is_signed and reads_date(chat_template(name, revision)) else ""

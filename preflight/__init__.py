@@ -21,7 +21,7 @@ from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
-from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks
+from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks, without_chat_template
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .training import Rehearsal
 from .worth import worth_checks
@@ -49,6 +49,13 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             "%s: bfloat16, which took about three times as long as float32 on a processor like this one: --set %s=float32",
             key,
             key,
+        )
+    for key, name in ({} if elsewhere else without_chat_template(recipe)).items():
+        log.warning(
+            "%s: %s has no chat template, so it is given the prompt as plain text, which models that were not trained to follow "
+            "instructions go on with; name its instruct version, or put a chat_template.jinja beside its files",
+            key,
+            name,
         )
     # its libraries take seconds to start; meanwhile everything else is looked at
     rehearsed = Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext()
