@@ -17,6 +17,7 @@
 | files | sizes, headers and settings of the files | safetensors, where installed |
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |
 | opening | opens models and tokenizers of transformers, whole | transformers |
+| bases | which model an adapter was trained on | nothing |
 | adapters | the same of LoRA adapters | peft |
 | sizes | a model's weights by their shapes, from its configuration alone | transformers, accelerate |
 | flops | operations that follow from these | nothing |

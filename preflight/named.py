@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 from .. import models
 from ..config import Recipe
-from ..config.model import LanguageModel
+from ..config.model import LanguageModel, ModelSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
 from ..generate.server.client import refuse_unreachable
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
-from ..models.files import refuse_adapter
+from ..models.bases import refuse_other_base
+from ..models.files import CONFIG, read_settings, refuse_adapter
 from ..models.templates import has_chat_template
 from ..runfolder import ray_workers, tracking
 from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
@@ -46,7 +48,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds:
         yield Check("pairs.least_margin", partial(_refuse_wide_margin, recipe), is_here=True)
     if recipe.model.adapter is not None:
-        yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
+        yield Check("model.adapter", partial(_refuse_adapter, recipe.model, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
     if recipe.executor == "local":
         yield from fit_checks("generate", recipe.generate)
@@ -55,6 +57,14 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds and recipe.train.launcher == "srun":
         yield Check("train.launcher", _refuse_no_slurm, is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
+
+
+def _refuse_adapter(model: ModelSection, adapter: Path) -> None:
+    """Refuse an adapter that is not whole, or of another model, so far as that is known without its weights."""
+    refuse_adapter(adapter)
+    settings = models.file_at_hand(model.name, model.revision, CONFIG)
+    if settings is not None:
+        refuse_other_base(model.name, SimpleNamespace(**read_settings(settings)), adapter, by_weights=False)
 
 
 def whole_checks(recipe: Recipe) -> Iterator[Check]:
