@@ -65,7 +65,8 @@ def refuse_other_base(name: str, config: Any, adapter: Path, *, by_weights: bool
         return
     if other := _other_shape(base, config):
         raise UnfitModelError(
-            f"adapter {adapter}: was trained on {base}, and {name} is another model: {other}; name {base}"
+            f"adapter {adapter}: was trained on {base}, and {name} is another model: {other}; name the model that it was "
+            "trained on"
         )
     # of a folder nothing is known once it is gone
     if is_hub_id(base) or Path(base).is_dir():

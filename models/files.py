@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
+from zipfile import is_zipfile
 
 from ..errors import StorageError, UnfitModelError
 from ..storage import NotJsonError, listed, parse_json, read_text, shortened
@@ -155,7 +156,9 @@ def damage(path: Path) -> str | None:
         return "is not the weights but a pointer of Git LFS to them; run git lfs pull in its folder"
     # a machine that only starts a generation elsewhere need not have the library
     if path.suffix != ".safetensors" or find_spec("safetensors") is None:
-        return None
+        # what torch writes is a zip, whose table of contents stands last
+        is_cut = first.startswith(b"PK") and not is_zipfile(path)
+        return f"is not a whole file of weights; {GET_AGAIN}" if is_cut else None
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -165,12 +168,22 @@ def damage(path: Path) -> str | None:
         return f"is not a whole file of weights ({error}); {GET_AGAIN}"
 
 
+def _safetensors(folder: Path) -> list[Path]:
+    """The files that transformers reads a folder's weights from, as far as they are safetensors."""
+    whole, index = folder / WEIGHTS[0], folder / WEIGHTS[1]
+    if whole.is_file():
+        return [whole]
+    return (
+        [folder / name for name in sorted(set(read_settings(index)["weight_map"].values()))] if index.is_file() else []
+    )
+
+
 def weight_in(folder: Path, names: Iterable[str], prefix: str) -> Any:
     """A tensor of torch from a folder's safetensors by any of its names, with or without the prefix; None when they hold none."""
     from safetensors import safe_open
 
     wanted = {part for name in names for part in (name, name.removeprefix(f"{prefix}."))}
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in _safetensors(folder):
         with safe_open(path, framework="pt") as tensors:
             for each in wanted.intersection(tensors.keys()):
                 return tensors.get_tensor(each)
@@ -182,7 +195,7 @@ def weight_names(folder: Path) -> set[str]:
     from safetensors import safe_open
 
     names: set[str] = set()
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in _safetensors(folder):
         with safe_open(path, framework="np") as tensors:
             names.update(tensors.keys())
     return names

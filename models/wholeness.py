@@ -18,6 +18,9 @@ MOST_TOLD = 300
 # errors whose text is a sentence; others need the error's name to be understood
 SENTENCES = (ValueError, OSError, RuntimeError, ImportError)
 
+# what transformers says of an attention that a family does not have
+NO_ATTENTION = "does not support an attention implementation"
+
 NUMBER = re.compile(r"\d+")
 
 
@@ -184,6 +187,10 @@ def told_once(what: str, place: str, remedy: str = f"{GET_AGAIN}, or name anothe
     except EvenhandError:
         raise
     except Exception as error:
+        if NO_ATTENTION in str(error):
+            raise UnfitModelError(
+                f"{what}: transformers has no such attention for it ({told(error)}); write attn_implementation: eager"
+            ) from error
         if not Path(place).exists() or _may_pass(error):
             raise ModelError(f"{what}: {told(error)}") from error
         raise UnfitModelError(f"{what}: {told(error)}; {remedy}") from error

@@ -1,7 +1,7 @@
 """Models in the forms in which those that recipes and docs name are published, in miniature.
 
-Keys of config.json, names of weights, files and tokenizers are as published; sizes, words and weights are not, and the chat templates
-are short ones with the same constructs. A guard must let all of them through.
+Keys of config.json, names of weights, files and tokenizers are as published; sizes, words and weights are not, and the chat
+templates are short ones with the same constructs. A guard must let all of them through.
 """
 
 import json
@@ -13,7 +13,16 @@ from typing import Any
 
 import pytest
 from chat_families import FAMILIES, Family, make_tokenizer
-from hub_models import MODELS, SMALL, byte_tokenizer, flan_t5, roberta_config, roberta_tokenizer, write_bleurt, write_tensors
+from hub_models import (
+    MODELS,
+    SMALL,
+    byte_tokenizer,
+    flan_t5,
+    roberta_config,
+    roberta_tokenizer,
+    write_bleurt,
+    write_tensors,
+)
 
 TURNS = (
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
@@ -27,14 +36,15 @@ DAY = (
 )
 CLOCK = "{%- set today = strftime_now('%Y-%m-%d') -%}{{ '<|im_start|>system\nDay: ' + today + '<|im_end|>\n' }}"
 THINKING = TURNS.replace(
-    "assistant\n' }}", "assistant\n' }}{% if enable_thinking is defined and not enable_thinking %}{{ '<think></think>' }}{% endif %}"
+    "assistant\n' }}",
+    "assistant\n' }}{% if enable_thinking is defined and not enable_thinking %}{{ '<think></think>' }}{% endif %}",
 )
 LLAMA, QWEN, GEMMA = FAMILIES["Llama 3"], FAMILIES["Qwen 2.5"], FAMILIES["Gemma 3"]
 CHATML = replace(QWEN, special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), added=(), template=TURNS)
 
 SIZES = {
     "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-    "head_dim": 8, "max_position_embeddings": 4096, "initializer_range": 0.2,
+    "head_dim": 8, "max_position_embeddings": 16384, "initializer_range": 0.2,
 }  # fmt: skip
 
 
@@ -72,6 +82,10 @@ class Decoder:
     beside: str = ""
     # tokens that tokenizer.json does not call special
     plain: tuple[str, ...] = ()
+    # class that tokenizer_config.json names
+    tokenizer: str = "PreTrainedTokenizerFast"
+    # one that its family has in transformers
+    attention: str = "sdpa"
 
     def write(self, folder: Path) -> None:
         """Write its files."""
@@ -80,6 +94,8 @@ class Decoder:
         tokenizer = make_tokenizer(self.family)
         tokenizer.chat_template = self.family.template or None
         tokenizer.save_pretrained(folder, save_jinja_files=self.has_jinja)
+        settings = json.loads((folder / "tokenizer_config.json").read_text())
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"tokenizer_class": self.tokenizer}))
         ids = tokenizer.convert_tokens_to_ids
         end = ids(self.family.eos)
         config = transformers.AutoConfig.for_model(
@@ -108,7 +124,12 @@ class Decoder:
         """What is expected of it."""
         ends = {self.family.eos, *(self.ends or ())}
         return Shape(
-            "AutoModelForCausalLM", self.write, self.tied, n_ends=len(ends), is_dated=is_dated, has_template=bool(self.family.template)
+            "AutoModelForCausalLM",
+            self.write,
+            self.tied,
+            n_ends=len(ends),
+            is_dated=is_dated,
+            has_template=bool(self.family.template),
         )
 
 
@@ -120,14 +141,14 @@ LLAMA_ENDS = ("<|end_of_text|>", "<|eom_id|>", "<|eot_id|>")
 ROPE = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 8192}  # fmt: skip
 WINDOW = {"sliding_window": 16, "layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
-EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1}
+EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 16}
 DECODERS = {
     "Llama 3.1, shards": Decoder(
-        "llama", _llama(OWN_DATE), {"rope_parameters": ROPE}, ends=LLAMA_ENDS, shards=True, beside="original/consolidated.00.safetensors",
+        "llama", _llama(OWN_DATE), {"rope_parameters": ROPE}, ends=LLAMA_ENDS, shards=True, beside="original/one.safetensors"
     ),
     "Llama 3.2, tied": Decoder("llama", _llama(DAY), {"rope_parameters": ROPE}, tied=True, ends=LLAMA_ENDS, has_jinja=False),
     "Llama 3.1, base": Decoder("llama", replace(LLAMA, template="", eos="<|end_of_text|>"), {"rope_parameters": ROPE}),
-    "Qwen 2.5": Decoder("qwen2", QWEN, ends=("<|im_end|>", "<|endoftext|>"), has_jinja=False),
+    "Qwen 2.5": Decoder("qwen2", QWEN, tokenizer="Qwen2Tokenizer", ends=("<|im_end|>", "<|endoftext|>"), has_jinja=False),
     "Qwen 3": Decoder("qwen3", replace(QWEN, template=THINKING), ends=("<|im_end|>", "<|endoftext|>"), shards=True),
     "Qwen 3, tied": Decoder("qwen3", replace(QWEN, template=THINKING), tied=True, ends=("<|im_end|>", "<|endoftext|>")),
     "Mistral 0.3, consolidated": Decoder(
@@ -135,14 +156,14 @@ DECODERS = {
     ),
     "Mixtral": Decoder("mixtral", FAMILIES["Mixtral"], {"sliding_window": None, "num_local_experts": 2}),
     "Gemma 2": Decoder("gemma2", FAMILIES["Gemma 2"], WINDOW, tied=True, ends=("<eos>", "<end_of_turn>"), shards=True),
-    "Gemma 3": Decoder("gemma3_text", GEMMA, WINDOW, tied=True, ends=("<eos>", "<end_of_turn>")),
+    "Gemma 3": Decoder("gemma3_text", GEMMA, WINDOW, tokenizer="GemmaTokenizer", tied=True, ends=("<eos>", "<end_of_turn>")),
     "Phi 3.5": Decoder(
         "phi3", FAMILIES["Phi 3"], {"original_max_position_embeddings": 4096}, ends=("<|end|>", "<|assistant|>", "<|endoftext|>")
     ),
     "SmolLM 2": Decoder("llama", CHATML, tied=True, has_jinja=False),
     "SmolLM 3": Decoder("smollm3", replace(CHATML, template=CLOCK + TURNS), tied=True),
     "gpt-oss": Decoder(
-        "gpt_oss", replace(CHATML, template=CLOCK + TURNS), EXPERTS | {"sliding_window": 16}, ends=("<|im_end|>", "<|endoftext|>")
+        "gpt_oss", replace(CHATML, template=CLOCK + TURNS), EXPERTS, ends=("<|im_end|>", "<|endoftext|>"), attention="eager"
     ),
     "Granite": Decoder("granite", replace(CHATML, template=CLOCK + TURNS), tied=True),
     "OLMo 2": Decoder("olmo2", CHATML),
@@ -204,6 +225,22 @@ def _flan_t5(folder: Path) -> None:
     flan_t5(pytest.importorskip("transformers"), folder)
 
 
+def _bert(folder: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    MODELS["tals/albert-xlarge-vitaminc-mnli"](transformers, folder)
+    tokens = len(transformers.AutoTokenizer.from_pretrained(folder))
+    config = transformers.BertConfig(**SMALL, vocab_size=tokens, max_position_embeddings=256, pad_token_id=0)
+    transformers.BertModel(config).save_pretrained(folder)
+
+
+def _mpnet(folder: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    _roberta_of_words(folder)
+    tokens = len(transformers.AutoTokenizer.from_pretrained(folder))
+    config = transformers.MPNetConfig(**SMALL, vocab_size=tokens, max_position_embeddings=514)
+    transformers.MPNetModel(config).save_pretrained(folder)
+
+
 NLI, POOLER = "AutoModelForSequenceClassification", ("pooler.",)
 POSITIONS = {"roberta.embeddings.position_ids": lambda torch: torch.arange(514)[None]}
 SHAPES: dict[str, Shape] = {
@@ -219,25 +256,9 @@ SHAPES: dict[str, Shape] = {
     "DeBERTa v3, NLI": Shape(NLI, _of_hub("cross-encoder/nli-deberta-v3-base")),
     "ALBERT, NLI": Shape(NLI, _of_hub("tals/albert-xlarge-vitaminc-mnli")),
     "BLEURT": Shape(NLI, lambda folder: write_bleurt(pytest.importorskip("transformers"), folder)),
-    "MiniLM": Shape("AutoModel", lambda folder: _bert(folder)),
-    "mpnet": Shape("AutoModel", lambda folder: _mpnet(folder)),
+    "MiniLM": Shape("AutoModel", _bert),
+    "mpnet": Shape("AutoModel", _mpnet),
 }
-
-
-def _bert(folder: Path) -> None:
-    transformers = pytest.importorskip("transformers")
-    MODELS["tals/albert-xlarge-vitaminc-mnli"](transformers, folder)
-    tokens = len(transformers.AutoTokenizer.from_pretrained(folder))
-    config = transformers.BertConfig(**SMALL, vocab_size=tokens, max_position_embeddings=256, pad_token_id=0)
-    transformers.BertModel(config).save_pretrained(folder)
-
-
-def _mpnet(folder: Path) -> None:
-    transformers = pytest.importorskip("transformers")
-    _roberta_of_words(folder)
-    tokens = len(transformers.AutoTokenizer.from_pretrained(folder))
-    config = transformers.MPNetConfig(**SMALL, vocab_size=tokens, max_position_embeddings=514)
-    transformers.MPNetModel(config).save_pretrained(folder)
 
 
 class Folders:
