@@ -74,8 +74,8 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
         return "scripted:copy_a_sentence"
     day = signed_date(model.name, model.revision) if section.reads_model else ""
     if section.server is None:
-        parts = [models.signature(model.name, model.revision, adapter), model.dtype, section.backend, day]
-        return "|".join(filter(None, parts))
+        named = models.signature(model.name, model.revision, adapter)
+        return "|".join(filter(None, [named, model.dtype, section.backend, day]))
     # another server's model of that name counts as the same; fields of its requests change what it says
     served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
     name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name

@@ -145,7 +145,7 @@ def sentencepiece_tokenizer(vocabulary: Vocabulary) -> Any:
     built.decoder = decoders.Sequence([decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), *strip])
     framed = [*([named["bos"]] if vocabulary.has_bos else []), "$A", *([named["eos"]] if vocabulary.has_eos else [])]
     if None not in framed and len(framed) > 1:
-        ends = [(piece, vocabulary.ids[piece]) for piece in framed if piece != "$A"]
+        ends = [(piece, vocabulary.ids[piece]) for piece in framed if piece and piece != "$A"]
         built.post_processor = tokenizers.processors.TemplateProcessing(single=framed, special_tokens=ends)
     control = vocabulary.of_kind(Kind.CONTROL, Kind.UNKNOWN)
     built.add_special_tokens([tokenizers.AddedToken(piece, normalized=False, special=True) for piece in control])
