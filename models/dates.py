@@ -21,6 +21,8 @@ CLOCK, WORDS = "strftime_now", "date_string"
 FORM = "%d %b %Y"
 # what stands in a template that does not need the variable: its own date, or another way without
 DEFAULT = re.compile(rf"\b{WORDS}\s*(?:=(?!=)|\||is\b)")
+# the date in a signature, and what parts it from what stands before
+SIGNED = re.compile(r"[|,]date:\d{4}-\d{2}-\d{2}")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 
 
@@ -81,6 +83,11 @@ def _code(template: str | Mapping[str, str] | None) -> str:
     """The text of a chat template, of several all, without comments."""
     texts = template.values() if isinstance(template, Mapping) else [template or ""]
     return COMMENT.sub("", "\n".join(texts))
+
+
+def undated(signature: str) -> str:
+    """A signature without the date in it: a model's worth and a baseline's numbers are not those of one day."""
+    return SIGNED.sub("", signature)
 
 
 def signed_date(name: str, revision: str | None) -> str:

@@ -28,17 +28,14 @@ def chat_template(name: str, revision: str | None) -> Template | None:
         name: Hugging Face id, folder, GGUF file or embedded model. Of an id the files are fetched where they are not here.
         revision: branch, tag or commit of an id.
     """
-    for file in (TEMPLATE, SETTINGS):
-        path = _file(name, revision, file)
-        if path is not None and (found := _read(path, path.stat().st_mtime_ns)):
-            return found
-    return None
+    found = (_read(path, path.stat().st_mtime_ns) for path in _files(name, revision))
+    return next(filter(None, found), None)
 
 
 def has_chat_template(name: str, revision: str | None) -> bool | None:
     """Whether a model has a chat template; None where that cannot be told. Arguments are those of `chat_template`."""
     path = Path(name).expanduser()
-    if _file(name, revision, SETTINGS) is not None:
+    if _files(name, revision):
         return chat_template(name, revision) is not None
     if path.suffix == ".gguf" and path.is_file():
         with path.open("rb") as file:
@@ -46,8 +43,13 @@ def has_chat_template(name: str, revision: str | None) -> bool | None:
     return None
 
 
-def _file(name: str, revision: str | None, file: str) -> Path | None:
-    return file_at_hand(name, revision, file) or (_fetched(name, revision, file) if is_hub_id(name) else None)
+def _files(name: str, revision: str | None) -> list[Path]:
+    """The files that may hold a model's chat template; they are fetched where none of them is here."""
+    names = (TEMPLATE, SETTINGS)
+    here = [path for file in names if (path := file_at_hand(name, revision, file)) is not None]
+    if here or not is_hub_id(name):
+        return here
+    return [path for file in names if (path := _fetched(name, revision, file)) is not None]
 
 
 @lru_cache(maxsize=64)

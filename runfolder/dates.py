@@ -6,7 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from ..errors import StorageError
-from ..models.dates import RunDate, dated, today
+from ..models.dates import RunDate, dated, template_date
 from ..storage import make_folder, read_text, write_text
 
 DATE = "date.txt"
@@ -15,7 +15,7 @@ WORK = ("receipts/*", "round-*/*", "evaluation/*/*")
 
 
 def run_date(output: Path) -> RunDate:
-    """The day of the run in a folder, or of the one that would begin there now.
+    """The day of the run in a folder, or of the one that would begin there now: that of the command which it is a part of.
 
     A folder that was begun before runs had a date has the day of its first file, which no signature names: what is done there
     stays done.
@@ -32,7 +32,7 @@ def run_date(output: Path) -> RunDate:
     begun = [file.stat().st_mtime for pattern in WORK for file in output.glob(pattern) if file.is_file()]
     if begun:
         return RunDate(datetime.fromtimestamp(min(begun)).astimezone().date(), is_signed=False)
-    return RunDate(today())
+    return RunDate(template_date().day)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from evenhand.generate.backends import backend_signature
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import work_in
-from evenhand.models.dates import RunDate, date_options, dated, reads_date, template_date
+from evenhand.models.dates import RunDate, date_options, dated, reads_date, template_date, undated
 from evenhand.rerank.stage import rerank
 from evenhand.runfolder.dates import DATE, dated_run, run_date
 from evenhand.runfolder.phases import PAIRS, hold_run, open_phase
@@ -114,6 +114,26 @@ def test_a_template_that_reads_no_date_has_the_prompt_and_signature_of_every_day
         assert signature(name).endswith("|transformers")
 
 
+def test_a_signature_of_another_day_is_that_of_the_same_judge(tiny_model: Path, tmp_path: Path) -> None:
+    name = with_template(tiny_model, tmp_path / "model", READING["Granite"][0] + TURNS)
+    with dated(RunDate(DAY)):
+        first = signature(name)
+    with dated(RunDate(DAY + timedelta(1))):
+        assert signature(name) != first
+        assert undated(signature(name)) == undated(first) == first.removesuffix("|date:2025-03-09")
+    # as measures write it among theirs
+    assert (
+        undated(f"llm(template,{first.replace('|', ',')}),v:2")
+        == f"llm(template,{undated(first).replace('|', ',')}),v:2"
+    )
+
+
+def test_a_run_that_is_part_of_a_command_begins_on_its_day(tmp_path: Path) -> None:
+    with dated(RunDate(DAY)), dated_run(tmp_path / "run"):
+        assert template_date() == RunDate(DAY)
+    assert run_date(tmp_path / "run") == RunDate(DAY)
+
+
 def test_of_several_templates_each_may_read_the_date() -> None:
     assert reads_date({"default": TURNS, "rag": "{{ strftime_now('%Y') }}"})
     assert not reads_date({"default": TURNS})
@@ -128,8 +148,10 @@ def test_a_run_begins_once(tmp_path: Path) -> None:
     (tmp_path / "run" / DATE).write_text("2025-03-09\n")
     with dated_run(tmp_path / "run"):
         assert template_date() == RunDate(DAY)
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / DATE).write_text("2025-03-10\n")
         with dated_run(tmp_path / "other"):
-            assert template_date() != RunDate(DAY)
+            assert template_date() == RunDate(DAY + timedelta(1))
         assert template_date() == RunDate(DAY)
 
 
