@@ -28,8 +28,10 @@ def chat_template(name: str, revision: str | None) -> Template | None:
         name: Hugging Face id, folder, GGUF file or embedded model. Of an id the files are fetched where they are not here.
         revision: branch, tag or commit of an id.
     """
-    found = (_read(path, path.stat().st_mtime_ns) for path in _files(name, revision))
-    return next(filter(None, found), None)
+    for path in _files(name, revision):
+        if found := _read(path, path.stat().st_mtime_ns):
+            return found
+    return None
 
 
 def has_chat_template(name: str, revision: str | None) -> bool | None:
