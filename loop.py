@@ -17,8 +17,10 @@ from .evaluation.checkpoint.report import report_stage
 from .generate.apart import is_apart
 from .generate.requests import Requests
 from .generate.stage import METHODS, phase_requests
+from .models.dates import dated
 from .phase_stages import phase_stages
 from .records import SummaryRequest
+from .runfolder.dates import run_date
 from .runfolder.engines import engines_of
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
@@ -97,10 +99,11 @@ def plan(recipe: Recipe) -> list[PlannedStep]:
     """
     requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
     planned: list[PlannedStep] = []
-    for step in steps(recipe):
-        done = {each.step.name for each in planned if each.is_done}
-        is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
-        planned.append(PlannedStep(step, _work(step, requests), is_done, None if is_done else _aside(step, recipe)))
+    with dated(run_date(recipe.output)):
+        for step in steps(recipe):
+            done = {each.step.name for each in planned if each.is_done}
+            is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
+            planned.append(PlannedStep(step, _work(step, requests), is_done, None if is_done else _aside(step, recipe)))
     return planned
 
 

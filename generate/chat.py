@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import UnfitModelError
+from ..models.dates import date_options
 from ..prompts import broken, flat
 from ..text import has_words
 
@@ -45,7 +46,9 @@ def chat_text(tokenizer: Any, turns: Sequence[Mapping[str, str]]) -> str:
 
 
 def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: Any) -> Any:
-    """What the tokenizer's chat template makes of the turns, up to where the answer begins unless an option says otherwise.
+    """What the tokenizer's chat template makes of the turns; it is given the day of the run.
+
+    It ends where the answer begins unless an option says otherwise.
 
     Raises:
         UnfitModelError: the template refuses the turns, as some do those of the system, or breaks over them.
@@ -53,7 +56,8 @@ def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: A
     from jinja2 import TemplateError
 
     try:
-        return tokenizer.apply_chat_template(turns, **{"add_generation_prompt": True, **options})
+        options = {"add_generation_prompt": True, **date_options(tokenizer.chat_template), **options}
+        return tokenizer.apply_chat_template(turns, **options)
     except (TemplateError, *BREAKS) as error:
         raise UnfitModelError(
             f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(turn['role'] for turn in turns)}: "

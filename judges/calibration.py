@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
+from ..models.dates import undated
 from ..records import Record
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
@@ -224,13 +225,14 @@ class Calibration(Record):
     not_tried: dict[str, str]
 
     def of(self, signature: str, purpose: Purpose | None = None) -> JudgeCalibration | None:
-        """What is known of the judge of this signature; of one that differs by anything, nothing.
+        """What is known of the judge of this signature; of one that differs by anything but the day, nothing.
 
         Args:
             signature: of its scores.
             purpose: what it is to measure; how well it measures something else says nothing of that. None takes any.
         """
-        return next((x for x in self.judges if x.signature == signature and purpose in (None, x.purpose)), None)
+        same = (x for x in self.judges if undated(x.signature) == undated(signature))
+        return next((x for x in same if purpose in (None, x.purpose)), None)
 
 
 def read_calibration(path: Path) -> Calibration:

@@ -12,6 +12,7 @@ from ..config.combined import COUNTED, Combination
 from ..config.judges import CombinedJudge, inside
 from ..config.section import Check
 from ..errors import UnfitModelError
+from ..models.dates import undated
 from ..storage import canonical_json, file_digest
 from ..text import sentences
 from .claims import VERSION as CLAIM_RULES
@@ -92,7 +93,7 @@ def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: 
     saved, sections = options.read()
     members = [kinds[section.kind].open(member, section, models) for member, section in sections.items()]
     trained = {each.name: each.signature for each in saved.members}
-    if changed := [each for each in members if each.signature != trained[each.name]]:
+    if changed := [each for each in members if undated(each.signature) != undated(trained[each.name])]:
         told = "; ".join(f"{each.name!r} was {trained[each.name]} and is {each.signature}" for each in changed)
         raise UnfitModelError(
             f"judge {name!r}: {options.file} was trained with other judges than those that are here, so its coefficients do not "

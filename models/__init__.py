@@ -8,12 +8,17 @@
 | joining | makes them out of their parts | nothing |
 | nltk_data | makes NLTK's data out of packages | pip, setuptools |
 | hub | the hub's files of them | huggingface_hub |
+| fingerprints | what was made is what it was | nothing |
+| sentencepiece | tokenizers of pieces with scores | gguf, tokenizers, transformers |
 | gguf | makes folders of GGUF files | gguf, transformers |
 | states | what is there of the registry's models | nothing |
+| templates | chat templates, as files have them | huggingface_hub |
+| dates | the day that chat templates are given | nothing |
 | cache | the folder of what is made once | nothing |
 | files | sizes, headers and settings of the files | safetensors, where installed |
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |
 | opening | opens models and tokenizers of transformers, whole | transformers |
+| bases | which model an adapter was trained on | nothing |
 | adapters | the same of LoRA adapters | peft |
 | sizes | a model's weights by their shapes, from its configuration alone | transformers, accelerate |
 | flops | operations that follow from these | nothing |

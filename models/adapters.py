@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import UnfitModelError
 from ..extras import need
+from .bases import refuse_other_base
 from .files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS, GET_AGAIN, adapter_settings, refuse_adapter
 from .wholeness import cut_names, is_finite, refuse_strange_numbers, told_once
 
@@ -29,11 +30,13 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
         options: of `load_adapter` of peft. Without `is_trainable` the model is put in evaluation mode.
 
     Raises:
-        UnfitModelError: the folder holds no such adapter, it is damaged, or it does not fit the model, wholly or in part.
+        UnfitModelError: the folder holds no such adapter, it is damaged, it does not fit the model, wholly or in part, or it was
+            trained on another.
     """
     peft = need("peft", FEATURE)
     weights = adapter_weights(folder)
     settings = config or lora_config(folder)
+    refuse_other_base(str(model.name_or_path), model.config, folder)
     if replaced := _replaced(model, weights, settings):
         raise UnfitModelError(
             f"adapter {folder}: would replace weights of its model, of which its settings say nothing: {cut_names(replaced)}; "

@@ -4,30 +4,41 @@ Nothing gets its name in the cache before its SHA-256 is the registered one, and
 registered and nothing else: whatever lies beside a model's weights may be loaded with them.
 """
 
+import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import EvenhandError, UnfitModelError
+from ..errors import EvenhandError, StorageError, UnfitModelError
 from ..packages import Kind, Lack, Part, pip_install
 from ..storage import sha256_of
 from .cache import gigabytes, made_alone, models_folder, refuse_full_disk, told_faults
 from .embedded import EmbeddedModel, absent_parts
+from .fingerprints import damage_of, fingerprint_file, read_fingerprints, write_fingerprints
 from .hub import from_hub, why_not_from_hub
 from .joining import from_packages, unfinished_file
 
 log = logging.getLogger(__name__)
 
+# of fingerprints: assembled files are those of the registry, whatever assembled them
+VERSION = 1
 
-def assembled(model: EmbeddedModel) -> Path:
-    """The model's GGUF file or folder, made in the cache on the first call; one in a single package stays where it lies.
+
+def assembled(model: EmbeddedModel, *, mend: bool = False) -> Path:
+    """The model's GGUF file or folder, made in the cache on the first call, and again where it was changed.
+
+    One in a single package stays where it lies.
+
+    Args:
+        model: what is made.
+        mend: hash what was made, whatever its times say.
 
     Raises:
         UnfitModelError: packages are missing, of another version or damaged and the hub cannot help, or a SHA-256 is another.
         StorageError: the disk has no room for it, or the cache cannot be written.
     """
-    if (found := at_hand(model)) is not None:
+    if (found := at_hand(model)) is not None and not _is_changed(model, found, thoroughly=mend):
         return found
     short = _shortfall(model)
     if short.refused:
@@ -36,12 +47,26 @@ def assembled(model: EmbeddedModel) -> Path:
         return _whole(model)
     target = target_of(model)
     with made_alone(target):
-        if at_hand(model) is None:
+        if (found := at_hand(model)) is None or _is_changed(model, found, thoroughly=mend):
+            fingerprint_file(target).unlink(missing_ok=True)
             needed = bytes_needed(model, from_hub=short.needs_hub)
             refuse_full_disk(target.parent, needed, f"model {model.title!r}")
             log.info("assembling %s (once, %s)", model.title, gigabytes(model.n_bytes))
             from_hub(model, target) if short.needs_hub else from_packages(model, target)
+            write_fingerprints(target, VERSION)
     return target
+
+
+def _is_changed(model: EmbeddedModel, target: Path, *, thoroughly: bool = False) -> bool:
+    """Whether something else lies where the model was assembled; without fingerprints all of it is hashed once."""
+    known = read_fingerprints(target, VERSION)
+    if known is not None:
+        return bool(damage_of(target, known, thoroughly=thoroughly))
+    if _mistake(model, target, thoroughly=True):
+        return True
+    with contextlib.suppress(StorageError):
+        write_fingerprints(target, VERSION)
+    return False
 
 
 def refuse_unavailable(*models: EmbeddedModel) -> None:
@@ -97,9 +122,16 @@ def at_hand(model: EmbeddedModel) -> Path | None:
 def _damage(model: EmbeddedModel) -> str:
     """What became of an earlier one in the cache; nothing where there is none, or it is whole."""
     target = target_of(model)
-    if model.how == "whole" or not target.exists() or at_hand(model) is not None:
+    if model.how == "whole" or not target.exists():
         return ""
-    wrong = _mistake(model, target, thoroughly=False) or _strangers(model, target) or f"{target} is not whole"
+    if (found := at_hand(model)) is not None and not _is_changed(model, found):
+        return ""
+    wrong = (
+        _mistake(model, target, thoroughly=False)
+        or _mistake(model, target, thoroughly=True)
+        or _strangers(model, target)
+        or f"{target} is not whole"
+    )
     return f"it was made ready earlier, but {wrong}; to make it again it needs its packages or the hub"
 
 

@@ -5,15 +5,18 @@ and headers show it in milliseconds.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
+from zipfile import is_zipfile
 
 from ..errors import StorageError, UnfitModelError
 from ..storage import NotJsonError, listed, parse_json, read_text, shortened
 
 CONFIG = "config.json"
+# its key that says whether a model's head is its embedding of words
+TIED = "tie_word_embeddings"
 # settings beside the configuration that decide what a model is asked and when it ends
 OTHER_SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
 # what transformers reads, the first that is there
@@ -153,7 +156,9 @@ def damage(path: Path) -> str | None:
         return "is not the weights but a pointer of Git LFS to them; run git lfs pull in its folder"
     # a machine that only starts a generation elsewhere need not have the library
     if path.suffix != ".safetensors" or find_spec("safetensors") is None:
-        return None
+        # what torch writes is a zip, whose table of contents stands last
+        is_cut = first.startswith(b"PK") and not is_zipfile(path)
+        return f"is not a whole file of weights; {GET_AGAIN}" if is_cut else None
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -163,15 +168,37 @@ def damage(path: Path) -> str | None:
         return f"is not a whole file of weights ({error}); {GET_AGAIN}"
 
 
-def weight_in(folder: Path, name: str, prefix: str) -> Any:
-    """A tensor of torch from a folder's safetensors, named with or without the prefix; None when they hold none."""
+def _safetensors(folder: Path) -> list[Path]:
+    """The files that transformers reads a folder's weights from, as far as they are safetensors."""
+    whole, index = folder / WEIGHTS[0], folder / WEIGHTS[1]
+    if whole.is_file():
+        return [whole]
+    return (
+        [folder / name for name in sorted(set(read_settings(index)["weight_map"].values()))] if index.is_file() else []
+    )
+
+
+def weight_in(folder: Path, names: Iterable[str], prefix: str) -> Any:
+    """A tensor of torch from a folder's safetensors by any of its names, with or without the prefix; None when they hold none."""
     from safetensors import safe_open
 
-    for path in sorted(folder.glob("*.safetensors")):
+    wanted = {part for name in names for part in (name, name.removeprefix(f"{prefix}."))}
+    for path in _safetensors(folder):
         with safe_open(path, framework="pt") as tensors:
-            for each in {name, name.removeprefix(f"{prefix}.")}.intersection(tensors.keys()):
+            for each in wanted.intersection(tensors.keys()):
                 return tensors.get_tensor(each)
     return None
+
+
+def weight_names(folder: Path) -> set[str]:
+    """Names of all tensors in a folder's safetensors."""
+    from safetensors import safe_open
+
+    names: set[str] = set()
+    for path in _safetensors(folder):
+        with safe_open(path, framework="np") as tensors:
+            names.update(tensors.keys())
+    return names
 
 
 def adapter_settings(folder: Path) -> dict[str, Any]:

@@ -14,12 +14,15 @@ from typing import Any
 
 from ..errors import UnfitModelError
 from ..extras import need, without_load_report
-from .files import CONFIG, damage, refuse_damaged
+from .dates import date_options
+from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
 from .places import file_at_hand, locate
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
 TRIAL = "A trial."
+# of a vocabulary that is not looked at closely
+LEAST_TOKENS = 300
 
 _is_without_numbers: ContextVar[bool] = ContextVar("_is_without_numbers", default=False)
 
@@ -139,6 +142,12 @@ def open_tokenizer(folder: str, feature: str, revision: str | None = None, **opt
             folder, revision=revision, trust_remote_code=False, **options
         )
         tokenizer(TRIAL)
+    # some classes make one of special tokens alone where the vocabulary is not there
+    if tokenizer.vocab_size < LEAST_TOKENS and not (tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)):
+        raise UnfitModelError(
+            f"{cannot}: it has special tokens alone, so its vocabulary (tokenizer.json, tokenizer.model or vocab.json) is not "
+            f"there; {GET_AGAIN}"
+        )
     return tokenizer
 
 
@@ -158,7 +167,8 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     tokenizer = open_tokenizer(folder, feature, revision)
     if tokenizer.chat_template is not None:
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
-            tokenizer.apply_chat_template([{"role": "user", "content": TRIAL}], add_generation_prompt=True)
+            chat = [{"role": "user", "content": TRIAL}]
+            tokenizer.apply_chat_template(chat, add_generation_prompt=True, **date_options(tokenizer.chat_template))
     return tokenizer
 
 

@@ -3,6 +3,7 @@
 GGUF files are de-quantised once into an ordinary Hugging Face folder in the cache, which every engine can read.
 """
 
+import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,8 +14,10 @@ from ..storage import digest, sha256_of
 from .assemble import assembled, at_hand, refuse_unavailable
 from .embedded import EMBEDDED, EMBEDDED_MODELS, EmbeddedModel, absent_parts, embedded_model
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
-from .gguf import converted, converted_folder
+from .gguf import converted, converted_folder, is_unrecorded, is_whole
 from .hub import first_line, refusal
+
+log = logging.getLogger(__name__)
 
 # a model's folder in the cache of huggingface_hub
 HUB_CACHE = re.compile(r"(?:^|/)models--([^/]+)/snapshots/")
@@ -46,6 +49,17 @@ def locate(name: str) -> str:
     return str(path)
 
 
+def fetched(name: str) -> str:
+    """What `locate` gives, with all that was made of it hashed; what is not whole is made again.
+
+    Raises:
+        UnfitModelError, StorageError: as `locate`.
+    """
+    if name.startswith(EMBEDDED):
+        return str(_embedded(embedded_model(name), mend=True))
+    return str(converted(Path(name).expanduser(), mend=True)) if name.endswith(".gguf") else locate(name)
+
+
 def check(name: str) -> None:
     """Refuse a model that `locate` would refuse, or whose files are damaged; nothing is converted or loaded.
 
@@ -74,7 +88,7 @@ def refuse_unready(models: Iterable[EmbeddedModel]) -> None:
     Raises:
         UnfitModelError, StorageError: as `locate`.
     """
-    refuse_unavailable(*(model for model in models if _converted(model) is None))
+    refuse_unavailable(*(model for model in models if not (model.is_gguf and _folder(model).is_dir())))
 
 
 def is_hub_id(name: str) -> bool:
@@ -189,37 +203,29 @@ def _weights_digest(folder: Path, suffixes: frozenset[str] = MODEL_FILES) -> str
     return digest({str(path.relative_to(folder)): sha256_of(path)[:16] for path in files})
 
 
-def _embedded(model: EmbeddedModel) -> Path:
-    """The folder of an embedded model; assembled and converted where it was not yet."""
+def _embedded(model: EmbeddedModel, *, mend: bool = False) -> Path:
+    """The folder of an embedded model; assembled and converted where it was not yet, or is to be mended."""
     if not model.is_gguf:
-        return assembled(model)
-    return _converted(model) or converted(_unchanged(model), model.converted_bytes)
+        return assembled(model, mend=mend)
+    folder = _folder(model)
+    if is_whole(folder, model.title, mend=mend):
+        return folder
+    if is_unrecorded(folder) and at_hand(model) is None and absent_parts(model):
+        log.warning("%s was converted by an earlier version, and what it was made of is not here to check it", folder)
+        return folder
+    # hashed before anything is made of it, since it may have been assembled long ago
+    return converted(assembled(model, mend=True), model.converted_bytes, name=model.title, mend=mend)
 
 
-def _converted(model: EmbeddedModel) -> Path | None:
-    """The folder that was made of an embedded GGUF file; None where none was, or it is none."""
-    folder = converted_folder(Path(model.weights).stem, model.sha256)
-    return folder if model.is_gguf and folder.is_dir() else None
-
-
-def _unchanged(model: EmbeddedModel) -> Path:
-    """The GGUF file of an embedded model, which may have been assembled long ago.
-
-    Raises:
-        UnfitModelError: it has been changed since.
-    """
-    path = assembled(model)
-    if (found := sha256_of(path)) != model.sha256:
-        raise UnfitModelError(
-            f"model {model.title!r}: {path} has SHA-256 {found}, not {model.sha256}; delete it, and it is made again"
-        )
-    return path
+def _folder(model: EmbeddedModel) -> Path:
+    """The folder that is made of an embedded GGUF file."""
+    return converted_folder(Path(model.weights).stem, model.sha256)
 
 
 def _embedded_at_hand(model: EmbeddedModel) -> Path | None:
     """The folder or the GGUF file of an embedded model, as far as it is there; nothing is assembled or converted."""
-    if (folder := _converted(model)) is not None:
-        return folder
+    if model.is_gguf and (is_whole(_folder(model), model.title) or is_unrecorded(_folder(model))):
+        return _folder(model)
     if (place := at_hand(model)) is None and model.how == "whole" and not absent_parts(model):
         return assembled(model)
     return place

@@ -1,12 +1,13 @@
 """How large a model is, from its configuration alone: on torch's meta device weights have shapes and no numbers."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
 from ..extras import need
 from .embedded import EMBEDDED
-from .files import CONFIG
+from .files import CONFIG, TIED, read_settings
 from .hub import first_line, refusal
 from .places import file_at_hand, is_hub_id, locate
 
@@ -59,9 +60,19 @@ def meta_model(
                 )
             architecture = next(iter(config.architectures or ()), "AutoModel")
             kind = getattr(transformers, architecture, transformers.AutoModel)
-            return kind.from_config(config) if kind is transformers.AutoModel else kind(config)
+            model = kind.from_config(config) if kind is transformers.AutoModel else kind(config)
+            if read_settings(Path(folder) / CONFIG).get(TIED) is False:
+                _untie(model, torch)
+            return model
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise ModelError(f"model {name!r}: no sizes can be read from {folder}/{CONFIG}: {first_line(error)}") from error
+
+
+def _untie(model: Any, torch: Any) -> None:
+    """Give a model the head of its own that config.json says it has; transformers ties every T5."""
+    head, words = model.get_output_embeddings(), model.get_input_embeddings()
+    if head is not None and head.weight is words.weight:
+        head.weight = torch.nn.Parameter(torch.empty_like(words.weight, device="meta"))
 
 
 def settings_folder(name: str, revision: str | None, feature: str) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from ..packages import Kind, Lack
 from .assemble import at_hand, target_of
 from .embedded import EMBEDDED_MODELS, EmbeddedModel, absent_parts
-from .gguf import converted_folder
+from .fingerprints import damage_of, read_fingerprints
+from .gguf import VERSION, converted_folder
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class ModelState:
     sha256: str
     # repository and revision whose weights have this hash; None where it is the package's as it came
     source: tuple[str, str] | None
-    # "converted", "assembled", "installed", "not here", "incomplete"; of some packages how many are there; "version" and which,
-    # where another one is there
+    # "converted", "damaged" since, "assembled", "installed", "not here", "incomplete"; of some packages how many are there;
+    # "version" and which, where another one is there
     state: str
     # where it lies ready for use
     place: str | None
@@ -41,7 +42,7 @@ def _state(model: EmbeddedModel) -> ModelState:
     folder = converted_folder(Path(model.weights).stem, model.sha256)
     place: Path | None = None
     if model.is_gguf and folder.is_dir():
-        state, place, absent = "converted", folder, []
+        state, place, absent = "damaged" if _is_damaged(folder) else "converted", folder, []
     elif at_hand(model) is not None:
         state, place, absent = "assembled", target_of(model), []
     elif not absent:
@@ -62,6 +63,12 @@ def _state(model: EmbeddedModel) -> ModelState:
         place=None if place is None else str(place),
         missing=tuple(each.part.pin for each in absent),
     )
+
+
+def _is_damaged(folder: Path) -> bool:
+    """Whether files of a converted folder have other sizes, or other times and contents, than when it was made."""
+    known = read_fingerprints(folder, VERSION)
+    return known is not None and bool(damage_of(folder, known))
 
 
 def _why_none(absent: list[Lack]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EvenhandError, ModelError, UnfitModelError
-from .files import GET_AGAIN, weight_in
+from .files import CONFIG, GET_AGAIN, TIED, read_settings, weight_in, weight_names
 
 # names that an error shows; the rest are counted
 MOST_NAMES = 3
@@ -17,6 +17,9 @@ MOST_NAMES = 3
 MOST_TOLD = 300
 # errors whose text is a sentence; others need the error's name to be understood
 SENTENCES = (ValueError, OSError, RuntimeError, ImportError)
+
+# what transformers says of an attention that a family does not have
+NO_ATTENTION = "does not support an attention implementation"
 
 NUMBER = re.compile(r"\d+")
 
@@ -55,28 +58,45 @@ def refuse_misfit(
 
 
 def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
-    """Refuse a model whose head should be its embedding of words, and whose files hold another: engines differ in what they take.
+    """Refuse a model whose head is not what its config.json says: its embedding of words, or weights of its own.
+
+    It is config.json that is asked, not transformers, which ties every T5, and keeps the two apart where the files hold both and
+    they differ. Where config.json and the files disagree, engines differ in what they take.
 
     Args:
-        model: of transformers; it keeps the two apart where the files hold both, and they differ or were not read.
+        model: of transformers.
         folder: of its files, read where the model has no numbers; None when there is none.
         what: which model, as the error begins.
 
     Raises:
-        UnfitModelError: the two differ.
+        UnfitModelError: head and embedding should be the same and differ, or the head should be in the files and is not.
     """
-    head, words = model.get_output_embeddings(), model.get_input_embeddings()
-    names = {id(weight): name for name, weight in model.named_parameters(remove_duplicate=False)}
-    pair: list[Any] = [getattr(each, "weight", None) for each in (head, words)]
-    named = [names.get(id(weight), "") for weight in pair]
-    if named[0] == named[1] or named[0] not in model.get_expanded_tied_weights_keys(all_submodels=True):
+    modules = {id(module): f"{name}.weight" for name, module in model.named_modules()}
+    head_name, words_name = (
+        modules.get(id(m), "") for m in (model.get_output_embeddings(), model.get_input_embeddings())
+    )
+    if head_name not in model.get_expanded_tied_weights_keys(all_submodels=True):
         return
-    if pair[0].is_meta:
-        pair = [weight_in(folder, name, model.base_model_prefix) for name in named] if folder else [None]
-    if all(each is not None for each in pair) and not pair[0].equal(pair[1].to(pair[0])):
+    pair: list[Any] = [model.get_parameter(name) for name in (head_name, words_name)]
+    is_one = pair[0] is pair[1]
+    if folder is not None and read_settings(folder / CONFIG).get(TIED) is False:
+        if is_one and (held := weight_names(folder)) and not any(name.endswith(head_name) for name in held):
+            raise UnfitModelError(
+                f"{what} has no weights for {head_name}, which by its config.json is no copy of the embedding of words "
+                f"({TIED}: false); {GET_AGAIN}"
+            )
+        return
+    if not is_one and pair[0].is_meta:
+        aliases = {name for name, each in model.named_parameters(remove_duplicate=False) if each is pair[1]}
+        pair = (
+            [weight_in(folder, names, model.base_model_prefix) for names in ({head_name}, aliases)]
+            if folder
+            else [None]
+        )
+    if not is_one and all(each is not None for each in pair) and not pair[0].equal(pair[1].to(pair[0])):
         raise UnfitModelError(
-            f"{what} has other numbers in {named[0]} than in {named[1]}, which its config.json says are the same; write "
-            f"tie_word_embeddings: false there if it was trained with a head of its own, or {GET_AGAIN}"
+            f"{what} has other numbers in {head_name} than in {words_name}, which its config.json says are the same; write "
+            f"{TIED}: false there if it was trained with a head of its own, or {GET_AGAIN}"
         )
 
 
@@ -167,6 +187,10 @@ def told_once(what: str, place: str, remedy: str = f"{GET_AGAIN}, or name anothe
     except EvenhandError:
         raise
     except Exception as error:
+        if NO_ATTENTION in str(error):
+            raise UnfitModelError(
+                f"{what}: transformers has no such attention for it ({told(error)}); write attn_implementation: eager"
+            ) from error
         if not Path(place).exists() or _may_pass(error):
             raise ModelError(f"{what}: {told(error)}") from error
         raise UnfitModelError(f"{what}: {told(error)}; {remedy}") from error

@@ -14,12 +14,14 @@ from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..models.dates import dated
+from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
-from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks
+from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks, without_chat_template
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
@@ -49,8 +51,16 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             key,
             key,
         )
+    for key, name in ({} if elsewhere else without_chat_template(recipe)).items():
+        log.warning(
+            "%s: %s has no chat template, so it is given the prompt as plain text, which models that were not trained to follow "
+            "instructions go on with; name its instruct version, or put a chat_template.jinja beside its files",
+            key,
+            name,
+        )
     # its libraries take seconds to start; meanwhile everything else is looked at
-    with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
+    rehearsed = Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext()
+    with dated(run_date(recipe.output)), rehearsed as rehearsal:
         mistakes = _failed(
             [
                 *named_checks(recipe),

@@ -1,24 +1,28 @@
 """What a recipe names must be there: models, libraries, prompts, programs, arguments of engines."""
 
 import ast
+import contextlib
 import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 from .. import models
 from ..config import Recipe
-from ..config.model import LanguageModel
+from ..config.model import LanguageModel, ModelSection
 from ..config.section import Check
-from ..errors import RecipeError
+from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
 from ..generate.server.client import refuse_unreachable
 from ..generate.step_prompts import refuse_step_prompts
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
-from ..models.files import refuse_adapter
+from ..models.bases import refuse_other_base
+from ..models.files import CONFIG, read_settings, refuse_adapter
+from ..models.templates import has_chat_template
 from ..runfolder import ray_workers, tracking
 from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
@@ -45,7 +49,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds:
         yield Check("pairs.least_margin", partial(_refuse_wide_margin, recipe), is_here=True)
     if recipe.model.adapter is not None:
-        yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
+        yield Check("model.adapter", partial(_refuse_adapter, recipe.model, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
     yield Check("generate.method", partial(refuse_step_prompts, recipe), is_here=True)
     if recipe.executor == "local":
@@ -55,6 +59,14 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.rounds and recipe.train.launcher == "srun":
         yield Check("train.launcher", _refuse_no_slurm, is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
+
+
+def _refuse_adapter(model: ModelSection, adapter: Path) -> None:
+    """Refuse an adapter that is not whole, or of another model, so far as that is known without its weights."""
+    refuse_adapter(adapter)
+    settings = models.file_at_hand(model.name, model.revision, CONFIG)
+    if settings is not None:
+        refuse_other_base(model.name, SimpleNamespace(**read_settings(settings)), adapter, by_weights=False)
 
 
 def whole_checks(recipe: Recipe) -> Iterator[Check]:
@@ -73,14 +85,31 @@ def _refuse_words_for_tokens(recipe: Recipe) -> None:
         )
 
 
-def slow_on_this_processor(recipe: Recipe) -> list[str]:
-    """Keys of models that vLLM would run in bfloat16 here, where there is no GPU and the processor has to convert it."""
+def _language_models(recipe: Recipe) -> dict[str, LanguageModel]:
+    """The language models of a recipe by their keys."""
     asked = {"model": LanguageModel(recipe.model, recipe.generate)} if recipe.generate.has_model else {}
     for name, judge in recipe.judges.items():
         asked |= {
             ".".join(filter(None, ("judges", name, below, "model"))): each
             for below, each in judge.language_models.items()
         }
+    return asked
+
+
+def without_chat_template(recipe: Recipe) -> dict[str, str]:
+    """Keys and names of models that have no chat template, as far as their files tell."""
+    found = {}
+    for key, each in _language_models(recipe).items():
+        # what is wrong with its files is said by the check of its name
+        with contextlib.suppress(EvenhandError):
+            if each.backend.reads_model and has_chat_template(each.model.name, each.model.revision) is False:
+                found[f"{key}.name"] = each.model.name
+    return found
+
+
+def slow_on_this_processor(recipe: Recipe) -> list[str]:
+    """Keys of models that vLLM would run in bfloat16 here, where there is no GPU and the processor has to convert it."""
+    asked = _language_models(recipe)
     slow = [key for key, (model, backend) in asked.items() if (backend.backend, model.dtype) == ("vllm", "bfloat16")]
     is_here = bool(slow) and recipe.executor == "local" and not visible_gpus() and converts_bfloat16(PROCESSOR)
     return [f"{key}.dtype" for key in slow] if is_here else []

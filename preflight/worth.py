@@ -8,6 +8,7 @@ from ..config.section import Check
 from ..errors import DataError, EvenhandError, RecipeError
 from ..judges import open_judge
 from ..judges.calibration import HOW, Calibration, JudgeCalibration, read_calibrations
+from ..models.dates import undated
 from ..storage import listed
 
 REMEDY = "name another judge in reward.judges, or leave limits.judge.above out"
@@ -64,7 +65,7 @@ def _unknown(recipe: Recipe, name: str, signature: str, files: list[Calibration]
     named = ", ".join(map(str, recipe.calibration))
     same = next((each for file in files for each in file.judges if each.judge == name), None)
     other = ""
-    if same and same.signature == signature:
+    if same and undated(same.signature) == undated(signature):
         other = f" It has it as a judge of {same.purpose}, and here it is to measure {recipe.judges[name].purpose}."
     elif same:
         other = f" It has a judge {name!r} that differs: {same.signature}, and here it is {signature}."

@@ -1,7 +1,7 @@
 """The run folder: its phases, and the names of the files in them.
 
     <output>/
-      recipe.yaml  manifest.json  logs/
+      recipe.yaml  date.txt  manifest.json  logs/
       round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
         requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
         groups.jsonl     ids, scores and rewards of all candidates; `files` puts texts beside them
@@ -25,6 +25,7 @@ from ..config.recipe_file import differing_keys, dump_recipe, load_recipe
 from ..errors import RecipeError, StorageError
 from ..records import Candidate
 from ..storage import digest
+from .dates import dated_run
 from .processes import hold, refuse_held
 from .shards import SHARDS, WHOLE, Shard, shard_folder
 
@@ -133,6 +134,8 @@ class Phase:
 def hold_run(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[bool]:
     """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`.
 
+    Within it chat templates are given the day on which the run began.
+
     Shards may work at the same time, and nothing else beside them.
 
     Raises:
@@ -143,7 +146,8 @@ def hold_run(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[bool]:
             others = [recipe.output] if shard.name else sorted((recipe.output / SHARDS).glob("*-of-*"))
             for folder in others:
                 refuse_held(folder)
-        yield is_child
+        with dated_run(recipe.output):
+            yield is_child
 
 
 def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:

@@ -28,6 +28,9 @@ SMALL = {
 DECODER = SMALL | {
     "hidden_size": 64, "initializer_range": 0.2, "num_key_value_heads": 1, "max_position_embeddings": 16384,
 }  # fmt: skip
+T5 = {
+    "vocab_size": 256, "d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0,
+}  # fmt: skip
 LLAMA_3_ROPE = {
     "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
@@ -247,10 +250,30 @@ def _t5(transformers: Any, folder: Path) -> None:
         tokenizer_object=built, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
     )
     tokenizer.save_pretrained(folder)
-    config = transformers.T5Config(
-        vocab_size=256, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
-    )
+    config = transformers.T5Config(**T5)
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+
+
+def flan_t5(transformers: Any, folder: Path) -> None:
+    """As Flan-T5 and T5 v1.1 are published: gated, and with a head that is no copy of the embedding of words."""
+    _t5(transformers, folder)
+    config = transformers.T5Config(**T5, feed_forward_proj="gated-gelu")
+    model = transformers.T5ForConditionalGeneration(config)
+    head = model.shared.weight.detach().clone().normal_(std=0.5)
+    model.save_pretrained(folder)
+    write_tensors(folder, {"lm_head.weight": head})
+    # the file of older versions: this one writes that every T5 is tied, and by this key it reads that none is
+    settings = json.loads((folder / "config.json").read_text()) | {"tie_word_embeddings": False}
+    del settings["scale_decoder_outputs"]
+    (folder / "config.json").write_text(json.dumps(settings))
+
+
+def write_tensors(folder: Path, tensors: dict[str, Any]) -> None:
+    """Write tensors beside those of a model's file, or in their place."""
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    save_file(load_file(path) | tensors, path, {"format": "pt"})
 
 
 def write_bleurt(transformers: Any, folder: Path) -> None:
@@ -280,6 +303,7 @@ MODELS: dict[str, Callable[[Any, Path], None]] = {
     "microsoft/deberta-large-mnli": _deberta,
     "cross-encoder/nli-deberta-v3-base": _deberta_v3,
     "tals/albert-xlarge-vitaminc-mnli": _albert,
-    **dict.fromkeys(("MingZhong/unieval-sum", "lytang/MiniCheck-Flan-T5-Large"), _t5),
+    "MingZhong/unieval-sum": _t5,
+    "lytang/MiniCheck-Flan-T5-Large": flan_t5,
     **dict.fromkeys((f"sentence-transformers/{name}" for name in ("all-mpnet-base-v2", "all-MiniLM-L6-v2")), _encoder),
 }

@@ -404,8 +404,8 @@ def test_a_second_loop_with_another_recipe_changes_nothing_of_the_first(tmp_path
     second.write_text(yaml.safe_dump(values | {"reward": {"judges": ["precision"]}}))
     finish(first)
     undisturbed = files_of((tmp_path / "run").rename(tmp_path / "undisturbed"))
-    # six files, and the recipe
-    assert len(undisturbed) == 8
+    # seven files, the recipe and the date
+    assert len(undisturbed) == 9
 
     loop = start(first)
     for step in ("generate", "judge", "rerank"):

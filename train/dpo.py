@@ -7,7 +7,6 @@ receipt); started by `evenhand.train.train`, that process keeps it and passes --
 """
 
 import argparse
-import contextlib
 import logging
 import os
 import socket
@@ -19,6 +18,8 @@ from ..config.command_line import SingleValues, repeated_keys
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
 from ..extras import start_logging
+from ..models.dates import dated
+from ..runfolder.dates import run_date
 from ..runfolder.phases import Phase, hold_run, open_phase
 from ..runfolder.processes import failure_path, follow_parent, report_failure
 from .stage import training_stage
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         phase = open_phase(load_recipe(options.config, options.set), options.phase)
         # by hand the main process holds the folder for all; as children of a command all of them do
-        with hold_run(phase.recipe) if is_main or options.stage_key else contextlib.nullcontext():
+        with hold_run(phase.recipe) if is_main or options.stage_key else dated(run_date(phase.recipe.output)):
             _run(phase, options.stage_key, is_main=is_main)
     except EvenhandError as error:
         if is_main and options.stage_key and phase is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from ..config import Recipe
 from ..errors import ModelError
 from ..models import public_name
+from ..models.bases import write_base
 from ..models.files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS
 from ..storage import read_text, write_json, write_text
 from .policy import load_tokenizer
@@ -64,6 +65,7 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
     # sets in order and without this machine's paths: equal adapters are equal files
     write_json(whole / ADAPTER_SETTINGS, dict(sorted((config | base | {"inference_mode": True}).items())))
+    write_base(whole, recipe.model.name)
     load_tokenizer(recipe.model).save_pretrained(whole)
     write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
     shutil.rmtree(raw)

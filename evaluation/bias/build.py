@@ -13,6 +13,7 @@ from ...config.recipe_file import dump_recipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
+from ...runfolder.dates import dated_run
 from ...runfolder.engines import refuse_large
 from ...runfolder.processes import hold
 from ...runfolder.spending import spending
@@ -91,7 +92,7 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
     preflight(recipe)
     refuse_taken(recipe)
     receipts, reused = {}, {}
-    with hold(recipe.output), spending(recipe.output, recipe.most_cost):
+    with hold(recipe.output), dated_run(recipe.output), spending(recipe.output, recipe.most_cost):
         inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
         summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
         persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from ...config import Recipe
 from ...records import Candidate
+from ...runfolder.dates import run_date
 from ...runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, phases
 from ...runfolder.stages import Receipt, read_receipt
 from ...storage import digest, write_json
@@ -107,6 +108,7 @@ def write_manifest(recipe: Recipe) -> Path:
         "name": recipe.name,
         "recipe": digest(recipe),
         "seeds": {"run": recipe.seed, "bootstrap": recipe.seed},
+        "date": run_date(recipe.output).day.isoformat(),
         "python": platform.python_version(),
         "versions": versions(stages),
         "signatures": {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import DataError, StorageError
+from ...models.dates import undated
 from ...storage import NotJsonError, listed, parse_json, parse_line, read_text
 from ...text import some_of
 from ..audit.contents import SCHEMA, Audit
@@ -108,7 +109,7 @@ class Baseline:
         if before is None:
             why = f"its systems are {some_of(list(systems))}" if systems else "was it measured?"
             raise MissingNumber(f"the baseline has no {number.words}: {why}")
-        if before.signature != number.signature:
+        if undated(before.signature) != undated(number.signature):
             raise DataError(
                 f"--baseline {self.path}: {number.words} is {number.signature} now and was {before.signature}; {AGAIN}"
             )

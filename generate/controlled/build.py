@@ -24,6 +24,7 @@ from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
+from ...runfolder.dates import dated_run
 from ...runfolder.engines import refuse_large
 from ...runfolder.processes import hold
 from ...runfolder.spending import spending
@@ -107,7 +108,7 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
     if recipe.backend.reads_model:
         models.check(recipe.model.name)
         refuse_large(recipe.backend)
-    with hold(recipe.output), spending(recipe.output, recipe.most_cost):
+    with hold(recipe.output), dated_run(recipe.output), spending(recipe.output, recipe.most_cost):
         built = _build(recipe, articles, open_engine)
     n_summaries = sum(len(each.summaries) for each in built.sets)
     short = [

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from evenhand.config.metrics import MiniCheckJudge
 from evenhand.errors import JudgeError
+from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.minicheck import open_minicheck, packed
 from evenhand.judges.shared import SharedModels
+from evenhand.models import opening
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -46,6 +48,22 @@ def test_score_is_the_best_chunks_share_and_the_summary_is_not_split(t5_folder):
     assert abs(expected[0] - expected[1]) > 1e-3
     whole = verdict(t5_folder, claim)
     assert whole.score == pytest.approx(supported(t5_folder, SOURCE, claim), abs=1e-5)
+
+
+def test_a_flan_t5_whose_head_is_its_own_is_opened_and_scores_as_transformers_does(tmp_path):
+    from hub_models import flan_t5, write_tensors
+    from safetensors.torch import load_file
+
+    flan_t5(transformers, tmp_path)
+    # as `evenhand validate` opens it
+    with opening.without_numbers():
+        open_checkpoint("AutoModelForSeq2SeqLM", str(tmp_path), "judge 'minicheck'")
+    claim = "The ferry is dear."
+    found, expected = verdict(tmp_path, claim), supported(tmp_path, SOURCE, claim)
+    assert found.score == pytest.approx(expected, abs=1e-5)
+    # with the embedding of words for a head, as it was read before
+    write_tensors(tmp_path, {"lm_head.weight": load_file(tmp_path / "model.safetensors")["shared.weight"]})
+    assert abs(supported(tmp_path, SOURCE, claim) - expected) > 1e-3
 
 
 def test_chunks_are_filled_sentence_by_sentence():

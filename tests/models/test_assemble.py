@@ -26,6 +26,7 @@ from evenhand.errors import StorageError, UnfitModelError
 from evenhand.models import EMBEDDED_MODELS, assemble, check, file_at_hand, joining, locate, public_name, signature
 from evenhand.models import cache as caches
 from evenhand.models.embedded import EmbeddedModel
+from evenhand.models.fingerprints import fingerprint_file
 from evenhand.models.states import states
 from evenhand.packages import Part
 
@@ -101,7 +102,8 @@ def test_parts_become_the_file_and_no_package_is_imported(site, tmp_path):
     assert found == tmp_path / "cache" / "models" / "made-up.gguf"
     assert found.read_bytes() == CONTENT
     assert not any(name.startswith("made_up") for name in sys.modules)
-    assert {path.name for path in found.parent.iterdir()} <= {"made-up.gguf", "made-up.gguf.lock"}
+    known = {"made-up.gguf", "made-up.gguf.lock", "made-up.gguf.files.json"}
+    assert {path.name for path in found.parent.iterdir()} <= known
 
 
 def test_what_was_assembled_needs_its_packages_no_more(site):
@@ -112,12 +114,35 @@ def test_what_was_assembled_needs_its_packages_no_more(site):
     assert assemble.assembled(JOINED) == found
 
 
-def test_a_file_that_was_changed_after_it_was_assembled_is_not_converted(site):
+def test_a_file_that_was_changed_after_it_was_assembled_is_made_again_before_it_is_converted(site):
     put(site)
     place = assemble.assembled(JOINED)
     place.write_bytes(CONTENT[:-1] + b"?")
-    with pytest.raises(UnfitModelError, match=r"made-up\.gguf has SHA-256 .*; delete it, and it is made again"):
+    with pytest.raises(UnfitModelError, match=r"made-up\.gguf: cannot be converted: .* is not a GGUF file"):
         locate("embedded:made-up")
+    assert place.read_bytes() == CONTENT
+    # where its packages are gone, it is named
+    place.write_bytes(CONTENT[:-1] + b"?")
+    shutil.rmtree(site)
+    importlib.invalidate_caches()
+    with pytest.raises(UnfitModelError, match=r"made ready earlier, but .*made-up\.gguf has SHA-256"):
+        locate("embedded:made-up")
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_folder_whose_weights_were_changed_is_made_again(site, is_seen):
+    put_zip(site)
+    place = assemble.assembled(ZIPPED) / "model.safetensors"
+    before = place.stat().st_mtime_ns
+    place.write_bytes(WEIGHTS[:-1] + b"?")
+    if is_seen:
+        assert (assemble.assembled(ZIPPED) / "model.safetensors").read_bytes() == WEIGHTS
+        return
+    # a bit that rotted leaves size and time as they were noted
+    noted = fingerprint_file(place.parent)
+    noted.write_text(noted.read_text().replace(str(before), str(place.stat().st_mtime_ns)))
+    assert assemble.assembled(ZIPPED) == place.parent
+    assert (assemble.assembled(ZIPPED, mend=True) / "model.safetensors").read_bytes() == WEIGHTS
 
 
 def test_all_missing_packages_are_one_message_with_one_command(site):

@@ -9,7 +9,7 @@ from evenhand.errors import StorageError
 from evenhand.models import locate
 
 CHAT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>")
 WIDTH, HIDDEN, HEADS, LAYERS = 32, 48, 4, 2
 
 
@@ -110,6 +110,9 @@ def test_a_qwen2_file_keeps_its_chat_and_its_end_of_turn(qwen2):
     assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|im_end|>", "<|im_end|>")
     chat = tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False)
     assert chat == "<|im_start|>user\nhi<|im_end|>\n"
+    # of these transformers knows three
+    assert [len(tokenizer(token)["input_ids"]) for token in SPECIAL] == [1, 1, 1, 1]
+    assert "<|vision_start|>" in {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
     assert json.loads((place / "config.json").read_text())["eos_token_id"] == end
     assert json.loads((place / "generation_config.json").read_text())["eos_token_id"] == end

@@ -79,7 +79,7 @@ def test_adapter_folder_holds_what_peft_reads_and_nothing_else(open_round: OpenR
     train(phase)
     names = {path.name for path in (phase.folder / "adapter").iterdir()}
     tokenizer = {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"}
-    assert names == {"adapter_config.json", "adapter_model.safetensors", "README.md", *tokenizer}
+    assert names == {"adapter_config.json", "adapter_model.safetensors", "README.md", "base.json", *tokenizer}
     config = json.loads((phase.folder / "adapter" / "adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == str(tiny_model)
     assert not [path for path in phase.folder.iterdir() if path.name.startswith(".adapter")]
