@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.config import ColumnsSection, CorpusSection
 from evenhand.corpora import load_corpus, read_any
-from evenhand.corpora.tables import read_table, sets_of_rows
+from evenhand.corpora.tables import SkippedRows, read_table, sets_of_rows
 from evenhand.errors import DataError
 
 CSV = """topic,side,text,note
@@ -130,12 +130,13 @@ def test_a_long_document_fits_a_cell(tmp_path):
 
 def test_rows_with_empty_cells_are_left_out_and_numbered_where_that_is_asked_for(tmp_path):
     path = write(tmp_path / "docs.csv", "set,text,side\na,Yes.,ban\na,,ban\nb,No.,\nb,Perhaps.,allow\nb\n")
-    skipped: dict[str, list[int]] = {}
+    skipped = SkippedRows()
     sets = read_table(path, ColumnsSection(), ["side"], skipped)
     assert [(each.id, [d.text for d in each.documents]) for each in sets] == [("a", ["Yes."]), ("b", ["Perhaps."])]
-    assert skipped == {"text": [3, 6], "side": [4, 6]}
+    assert skipped.by_column == {"text": [3, 6], "side": [4, 6]}
+    assert skipped.by_value == {"side": {"ban": 1, "": 2}}
     with pytest.raises(DataError, match="has no row without an empty cell"):
-        read_table(write(path, "set,text,side\na,,ban\n"), ColumnsSection(), ["side"], {})
+        read_table(write(path, "set,text,side\na,,ban\n"), ColumnsSection(), ["side"], SkippedRows())
 
 
 def test_a_key_that_a_json_row_lacks_is_an_empty_cell(tmp_path):
