@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -117,6 +118,8 @@ def fetch(
     files = [name for name in names or [] if name.endswith(".gguf")]
     models = embedded_models([name for name in names or EMBEDDED_MODELS if name not in (*files, NLTK)])
     refuse_unready(models)
+    if absent := [file for file in files if not Path(file).is_file()]:
+        raise UnfitModelError(f"{', '.join(absent)}: no such file here")
     if NLTK in (names or ()):
         note("NLTK's data ...")
         say(f"{NLTK}: {fetch_nltk()}")

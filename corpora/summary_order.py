@@ -16,6 +16,8 @@ from ..text import some_of, spelling_key
 from .cells import cell_text
 from .summary_columns import NAME_ID, JsonObject, parts_of, text_of_value
 
+# last words of names of columns that grade, which may be the numbers from 1 on in any order
+GRADES = frozenset("rank ranking score rating grade".split())
 # last words of names of columns that count, and of those that name
 COUNTERS = frozenset("index idx row line number nr num counter position pos seq sequence order item entry i".split())
 IDENTIFIERS = frozenset("id ids uid uuid guid key identifier".split())
@@ -197,7 +199,7 @@ def _refuse_column(
     is_custom = parts_of(name)[-2:] == ("custom", "id")
     identifies = not IDENTIFIERS.isdisjoint(last) and (len(distinct) == len(texts) or is_custom)
     # of dates and times nothing is concluded
-    is_single = len(DIGITS.findall(texts[0])) == 1
+    is_single = len(DIGITS.findall(texts[0])) == 1 and GRADES.isdisjoint(last)
     if (numbers and (counts or (is_single and _is_shuffled(numbers)))) or identifies:
         raise DataError(
             f"{source}: {_carries(name, texts)}, which do not count up in the order of the sets; {_mend(name)}"

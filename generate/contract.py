@@ -126,9 +126,10 @@ def _says_something(text: str, contract: Contract) -> bool:
     One word is enough: "The Left objects." is short, and a statement. Other languages than English have no list, so that there
     any word behind the opening counts.
     """
+    text = normal_form(text)
     for opening in filter(None, (contract.opening, *contract.other_openings)):
         # within the text the other side is "the Right"
-        text = re.sub(re.escape(opening), " ", text, flags=re.IGNORECASE)
+        text = re.sub(re.escape(normal_form(opening)), " ", text, flags=re.IGNORECASE)
     return not ANNOUNCING.issuperset(words_of(text))
 
 
@@ -185,9 +186,13 @@ def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
 
 def _opening_of(text: str, contract: Contract) -> str | None:
     """The opening that the text begins with, the longest where one is part of another; None when it is none of them."""
-    openings = [o for o in (contract.opening, *contract.other_openings) if o and text.startswith(o)]
+    text = normal_form(text).lstrip()
+    forms = {o: normal_form(o) for o in (contract.opening, *contract.other_openings) if o}
     # not with a longer word ("The Leftovers")
-    return max((o for o in openings if not text[len(o) : len(o) + 1].isalpha()), key=len, default=None)
+    fitting = (
+        o for o, form in forms.items() if text.startswith(form) and not text[len(form) : len(form) + 1].isalpha()
+    )
+    return max(fitting, key=len, default=None)
 
 
 def _preamble(text: str, contract: Contract) -> int:

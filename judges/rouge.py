@@ -51,11 +51,10 @@ def read_tokens(text: str) -> tuple[str, ...]:
 def unread(text: str) -> str:
     """Why ROUGE says nothing of a text; "" of one that it reads."""
     read = tokens(text)
-    if not read:
-        return UNREAD
-    return (
-        "" if is_read(text, read) else "ROUGE reads {} of the {} letters and digits".format(*letters_read(text, read))
-    )
+    if not is_read(text, read) and read:
+        return "ROUGE reads {} of the {} letters and digits".format(*letters_read(text, read))
+    # of numbers alone nothing can be said
+    return "" if any(map(str.isalpha, "".join(read))) else UNREAD
 
 
 class _Tokenizer:

@@ -144,7 +144,9 @@ def _form_of(character: str) -> str:
 
 
 def without_break(found: "re.Match[str]") -> str:
-    """What a match of `LINE_END` becomes: nothing where it parts a word."""
+    """What a match of `LINE_END` becomes: nothing where it parts a word, and its hyphen in a word that has others."""
+    if found[1] != SOFT_HYPHEN and "-" in found.string[: found.start()].rpartition(" ")[2].rpartition("\n")[2]:
+        return found[1]
     before, behind = found.string[found.start() - 1], found.string[found.end()]
     is_hyphenated = found[1] == SOFT_HYPHEN or (before.islower() and behind.islower())
     return "" if is_hyphenated else found[0]

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
 from ...corpora.packaged import PACKAGED
+from ...models.dates import undated
 from ...records import PreferencePair
 from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
@@ -214,7 +215,9 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
     )
     yield table("judges", ("judge", "used for", Column("meaning", "long"), "signature"), rows)
     known = run.benchmark
-    measured = [name for name in names if known and known.signatures.get(name) in signatures[name]]
+    measured = [
+        name for name in names if known and undated(known.signatures.get(name, "")) in map(undated, signatures[name])
+    ]
     if known and measured:
         yield Prose(
             f"How well they agree with known coverage and faithfulness, by evenhand benchmark-judges on {known.file} "

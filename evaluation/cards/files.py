@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ...config.plain_yaml import read_yaml
 from ...errors import DataError, StorageError
+from ...runfolder.dates import DATE, run_date
 from ...runfolder.phases import CHECKPOINTS
 from ...runfolder.processes import LOCK
 from ...runfolder.shards import SHARDS
@@ -50,6 +51,8 @@ class Manifest(BaseModel):
     signatures: Signatures
     stages: list[Made]
     versions: dict[str, str]
+    # the day that chat templates were given; "" of runs that had none
+    date: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,12 @@ def checked_files(folder: Path, manifest: Manifest) -> RunFiles:
     Raises:
         DataError: files were changed or taken away; all of them are listed.
     """
-    found, mistakes, made = [folder / RECIPE, folder / MANIFEST], [], {folder / RECIPE, folder / MANIFEST}
+    found, mistakes = [folder / RECIPE, folder / MANIFEST], list[str]()
+    made = {*found, folder / DATE}
     if digest(read_yaml(folder / RECIPE)) != manifest.recipe:
         mistakes.append(f"{folder / RECIPE}: is not the recipe that the run was made with")
+    if (folder / DATE).is_file() and manifest.date not in ("", run_date(folder).day.isoformat()):
+        mistakes.append(f"{folder / DATE}: is not the day that {MANIFEST} has")
     rows, receipts = {(each.phase, each.stage): each for each in manifest.stages}, dict[tuple[str, str], Receipt]()
     for path in _receipt_paths(folder):
         place = path.parents[1].relative_to(folder).as_posix(), path.stem

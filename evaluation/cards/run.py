@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ...errors import DataError
 from ...judges.calibration import known_of, read_calibration
 from ...models import public_name
+from ...models.dates import undated
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
 from ...storage import parse_line, read_json, read_text, write_json, write_text
@@ -142,7 +143,8 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
     except DataError as error:
         raise DataError(f"{path}: is not the benchmark.json of `evenhand benchmark-judges`: {error}") from error
     if given:
-        if not {each for mine in signatures.values() for each in mine} & {*found.signatures.values()}:
+        theirs = {undated(each) for each in found.signatures.values()}
+        if not any(undated(each) in theirs for own in signatures.values() for each in own):
             raise DataError(
                 f"{path}: has none of the run's judges as they were there; benchmark them with --judges {folder / RECIPE}"
             )

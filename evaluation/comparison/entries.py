@@ -11,6 +11,7 @@ from ...errors import DataError
 from ...generate.contract import count_sentences, marks_sentences
 from ...generate.stage import GenerateCounts
 from ...judges.consensus import consensus
+from ...models.dates import undated
 from ...records import CandidateGroup, SummaryRequest
 from ...runfolder.phases import Phase, evaluations
 from ...runfolder.stages import read_receipt
@@ -123,7 +124,7 @@ class Entry:
             )
         for name in first.recipe.evaluation.judges:
             here, there = first.output.signatures.get(name), self.output.signatures.get(name)
-            if here != there:
+            if undated(here or "") != undated(there or ""):
                 problems.append(
                     f"report judge {name!r} is {there or 'absent'} here, but {here or 'absent'} in {first.label!r}; give both "
                     "recipes the same evaluation.judges"

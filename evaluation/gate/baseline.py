@@ -74,7 +74,7 @@ class Baseline:
         methods = _methods(self.page)
         for name in dict.fromkeys(name for limit in limits if not limit.is_now for name in self._measured(limit)):
             then, here = methods[name], now.methods.get(name)
-            if here is not None and here.signature != then.signature:
+            if here is not None and undated(here.signature) != undated(then.signature):
                 mistakes.append(_otherwise(name, then, here))
         self._refuse(mistakes)
 

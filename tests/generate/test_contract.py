@@ -328,3 +328,20 @@ def test_what_a_latin_text_quotes_ends_no_sentence_of_it():
     assert count_sentences(quoted) == 1
     # names do not make a text a Latin one
     assert count_sentences("OpenAI \u548c Microsoft \u5408\u4f5c\u3002Google \u53cd\u5bf9\u3002") == 2
+
+
+@pytest.mark.parametrize(
+    ("opening", "text"),
+    [
+        ("The \u00c9cologistes", "The E\u0301cologistes want the ferry."),
+        ("The \u00c9cologistes", "The \u00c9colo\u00adgistes want the ferry."),
+        ("The E\u0301cologistes", "\ufeffThe \u00c9cologistes want the ferry."),
+        ("The Left", "\u200bThe Left wants the ferry."),
+        ("The Left", "The\u200b Left wants the ferry."),
+        ("The Left", "The\u00a0Left wants the ferry."),
+    ],
+)
+def test_the_encoding_of_an_opening_breaks_no_contract(opening, text):
+    contract = Contract(opening=opening, other_openings=("The Right",))
+    assert check_output(contract, text).issues == ()
+    assert check_output(Contract(opening="The Right", other_openings=(opening,)), text).issues == ("wrong_side",)

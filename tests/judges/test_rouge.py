@@ -121,3 +121,10 @@ def test_ten_words_beside_a_passage_in_another_script_are_read():
     # 38 of 86 letters are more than two fifths; the same share in fewer words is less than half
     assert verdict(f"the old ferry is too dear for all nurses today {passage}", "ferry").score == 1
     assert verdict(f"{'theoldferry' * 3}today {passage}", "ferry").score is None
+
+
+@pytest.mark.parametrize("text", ["2024", "7", "$5", "12 34"])
+def test_numbers_alone_have_no_rouge(text):
+    assert verdict("the ferry of 2024 costs 7", text).score is None
+    assert verdict(text, "the ferry of 2024 costs 7").score is None
+    assert verdict("the ferry of 2024 costs 7", f"ferry {text}").score is not None

@@ -187,3 +187,7 @@ def test_plain_english_is_its_own_form(text):
 
 def test_base_letters_are_small_and_without_accents():
     assert base_letters("\u00d6l Stra\u00dfe \u0141\u00f3d\u017a C\u00f8te Na\u00efve") == "ol strasse lodz cote naive"
+
+
+def test_a_compound_that_is_parted_at_its_hyphen_keeps_it():
+    assert normal_form("a state-of-the-\nart ferry") == normal_form("a state-of-the-art ferry")

@@ -65,6 +65,7 @@ def write_report(run: Any) -> Path:
         return Counts()
 
     Stage("report", folder / "report", {}, ("report.json", "index.html", "report.md", "tables")).run(work)
+    (run.recipe.output / "date.txt").write_text("2026-11-28\n")
     write_manifest(run.recipe)
     write_text(folder / "recipe.yaml", dump_recipe(run.recipe))
     return folder

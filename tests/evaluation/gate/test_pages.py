@@ -13,7 +13,7 @@ from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.comparison.contents import Comparison
-from evenhand.evaluation.gate.baseline import read_baseline
+from evenhand.evaluation.gate.baseline import Baseline, Method, Subject, read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
 from evenhand.evaluation.gate.names import NAMES, MissingNumber, check_names, meant, told
@@ -217,3 +217,16 @@ def test_gaps_of_two_families_are_told_apart_in_differences():
     # each number has a name of its own, by which a baseline finds it again
     named = [(each.functions[0], each.measures, each.group, each.system) for each in numbers]
     assert len(set(named)) == len(named)
+
+
+def test_a_day_in_a_signature_makes_no_other_measure_and_another_model_does(audit, tmp_path):
+    baseline, limits = Baseline(tmp_path / "audit.json", audit), [parse_limit("worst_gap(shares) < -0.05")]
+    taken = next(each for each in audit.measures if each.family == "value-shares")
+
+    def subject(signature):
+        methods = {taken.family: Method(signature, taken.by)}
+        return Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods)
+
+    baseline.refuse_before(limits, subject(f"{taken.signature}|date:2026-11-28"))
+    with pytest.raises(DataError, match="another-model now and was"):
+        baseline.refuse_before(limits, subject("another-model"))
