@@ -19,10 +19,10 @@ from ..text import fold, has_words
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .method import seed_from
-from .refusals import is_refusal
+from .refusals import REFUSED, is_refusal
 
 # issues of a candidate, beside those of the contract check
-REFUSED, NAMES_DOCUMENT, FIRST_LINE = "refusal", "names_document", "first_line"
+NAMES_DOCUMENT, FIRST_LINE = "names_document", "first_line"
 # role of a second draw's turn
 AGAIN = "again"
 # documents are numbered in prompts; a summary that says so is of no use to who has not seen the prompt

@@ -5,7 +5,7 @@ trains of thought are not among these.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 # in the bars of "<|...|>" and "[|...|]" any name is a mark, also in those of full width; families have names of their own there
 BARRED = r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|\[\|[^\[\]|\n]{1,40}\|\]"
@@ -42,6 +42,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "BERT": ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
     "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|"),
 }  # fmt: skip
+# marks that a text may have within it: of passages that are struck out, of what a vocabulary does not know, of nothing
+WITHIN = frozenset(("<s>", "<unk>", "[UNK]", "<pad>", "[PAD]", "[CLS]", "[SEP]", "[BOS]", "<sep>", "<cls>"))
 # the longest end that is looked for
 MOST_CHARACTERS = 48
 
@@ -50,10 +52,14 @@ def _pattern(mark: str) -> str:
     return re.escape(mark).replace(re.escape("{n}"), r"\d{1,5}")
 
 
-NAMED = "|".join(
-    sorted({_pattern(mark) for marks in FAMILIES.values() for mark in marks}, key=lambda each: (-len(each), each))
-)
-MARK = re.compile(f"{BARRED}|{NAMED}", re.IGNORECASE)
+def _any(marks: Iterable[str]) -> str:
+    return "|".join(sorted(map(_pattern, marks), key=lambda each: (-len(each), each)))
+
+
+_ALL = frozenset(mark for marks in FAMILIES.values() for mark in marks)
+MARK = re.compile(f"{BARRED}|{_any(_ALL)}", re.IGNORECASE)
+# those that part one turn from the next wherever they stand
+TURN = re.compile(f"{BARRED}|{_any(_ALL - WITHIN)}", re.IGNORECASE)
 LAST = re.compile(rf"(?:{MARK.pattern})\Z", re.IGNORECASE)
 
 
