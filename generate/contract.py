@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import regex
 
-from ..records import Contract
+from ..records import REFUSAL, Contract
 from ..text import IDEOGRAPHIC, fold, n_words
 from ..text import words as words_of
 from ..text.forms import LINE_END, normal_form, without_break
-from .refusals import REFUSED, is_refusal
+from .refusals import is_refusal
 from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of, unmarked, unquoted
 
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
@@ -36,6 +36,10 @@ ANNOUNCING = frozenset("""
     am is are was were be been being has have had do does did will would shall should can could may might must not also
 """.split())  # fmt: skip
 BLANK_LINE = re.compile(r"\n\s*\n")
+# characters in which the longest of the openings ends that begin like the one asked for
+LONGEST_OPENING = 200
+# characters before a mark among which the word that it belongs to is looked for
+LONGEST_WORD = 64
 # lines that announce one after the other
 MOST_LINES = 4
 # a first line that announces what follows it
@@ -110,7 +114,7 @@ def check_output(contract: Contract, text: str, *, whole: bool = False) -> Check
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
-    harmful = [REFUSED] if is_refusal(text) else []
+    harmful = [REFUSAL] if is_refusal(text) else []
     harmful += [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
     return Checked(ok=opens and not harmful, text=text, issues=(*issues, *harmful))
 
@@ -189,7 +193,7 @@ def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
         return False
     if mark[1] != ".":
         return True
-    word = LAST_WORD.search(text, 0, mark.start())
+    word = LAST_WORD.search(text, max(0, mark.start() - LONGEST_WORD), mark.start())
     if word is None:
         return True
     return word[0] not in ABBREVIATIONS and len(word[0].rpartition(".")[2]) > 1
@@ -213,11 +217,15 @@ def _preamble(text: str, contract: Contract) -> int:
     """
     if _opening_of(text, contract) is not None:
         return 0
-    start = text.find(contract.opening) if contract.opening else -1
+    opening = contract.opening or ""
+    start = text.find(opening) if opening else -1
     while start > 0:
-        before = text[:start].rstrip(" \t\r")
-        if before.endswith((":", "\n")) and _opening_of(text[start:], contract) == contract.opening:
+        end = start
+        while end and text[end - 1] in " \t\r":
+            end -= 1
+        begun = text[start : start + len(opening) + LONGEST_OPENING]
+        if text[end - 1 : end] in (":", "\n") and _opening_of(begun, contract) == opening:
             return start
-        start = text.find(contract.opening or "", start + 1)
+        start = text.find(opening, start + 1)
     found = ANNOUNCEMENT.match(text)
     return found.end() if found else 0

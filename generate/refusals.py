@@ -8,8 +8,6 @@ import re
 
 # one more with every change to the rule; part of the key of a bias study's summaries
 VERSION = 2
-# the issue of a candidate that is one
-REFUSED = "refusal"
 
 APOLOGY = r"(?:(?:i'?m |i am )?(?:very )?sorry|i apologi[sz]e|as an ai)\b"
 UNABLE = r"(?:unfortunately,? |but )?i(?: cannot| can'?t| can not| won'?t| will not|(?:'?m| am) (?:unable|not able)(?: to)?)\b"

@@ -69,8 +69,8 @@ CLOSED_WITHIN = re.compile(
 BOLD = re.compile(r"(\*{1,3}|_{1,3})(?=\S)")
 ITEM = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,2}[.)])[ \t]+(?=\S)")
 LATER_ITEM = re.compile(rf"\n[ \t]{{0,9}}{ITEM.pattern}")
-# taken off one after the other
-MOST = 6
+# what is taken off one after the other, and quotes within quotes
+MOST, MOST_QUOTES = 6, 20
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,10 @@ def unmarked(text: str) -> str:
 
 def unquoted(text: str) -> str:
     """The text without the double quotes around it; those of two quotations at its ends are not around it."""
-    while len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES and not CLOSED_WITHIN.match(text):
+    for _ in range(MOST_QUOTES):
+        is_quoted = len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES
+        if not is_quoted or CLOSED_WITHIN.match(text):
+            break
         text = text[1:-1].strip()
     return "" if text in DOUBLE_QUOTES else text
 
