@@ -47,7 +47,7 @@ class FineSurE(LanguageModelJudge):
             f"finesure-{options.measure}",
             "finesure",
             model=self.model,
-            **engine_part(options.backend),
+            **engine_part(options.backend, options.model),
             template=self._template.signature,
             against=options.against,
             reply=options.most_reply_tokens,

@@ -37,7 +37,7 @@ class Rephraser(OneModel[Backend]):
         super().__init__(backend)
         parts = {
             "model": backend_signature(options.backend, options.model, options.model.adapter),
-            **engine_part(options.backend),
+            **engine_part(options.backend, options.model),
             "reply": options.most_reply_tokens,
             "attempts": options.max_attempts,
             "v": VERSION,
