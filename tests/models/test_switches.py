@@ -105,7 +105,8 @@ def test_switches_of_a_server_that_is_sent_messages_are_refused(tmp_path: Path) 
         "name: case\noutput: out\nmodel: {name: m, chat_template_kwargs: {enable_thinking: false}}\n"
         f"corpus: {{path: {documents}, attribute: stance}}\n"
         "generate: {backend: openai, server: {base_url: http://127.0.0.1:9/v1}, plans: {p: {temperature: 1.0}}}\n"
-        "judges: {recall: {kind: rouge, type: rouge1, measure: recall}}\nreward: {judges: [recall]}\nrounds: 0\nevaluation: {judges: [recall]}\n"
+        "judges: {recall: {kind: rouge, type: rouge1, measure: recall}}\nreward: {judges: [recall]}\nrounds: 0\n"
+        "evaluation: {judges: [recall]}\n"
     )
     with pytest.raises(RecipeError, match=r"engine: \{chat_template_kwargs"):
         load_recipe(recipe)
