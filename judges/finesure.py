@@ -54,7 +54,8 @@ class FineSurE(LanguageModelJudge):
             attempts=options.max_attempts,
             **cut,
             sentences=sentence_signature(),
-            v=2,
+            # 3: thoughts in any marks are no verdict
+            v=3,
         )
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
