@@ -246,6 +246,10 @@ class Thinned(Record):
     left_out: Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
+# the issue of a candidate in which a model declines to summarise
+REFUSAL = "refusal"
+
+
 class Candidate(Record):
     """One generated summary of a request."""
 
@@ -280,6 +284,11 @@ class Candidate(Record):
     finish_reason: str
     # sum of the generated tokens' log-probabilities in nats; None when the backend does not tell
     logps: float | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the model declined to summarise."""
+        return REFUSAL in self.issues
 
     @property
     def answers_request(self) -> bool:

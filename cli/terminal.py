@@ -49,7 +49,11 @@ def note(text: str) -> None:
 
 
 # names of counts that lose more than their last letter where the count is one, or none
-ONE = {"summaries": "summary", "stopped by max tokens": "stopped by max tokens"}
+ONE = {
+    "summaries": "summary",
+    "stopped by max tokens": "stopped by max tokens",
+    "steps stopped by max tokens": "step stopped by max tokens",
+}
 
 
 def summary(name: str, receipt: "Receipt", reused: bool) -> str:

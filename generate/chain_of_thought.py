@@ -6,6 +6,7 @@ Source: docs/papers.md#ri-extras.
 
 from .backend import Reply
 from .method import Job
+from .reply_text import answer_of
 from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads
 
 METHOD = "chain-of-thought"
@@ -31,5 +32,5 @@ def summarise(job: Job) -> list[list[Reply]]:
             calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
         for call, reply in zip(calls, ask_round(job.backend, number, calls), strict=True):
             if not call.thread.has_failed:
-                said[call.thread][role] = call.thread.summary() if is_summary else reply.text.strip()
+                said[call.thread][role] = call.thread.summary() if is_summary else answer_of(reply.text).text
     return candidates(threads)

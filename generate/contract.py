@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import regex
 
-from ..records import Contract
-from ..text import IDEOGRAPHIC, fold, n_words
+from ..records import REFUSAL, Contract
+from ..text import IDEOGRAPHIC, fold, has_words, n_words
 from ..text import words as words_of
 from ..text.forms import LINE_END, normal_form, without_break
+from .refusals import is_refusal
+from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of, unmarked, unquoted
 
-DOUBLE_QUOTES = '"\u201c\u201d'
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
 ABBREVIATIONS = frozenset((
@@ -35,6 +36,12 @@ ANNOUNCING = frozenset("""
     am is are was were be been being has have had do does did will would shall should can could may might must not also
 """.split())  # fmt: skip
 BLANK_LINE = re.compile(r"\n\s*\n")
+# characters in which the longest of the openings ends that begin like the one asked for
+LONGEST_OPENING = 200
+# characters before a mark among which the word that it belongs to is looked for
+LONGEST_WORD = 64
+# lines that announce one after the other
+MOST_LINES = 4
 # a first line that announces what follows it
 ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
@@ -43,9 +50,10 @@ MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
 QUOTED_NEXT = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\"'\u00ab\u2018\u201c\u201e(]+(?=(\w))")
 # marks that end a sentence wherever they stand, whatever closes it, and what follows: those of Chinese, Japanese, Hindi, Arabic,
 # Armenian, Amharic, Burmese, Khmer and many others; not the full stop in its many widths, nor Burmese's comma
+OWN = r"[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]"
+# from the first mark of a run on, and without a second look at what was read
 OWN_MARK = regex.compile(
-    r"(?V1)[[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]]+"
-    r"[\p{Pe}\p{Pf}\"'\u00bb\s]*[\p{Ps}\p{Pi}\"'\u00ab\s]*(?=(\w))"
+    rf"(?V1)(?<![{OWN}])[{OWN}]++[\p{{Pe}}\p{{Pf}}\"'\u00bb\s]*+[\p{{Ps}}\p{{Pi}}\"'\u00ab\s]*+(?=(\w))"
 )
 # a mark between letters of a script that has no spaces
 IDEOGRAPHIC_MARK = regex.compile(rf"(?V1)(?<=[\p{{L}}&&[{IDEOGRAPHIC}]])[.!?\uff0e]+(?=[\p{{L}}&&[{IDEOGRAPHIC}]])")
@@ -57,10 +65,6 @@ GEORGIAN = re.compile("[\u10d0-\u10ff]")
 # "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source:
 # docs/papers.md#li-lengths
 FEWEST, MOST = 0.4, 2.0
-# a quotation that ends before the text does: its quote closes a word or sentence, where one that opens stands after a space
-CLOSED_WITHIN = re.compile(
-    rf'[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}]*(?:(?<!\s)(?<![{DOUBLE_QUOTES}])"|\u201d).', re.DOTALL
-)
 # the word that a full stop belongs to, with its inner full stops
 LAST_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:\.\p{L}[\p{L}\p{M}]*)*$")
 # an issue that says what could not be checked
@@ -75,40 +79,35 @@ class Checked:
     ok: bool
     # what judges see; "" when there was nothing
     text: str
-    # what was found, in this order: empty, wrong_side, preamble, trailing, uncounted_sentences, missing_opener, no_content,
-    # multi_sentence, few_sentences, few_words, many_words
+    # what was found, in this order: thought, empty, wrong_side, preamble, trailing, uncounted_sentences, missing_opener, refusal,
+    # no_content, multi_sentence, few_sentences, few_words, many_words
     issues: tuple[str, ...]
 
 
 def check_output(contract: Contract, text: str, *, whole: bool = False) -> Checked:
-    """The cleaned output and what is wrong with it; `preamble` and `trailing` are cleaned away and do no harm.
+    """The cleaned output and what is wrong with it; `thought`, `preamble` and `trailing` are cleaned away and do no harm.
 
     `uncounted_sentences` does none either: it says that the number of sentences was not checked, because the text is in a script
     that does not mark where a sentence ends (Thai, Lao, Tibetan).
 
-    Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`;
-    without an opening a first line that ends in a colon) and everything from the first blank line on (`trailing`), and folds
-    white space. A text that opens with another side's words is `wrong_side`, one that does not open as asked is
-    `missing_opener`. One that says nothing behind its opening ("The Right argues that.") is `no_content`. More sentences than
-    asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about n words are asked for, fewer than 0.4 n
-    are `few_words` and more than 2 n `many_words`. A `whole` text, which somebody else's system wrote, is checked as it stands:
-    nothing around it is taken off.
+    Cleaning takes off what `reply_text.summary_of` does: the train of thought (`thought`), what wraps the summary, and words that
+    announce it (`preamble`). So are words before the opening that end in a colon or a line break, and where the text has no such
+    opening a first line that ends in a colon. Everything from the first blank line on goes (`trailing`), and white space is
+    folded. A text that opens with another side's words is `wrong_side`, one that does not open as asked is `missing_opener`. One
+    in which the model declines is a `refusal`. One that says nothing behind its opening ("The Right argues that.") is
+    `no_content`. More sentences than asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about n words
+    are asked for, fewer than 0.4 n are `few_words` and more than 2 n `many_words`. A `whole` text, which somebody else's system
+    wrote, is checked as it stands: nothing around it is taken off.
 
     Source: docs/papers.md#ri-contract.
     """
-    text = text.strip() if whole else _unquoted(text.strip())
+    read = ReplyText(text.strip()) if whole else _summary(contract, text)
+    text, cleaned = read.text, [issue for issue in read.issues if issue != THOUGHT]
+    issues = [issue for issue in read.issues if issue == THOUGHT]
     if not text:
-        return Checked(ok=False, text="", issues=("empty",))
-    issues: list[str] = []
+        return Checked(ok=False, text="", issues=(*issues, "empty", *cleaned))
     wrong_side = _opening_of(text, contract) in contract.other_openings
-    if wrong_side:
-        issues.append("wrong_side")
-    elif not whole and (start := _preamble(text, contract)):
-        text = text[start:]
-        issues.append("preamble")
-    if not whole and (cut := BLANK_LINE.search(text)):
-        text = text[: cut.start()]
-        issues.append("trailing")
+    issues += [*(["wrong_side"] if wrong_side else []), *cleaned]
     # before its line breaks are gone
     text = fold(LINE_END.sub(without_break, text))
     if contract.sentences is not None and not marks_sentences(text):
@@ -116,8 +115,28 @@ def check_output(contract: Contract, text: str, *, whole: bool = False) -> Check
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
-    harmful = [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
+    harmful = [REFUSAL] if is_refusal(text) else []
+    harmful += [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
     return Checked(ok=opens and not harmful, text=text, issues=(*issues, *harmful))
+
+
+def _summary(contract: Contract, reply: str) -> ReplyText:
+    """The summary's first paragraph, and what was taken off around it."""
+    read = summary_of(reply)
+    for _ in range(MOST_LINES):
+        start = _preamble(read.text, contract)
+        if not start:
+            break
+        rest = summary_of(unmarked(read.text[start:].strip()))
+        read = read.but(rest.text, PREAMBLE, *rest.issues)
+    while (rule := BLANK_LINE.search(read.text)) and not has_words(read.text[: rule.start()]):
+        # a line across the page
+        read = read.but(read.text[rule.end() :], PREAMBLE)
+    if cut := BLANK_LINE.search(read.text):
+        read = read.but(read.text[: cut.start()], TRAILING)
+        first = unmarked(read.text) if PREAMBLE in read.issues else unquoted(read.text)
+        read = read.but(first)
+    return read
 
 
 def _says_something(text: str, contract: Contract) -> bool:
@@ -178,7 +197,7 @@ def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
         return False
     if mark[1] != ".":
         return True
-    word = LAST_WORD.search(text, 0, mark.start())
+    word = LAST_WORD.search(text, max(0, mark.start() - LONGEST_WORD), mark.start())
     if word is None:
         return True
     return word[0] not in ABBREVIATIONS and len(word[0].rpartition(".")[2]) > 1
@@ -198,24 +217,19 @@ def _opening_of(text: str, contract: Contract) -> str | None:
 def _preamble(text: str, contract: Contract) -> int:
     """Length of what stands before the opening and ends in a colon or a line break; 0 when there is no such thing.
 
-    Where no opening is asked for, it is a first line that ends in a colon ("Here is a summary:").
+    Where no opening is asked for, or the text has none, it is a first line that ends in a colon ("Here is a summary:").
     """
-    if contract.opening is None:
-        found = ANNOUNCEMENT.match(text)
-        return found.end() if found else 0
-    if _opening_of(text, contract) == contract.opening:
+    if _opening_of(text, contract) is not None:
         return 0
-    start = text.find(contract.opening)
+    opening = contract.opening or ""
+    start = text.find(opening) if opening else -1
     while start > 0:
-        before = text[:start].rstrip(" \t\r")
-        if before.endswith((":", "\n")) and _opening_of(text[start:], contract) == contract.opening:
+        end = start
+        while end and text[end - 1] in " \t\r":
+            end -= 1
+        begun = text[start : start + len(opening) + LONGEST_OPENING]
+        if text[end - 1 : end] in (":", "\n") and _opening_of(begun, contract) == opening:
             return start
-        start = text.find(contract.opening, start + 1)
-    return 0
-
-
-def _unquoted(text: str) -> str:
-    """The text without the double quotes around it; those of two quotations at its ends are not around it."""
-    while len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES and not CLOSED_WITHIN.match(text):
-        text = text[1:-1].strip()
-    return "" if text in DOUBLE_QUOTES else text
+        start = text.find(opening, start + 1)
+    found = ANNOUNCEMENT.match(text)
+    return found.end() if found else 0

@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..config import RegenerationSection, ThinnedSection
-from ..records import Candidate, Contract, Turn
+from ..records import REFUSAL, Candidate, Contract, Turn
 from ..text import fold, has_words
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .method import seed_from
 from .refusals import is_refusal
+from .reply_text import answer_of
 
 # issues of a candidate, beside those of the contract check
-REFUSED, NAMES_DOCUMENT, FIRST_LINE = "refusal", "names_document", "first_line"
+NAMES_DOCUMENT, FIRST_LINE = "names_document", "first_line"
 # role of a second draw's turn
 AGAIN = "again"
 # documents are numbered in prompts; a summary that says so is of no use to who has not seen the prompt
@@ -45,7 +46,7 @@ class Cleaned:
     @property
     def is_rejected(self) -> bool:
         """Whether nothing of the text may be used."""
-        return bool({REFUSED, NAMES_DOCUMENT} & set(self.issues))
+        return bool({REFUSAL, NAMES_DOCUMENT} & set(self.issues))
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,14 @@ class Draft:
 
 
 def clean(text: str, options: ThinnedSection) -> Cleaned:
-    """The text that the options leave; stripped, and as it is where they are off.
+    """The text that the options leave of a model's own turn; without its thoughts, and as it is where they are off.
 
     Lines of at most one character are dropped; of more than two lines the first, which announces the others; of two the first
     where the second is longer. The others are joined with spaces.
     """
-    text = text.strip()
+    text = answer_of(text).text
     if options.reject and is_refusal(text):
-        return Cleaned("", (REFUSED,))
+        return Cleaned("", (REFUSAL,))
     if options.reject and NUMBERED in fold(text).lower():
         return Cleaned("", (NAMES_DOCUMENT,))
     if not options.join_lines:

@@ -17,6 +17,7 @@ from ..storage import digest
 from ..text import fold
 from .backend import Reply
 from .method import Job, Step, text_of
+from .reply_text import summary_of
 from .requests import heading, mixed_documents, prompt_around, side_lines, template_sections
 from .threads import Call, Thread, ask_round, candidates, going, method_template, open_threads
 
@@ -44,7 +45,7 @@ def summarise(job: Job) -> list[list[Reply]]:
         ]
     said: dict[Thread, list[str]] = {}
     for call, reply in zip(calls, ask_round(job.backend, 0, calls), strict=True):
-        said.setdefault(call.thread, []).append(fold(reply.text))
+        said.setdefault(call.thread, []).append(fold(summary_of(reply.text).text))
     calls = [
         Call(each, "summary", summaries_prompt(each.request, said.get(each, ()), job.recipe), each.sampling)
         for each in going(threads)

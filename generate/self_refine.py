@@ -7,6 +7,7 @@ Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, sectio
 
 from .backend import Reply
 from .method import Job
+from .reply_text import answer_of
 from .step_prompts import ask_step
 from .threads import Call, ask_round, candidates, first_answers, going, method_template, open_threads
 
@@ -31,7 +32,7 @@ def summarise(job: Job) -> list[list[Reply]]:
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []
         for each, reply in said:
-            texts = {"summary": each.summary(), "feedback": reply.text.strip()}
+            texts = {"summary": each.summary(), "feedback": answer_of(reply.text).text}
             prompt = ask_step(job.recipe, "refine", refine, each, texts)
             calls.append(Call(each, "refine", prompt, each.sampling))
         ask_round(job.backend, number, calls)

@@ -7,6 +7,7 @@ between: requests that are in the journal stay as they are, and the others are c
 """
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -20,7 +21,7 @@ from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
+from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, is_none
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.progress import progress_path
@@ -46,6 +47,7 @@ from .backend import Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
+from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
 from .step_prompts import step_signatures
@@ -53,6 +55,13 @@ from .threads import Made
 
 # what is left out where a request has other answers
 ANSWER = "answer"
+# which of several answers of a step it is
+ON_THE_WAY = re.compile(r"-\d+$")
+# issue of what was taken off around a summary -> how a warning begins
+CLEANED = {
+    THOUGHT: "a train of thought was taken off",
+    TRAILING: "text behind the summary's first paragraph or its turn was cut off",
+}
 METHODS: dict[str, Method] = {
     "zero-shot": Method(zero_shot.summarise),
     "self-refine": Method(self_refine.summarise),
@@ -84,7 +93,11 @@ class GenerateCounts(Counts):
     # candidates by side
     contract_kept: dict[str, int]
     contract_issues: dict[str, int]
+    # issues of candidates by side
+    issues_by_side: dict[str, dict[str, int]] = Field(default_factory=dict, exclude_if=not_)
     stopped_by_max_tokens: int
+    # answers on the way to a candidate: feedback, critiques, summaries of parts
+    steps_stopped_by_max_tokens: int = Field(default=0, exclude_if=not_)
     # False where a server drew them, which promises nothing of its seeds
     repeatable: bool = Field(default=True, exclude_if=bool)
     # warnings
@@ -289,7 +302,10 @@ class _Counts:
         self._n_candidates = self._n_written = self._n_tokens = self._n_turns = self._turn_tokens = self._n_cut = 0
         self._n_empty = self._n_empty_cut = 0
         self._kept: Counter[str] = Counter()
-        self._issues: Counter[str] = Counter()
+        self._issues: Counter[tuple[str, str]] = Counter()
+        self._cut_steps: Counter[str] = Counter()
+        # of requests all of whose candidates are refusals, by side
+        self._only_refusals: Counter[str] = Counter()
         self._failures: Counter[tuple[str, str, str]] = Counter()
         self._drawn_again: Counter[str] = Counter()
 
@@ -307,7 +323,15 @@ class _Counts:
         self._n_empty += len(empty)
         self._n_empty_cut += sum(c.finish_reason == "length" for c in empty)
         self._kept.update(self._sides[c.request_id] for c in batch.candidates if c.contract_ok)
-        self._issues.update(issue for c in batch.candidates for issue in c.issues)
+        self._issues.update((self._sides[c.request_id], issue) for c in batch.candidates for issue in c.issues)
+        answered = {c.request_id for c in batch.candidates if not c.is_refusal}
+        refused = {c.request_id for c in batch.candidates if c.is_refusal} - answered
+        self._only_refusals.update(self._sides[each] for each in refused)
+        self._cut_steps.update(
+            ON_THE_WAY.sub("", turn.role)
+            for turn in batch.turns
+            if not turn.is_candidate and turn.finish_reason == "length"
+        )
         self._failures.update((f.side, f.reason, "request" if f.index is None else ANSWER) for f in batch.failures)
         self._drawn_again.update(drafts.drawn_again(batch.turns))
 
@@ -315,6 +339,11 @@ class _Counts:
         """All counts."""
         hit_rate = self._used.hit_rate
         asks_apart = self._n_turns or self._n_written < self._n_candidates
+        issues: Counter[str] = Counter()
+        by_side: dict[str, Counter[str]] = {}
+        for (side, issue), n in self._issues.items():
+            issues[issue] += n
+            by_side.setdefault(side, Counter())[issue] += n
         return GenerateCounts(
             requests=len(self._sides),
             candidates=self._n_candidates,
@@ -326,8 +355,10 @@ class _Counts:
             prefilled_tokens=self._used.prefilled_tokens,
             prefix_cache_hit_rate=None if hit_rate is None else round(hit_rate, 4),
             contract_kept=dict(self._kept),
-            contract_issues=dict(self._issues),
+            contract_issues=dict(issues),
+            issues_by_side={side: dict(found) for side, found in by_side.items()},
             stopped_by_max_tokens=self._n_cut,
+            steps_stopped_by_max_tokens=sum(self._cut_steps.values()),
             repeatable=self._is_repeatable or not self._n_written,
             cautions=tuple(self._cautions()),
             left_out=LeftOut.rows(("side", "reason", "what"), self._failures, stage="generate"),
@@ -342,3 +373,29 @@ class _Counts:
                     "raise max_tokens of the plans"
                 )
             yield said
+        for issue, what in CLEANED.items():
+            if said := self._by_side(issue):
+                yield f"{what} in {said}"
+        if said := self._by_side(REFUSAL):
+            yield f"the model declined to summarise in {said}; a refusal is never the best where there is a summary"
+        if self._only_refusals:
+            n = sum(self._only_refusals.values())
+            yield (
+                f"{n} of {len(self._sides)} requests have refusals and no summary at all ({_counted(self._only_refusals)}): what "
+                "is chosen for them is a refusal"
+            )
+        for step, n in sorted(self._cut_steps.items()):
+            yield (
+                f"{n} answers of the step {step!r} stopped at max_tokens, and stand in the next prompts as they were cut; raise "
+                "the step's tokens in the section of the method"
+            )
+
+    def _by_side(self, issue: str) -> str:
+        """In how many of how many candidates there is an issue, and on which sides; "" where in none."""
+        found = Counter({side: n for (side, name), n in self._issues.items() if name == issue})
+        return f"{found.total()} of {self._n_candidates} candidates ({_counted(found)})" if found else ""
+
+
+def _counted(by_side: Mapping[str, int]) -> str:
+    """ "left 2, right 1"."""
+    return ", ".join(f"{side} {n}" for side, n in sorted(by_side.items()))

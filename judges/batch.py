@@ -250,9 +250,13 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
 
 
 def _company(request_id: str, candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> str:
-    """The texts of a request's candidates, spelt out; "" where there is one. Summaries of copies answer another prompt."""
-    texts = [each.text for request, each in candidates if request.id == request_id and each.answers_request]
-    return canonical_json(texts) if len(texts) > 1 else ""
+    """The texts of a request's candidates, spelt out; "" where there is one.
+
+    Summaries of copies answer another prompt, and refusals none.
+    """
+    own = [each for request, each in candidates if request.id == request_id and each.answers_request]
+    texts = [each.text for each in own if not each.is_refusal]
+    return canonical_json(texts) if len(own) > 1 else ""
 
 
 def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:

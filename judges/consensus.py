@@ -57,7 +57,11 @@ class Consensus(ScoringJudge):
         verdicts = []
         for each in inputs:
             texts = tuple(json.loads(each.reference))
-            found = self._of_group(texts)[texts.index(each.text)]
+            # a refusal is none of the company, and is held against it
+            in_company = each.text in texts
+            found = (
+                self._of_group(texts)[texts.index(each.text)] if in_company else self._of_group((*texts, each.text))[-1]
+            )
             verdicts.append(Verdict(found, None if found is not None else unread(each.text) or ALONE))
         return verdicts
 

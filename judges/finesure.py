@@ -23,13 +23,13 @@ from ..generate.backend import Backend
 from ..prompts import PromptTemplate, load_template
 from ..records import Message
 from ..text import sentences
+from ..text.thoughts import without_thoughts
 from .asking import LanguageModelJudge, Rounds, samplings, until_read
 from .judge import JudgeInput, Kind, PromptNeeds, judge_signature
 from .overflow import within_length
 from .rubric import PROMPTS, engine_part, lazy_backend
 from .shared import Lazy, SharedModels
 from .splitters import sentence_signature
-from .verdict_text import without_thoughts
 
 
 class FineSurE(LanguageModelJudge):
@@ -47,14 +47,15 @@ class FineSurE(LanguageModelJudge):
             f"finesure-{options.measure}",
             "finesure",
             model=self.model,
-            **engine_part(options.backend),
+            **engine_part(options.backend, options.model),
             template=self._template.signature,
             against=options.against,
             reply=options.most_reply_tokens,
             attempts=options.max_attempts,
             **cut,
             sentences=sentence_signature(),
-            v=2,
+            # 3: thoughts in any marks are no verdict
+            v=3,
         )
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
@@ -146,7 +147,7 @@ def read_key_facts(reply: str, n_facts: int, n_sentences: int) -> list[frozenset
 
 def _rows(reply: str, key: str, n: int) -> list[dict[str, Any]] | None:
     """The reply's objects in the order of what they are about; None unless there is one for each of `n`."""
-    lists = _lists(without_thoughts(reply))
+    lists = _lists(without_thoughts(reply).text)
     if len(lists) != 1 or len(lists[0]) != n:
         return None
     rows = lists[0]

@@ -1,21 +1,18 @@
 """The grade in a judge's reply, or None: a reply that can be read in two ways has said nothing.
 
-Source: docs/papers.md#ri-verdicts and #ri-attempts. Two things are added: a `</think>`
-without its opening ends the thoughts (some chat templates open them in the prompt), and a `<think>` without its end
-means that the reply was cut off while thinking, so that no verdict followed.
+Source: docs/papers.md#ri-verdicts and #ri-attempts; what a model thought before it answered is taken off by the rule for all
+replies (`text.thoughts`).
 """
 
 import math
 import re
 from collections.abc import Sequence
 
+from ..text.thoughts import without_thoughts
+
 NUMBER_WORDS = {
     word: float(value) for value, word in enumerate("zero one two three four five six seven eight nine ten".split())
 }
-
-THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-END_OF_THOUGHT = re.compile(r"^.*</think>", re.DOTALL | re.IGNORECASE)
-OPEN_THOUGHT = re.compile(r"<think>.*$", re.DOTALL | re.IGNORECASE)
 
 BLANKS = str.maketrans("*`#", "   ")
 # figure, en and em dash, horizontal bar, minus sign
@@ -52,14 +49,9 @@ def parse_judge(reply: str, low: float, high: float, integer_only: bool = False)
     return None if integer_only and not value.is_integer() else value
 
 
-def without_thoughts(reply: str) -> str:
-    """The reply without what the model thought before it answered; "" when it was cut off while thinking."""
-    return OPEN_THOUGHT.sub("", END_OF_THOUGHT.sub("", THOUGHT.sub(" ", reply)))
-
-
 def _prepared(reply: str, low: float, high: float) -> str:
     """Steps 1 and 2: the reply in lower case without thoughts, markup and echoes of the scale."""
-    text = without_thoughts(reply)
+    text = without_thoughts(reply).text
     text = text.translate(BLANKS).translate(HYPHENS).lower()
     first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
     echo = (

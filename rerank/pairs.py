@@ -19,8 +19,10 @@ from ..text import fold
 
 
 def best_of(candidates: Sequence[ScoredCandidate]) -> ScoredCandidate | None:
-    """The best candidate; None when none has a reward."""
+    """The best candidate; None when none has a reward. A refusal is the best only where there is no summary at all."""
     scored = [c for c in candidates if c.reward is not None]
+    if any(c.candidate.text and not c.candidate.is_refusal for c in candidates):
+        scored = [c for c in scored if not c.candidate.is_refusal]
     return max(scored, key=lambda c: (c.reward, c.candidate.contract_ok), default=None)
 
 
@@ -74,6 +76,7 @@ def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSecti
         "empty text": not shorter,
         "same text": fold(first.candidate.text) == fold(second.candidate.text),
         "equal reward": gap == 0,
+        "chosen is a refusal": chosen.candidate.is_refusal,
         "margin": gap < section.least_margin,
         "chosen breaks contract": section.chosen_keeps_contract and not chosen.candidate.contract_ok,
         # its tokens have no end, and to prefer it is to teach never to stop

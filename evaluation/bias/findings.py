@@ -7,6 +7,7 @@ from typing import Any
 from ...config import BiasRecipe
 from ...fairness.demographic.counts import LEAST_DEFINED
 from ...fairness.demographic.distinguishability import Distinguishability
+from ...generate.reply_text import THOUGHT
 from ...resampling import LEAST_SETS
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
@@ -274,8 +275,13 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
         )
     if n := sum(ANNOUNCED in each.notes for each in summaries):
         yield (
-            f"Of {n} of {len(summaries)} replies the first line, which ends with a colon, was taken for an announcement and off; "
-            "summaries.jsonl has them as they came."
+            f"Of {n} of {len(summaries)} replies the first words were taken for an announcement and off; summaries.jsonl has "
+            "them as they came."
+        )
+    if n := sum(THOUGHT in each.notes for each in summaries):
+        yield (
+            f"Of {n} of {len(summaries)} replies a train of thought was taken off, which is no summary; summaries.jsonl has them "
+            "as they came."
         )
     if n := inputs.n_overlaps:
         yield f"{n} mentions lie inside others and were not rewritten; mend the annotation."

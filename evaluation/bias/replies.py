@@ -1,4 +1,4 @@
-"""What a model is asked, and what its reply is: a summary, cleaned of the line that announces it, or no summary at all.
+"""What a model is asked, and what its reply is: a summary, cleaned of what stands around it, or no summary at all.
 
 There are ten ways of asking, one drawn for each summary, so that no wording decides alone. All call the text old, because models
 decline dated material less often then. Nothing in a reply is repaired or put in its place.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...generate.refusals import is_refusal
+from ...generate.reply_text import PREAMBLE, summary_of, unmarked
 from ...prompts import fence
 from ...records import Message
 from ...text import has_words
@@ -59,19 +60,22 @@ class Read:
     text: str | None
     # why there is none
     reason: str | None
-    # "announced": a first line was taken off; "cut off": the reply ran into the limit of tokens
+    # "thought": a train of thought was taken off; "announced": so were words before the summary; "trailing": so were those behind
+    # the model's turn; "cut off": the reply ran into the limit of tokens
     notes: tuple[str, ...] = ()
 
 
 def read_reply(raw: str, finish_reason: str = "stop") -> Read:
     """The summary in a model's reply; None for an empty one and for one that opens with a refusal."""
-    text = raw.strip()
-    if not has_words(text):
-        return Read(None, EMPTY)
-    if is_refusal(text):
-        return Read(None, REFUSED)
-    notes = (CUT_OFF,) if finish_reason == "length" else ()
+    summary = summary_of(raw)
+    text = summary.text
     first, _, rest = text.partition("\n")
     if first.rstrip().endswith(":") and rest.strip() and len(first.split()) <= MOST_ANNOUNCING:
-        return Read(rest.strip(), None, (ANNOUNCED, *notes))
-    return Read(text, None, notes)
+        summary = summary.but(unmarked(rest.strip()), PREAMBLE)
+    text = summary.text
+    notes = tuple(ANNOUNCED if issue == PREAMBLE else issue for issue in summary.issues)
+    if not has_words(text):
+        return Read(None, EMPTY, notes)
+    if is_refusal(text):
+        return Read(None, REFUSED, notes)
+    return Read(text, None, (*notes, *([CUT_OFF] if finish_reason == "length" else [])))

@@ -23,8 +23,8 @@ from ...fairness.demographic.topics import (
     sexist_selection,
     topic_label,
 )
+from ...generate import refusals, reply_text
 from ...generate.backends import backend_signature
-from ...generate.refusals import VERSION
 from ...records import LeftOut
 from ...runfolder.stages import Counts, read_receipt
 from ...storage import as_given, digest, file_digest
@@ -73,7 +73,7 @@ def summarizer_signature(recipe: BiasRecipe) -> str:
         return summarizer_name(recipe)
     prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)
     backend = backend_signature(recipe.backend, recipe.model, recipe.model.adapter)
-    return f"{backend}|prompts:{prompts}|refusals:{VERSION}"
+    return f"{backend}|prompts:{prompts}|refusals:{refusals.VERSION}|replies:{reply_text.VERSION}"
 
 
 def summarizer_name(recipe: BiasRecipe) -> str:

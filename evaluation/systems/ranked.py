@@ -177,10 +177,17 @@ def chances_of_best(k: int, n: int) -> list[float]:
     return [comb(k - 1 - rank, n - 1) / comb(k, n) for rank in range(k)]
 
 
-def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, float, bool, int]:
-    """Sort key, best first, with reranking's tie rule: what keeps the contract, then what was drawn first."""
+def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, bool, float, bool, int]:
+    """Sort key, best first, as reranking chooses: refusals last; of ties what keeps the contract, then what was drawn first."""
     candidate, reward = scored.candidate, scored.reward
-    return (candidate.id != best_id, reward is None, -(reward or 0.0), not candidate.contract_ok, candidate.index)
+    return (
+        candidate.id != best_id,
+        reward is None,
+        candidate.is_refusal,
+        -(reward or 0.0),
+        not candidate.contract_ok,
+        candidate.index,
+    )
 
 
 def _or_nan(value: float | None) -> float:

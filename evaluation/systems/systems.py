@@ -257,7 +257,7 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         if opposite:
             own, other = (scored.scores.get(judge) for judge in opposite)
             found[WRONG_SIDE] = None if own is None or other is None else float(other > own)
-        found[REFUSED] = float(is_refusal(candidate.text))
+        found[REFUSED] = float(candidate.is_refusal or is_refusal(candidate.text))
         found[SAYS_NOTHING] = float(not SAYING_NOTHING.isdisjoint(candidate.issues))
         found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
         found[CUT_OFF] = float(candidate.finish_reason == "length")

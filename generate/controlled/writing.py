@@ -17,9 +17,10 @@ from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature
 from ..contract import UNCOUNTED, check_output
 from ..method import seed_from
+from ..reply_text import PREAMBLE, THOUGHT, TRAILING
 
 # what the contract check cleans away and what does no harm
-HARMLESS = frozenset({"preamble", "trailing", UNCOUNTED})
+HARMLESS = frozenset({THOUGHT, PREAMBLE, TRAILING, UNCOUNTED})
 # what stands before each point that a prompt lists
 LIST_ITEM = "\n- "
 
@@ -177,7 +178,7 @@ def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
     wrong = [issue for issue in checked.issues if issue not in HARMLESS]
     if wrong:
         return None, wrong[0]
-    if reply.finish_reason == "length" and "trailing" not in checked.issues:
+    if reply.finish_reason == "length" and TRAILING not in checked.issues:
         return None, "cut_off"
     if not task.may_copy and is_copy(checked.text, task.prompt[-1].content):
         return None, "copied"

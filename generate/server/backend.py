@@ -46,7 +46,7 @@ class ServerBackend:
         self._errors = need("openai", FEATURE)
         sending: Sending = Messages()
         if self._server.prompts == "tokens":
-            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
+            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision, model.chat_template_kwargs))
         # each step of a run begins anew, and bursts of a minute would add up; of a tenth of a second they do not
         requests = self._server.requests_per_minute
         at_once = max(1, (requests or 0) // TENTHS)

@@ -134,7 +134,7 @@ def test_lines_taken_off_and_persons_missed_are_warned_of(make_recipe, tmp_path)
     men = bias_study(recipe).report.by_group[0]
     by_group = [men.model_copy(update={"written": 100, "missed": missed}) for missed in (5, 6)]
     said = [list(cautions(recipe, inputs, made, each)) for each in ([], by_group[:1], by_group)]
-    assert any(each.startswith("Of 3 of 96 replies the first line") for each in said[0])
+    assert any(each.startswith("Of 3 of 96 replies the first words") for each in said[0])
     assert not any("recogniser missed" in each for each in said[0] + said[1])
     assert any("male 5 of 100, male 6 of 100" in each for each in said[2])
 

@@ -14,7 +14,7 @@ from evenhand.evaluation.bias.summarizer import (
     summarizer_name,
     summarizer_signature,
 )
-from evenhand.generate.refusals import VERSION
+from evenhand.generate import refusals, reply_text
 from evenhand.text import sentences
 
 SPORT = "The club met. Ida Vey won her game. He lost his shot. The team slept. His son and he left."
@@ -80,7 +80,7 @@ def test_changed_file_is_the_same_summarizer_with_another_signature(make_recipe,
 
 def test_rule_for_refusals_is_part_of_what_a_models_summaries_depend_on(make_recipe):
     model = make_recipe(simulated=None, model={"name": "base"}, backend={"backend": "scripted"})
-    assert summarizer_signature(model).endswith(f"|refusals:{VERSION}")
+    assert summarizer_signature(model).endswith(f"|refusals:{refusals.VERSION}|replies:{reply_text.VERSION}")
     assert "refusals" not in summarizer_signature(make_recipe())
 
 
