@@ -98,6 +98,9 @@ class Server:
         Handler.late = late
 
         class Quiet(ThreadingHTTPServer):
+            # connections of a burst that wait to be taken: of the usual five the others are reset
+            request_queue_size = 128
+
             def handle_error(self, *_: Any) -> None:
                 """A client that was killed is no news."""
 
@@ -253,14 +256,15 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
                 self.send_json(400, {"error": error})
                 return
         fault = server.fault(number, body) or (None if body else NO_REQUEST)
-        if body:
+        is_hop = fault == "redirect here" and "/again/" not in self.path
+        if body and not is_hop:
             server.charge(body, fault)
         if isinstance(fault, tuple):
             status, error, headers = fault
             self.send_json(status, {"error": error}, headers)
             return
         answer = respond(server, body, fault if isinstance(fault, list) else ())
-        if isinstance(fault, str | int) and not (fault == "redirect here" and "/again/" in self.path):
+        if isinstance(fault, str | int) and (is_hop or fault != "redirect here"):
             self.misbehave(fault, answer)
             return
         self.send_json(200, answer)
