@@ -9,8 +9,10 @@ machine may differ.
 """
 
 import asyncio
+import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +31,14 @@ from .exchange import Call, Exchange, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .requests import Messages, Sending, Tokens
-from .tries import Tries, takes_choices, was_sent
+from .tries import MOST_WAIT, Tries, takes_choices, was_sent
+
+log = logging.getLogger(__name__)
 
 # seconds, and tenths of them
 MINUTE, TENTHS = 60.0, 600
+# seconds between looks for the answers to what another command asks
+POLL_SECONDS = 0.2
 
 
 class ServerBackend:
@@ -146,12 +152,26 @@ class ServerBackend:
             raise refusal(error, self._server, self._model.name) from error
 
     async def _ask(self, call: Call) -> dict[str, Answer]:
-        """The answers to one call, kept; asks that one request did not answer are asked one by one."""
+        """The answers to one call, kept; what another command asks at this moment is waited for, and not paid for twice."""
+        seconds, is_told = (self._server.timeout + MOST_WAIT) * (self._server.retries + 1), False
+        while (found := self._kept.begin(call.keys, seconds)) is None:
+            if not is_told:
+                log.info("another command has requested the same; waiting for its answers")
+                is_told = True
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            left = {key: ask for key, ask in zip(call.keys, call.asks, strict=True) if key not in found}
+            return found | await self._ask_for(left)
+        finally:
+            self._kept.end(call.keys)
+
+    async def _ask_for(self, wanted: Mapping[str, Ask]) -> dict[str, Answer]:
+        """The answers to asks of one prompt, by key; those that one request did not answer are asked one by one."""
         found: dict[str, Answer] = {}
-        while len(found) < len(call.asks):
+        while len(found) < len(wanted):
             without = frozenset(self._exchange.without)
-            n = 1 if "n" in without else len(call.asks) - len(found)
-            asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            n = 1 if "n" in without else len(wanted) - len(found)
+            keys, asks = zip(*islice(wanted.items(), len(found), len(found) + n), strict=True)
             body = self._exchange.body(asks)
             try:
                 found |= (answers := await self._send(keys, asks, body))
@@ -161,8 +181,6 @@ class ServerBackend:
                 if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
                     continue
-                raise refusal(error, self._server, self._model.name) from error
-            except self._errors.OpenAIError as error:
                 raise refusal(error, self._server, self._model.name) from error
             if len(answers) < n:
                 self._exchange.without.add("n")
