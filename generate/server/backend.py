@@ -110,7 +110,7 @@ class ServerBackend:
                 work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
         elif self._server.batches:
-            Batched(self._client, self._exchange).settle()
+            Batched(self._client, self._tries, self._exchange).settle()
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
@@ -147,7 +147,7 @@ class ServerBackend:
     async def _in_batches(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Take what came of the server's batches, and submit what none of them asks."""
         try:
-            await Batched(self._client, self._exchange).answer(calls, found)
+            await Batched(self._client, self._tries, self._exchange).answer(calls, found)
         except self._errors.OpenAIError as error:
             raise refusal(error, self._server, self._model.name) from error
 

@@ -5,23 +5,23 @@ after so many batches in a row; that, and what is not kept in the file of answer
 asked together has its reply, so that it is not asked again while the rest is waited for.
 """
 
-import asyncio
 import json
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ...config.server import ServerSection
 from ...errors import ModelError, WaitingError
 from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, MOST_SAID, are_choices, redacted, unlike_batches, words
+from .client import FEATURE, MOST_SAID, are_choices, redacted, unlike_batches, within, words
 from .exchange import REFUSALS, Call, Exchange, calls_of
 from .kept import Answer
+from .tries import Tries
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 MOST_REQUESTS = 50_000
 # bytes of its file, at most: OpenAI takes 200 MB (reference of "Create batch"), Together AI 100 (its page "Batch inference")
 MOST_BYTES = 100_000_000
+# bytes of a file of answers, at most, and seconds in which a file comes or goes
+MOST_FILE, FILE_SECONDS = 2_000_000_000, 3600.0
 # batches in a row in which a request fails before it is given up, and the reason that it then has
 MOST_FAILURES = 3
 UNANSWERED = "not answered by the server"
@@ -60,28 +62,31 @@ class Progress:
         return self.status in ENDED
 
 
-async def submit(
-    client: Any, path: str, lines: Mapping[str, bytes], noted: Collection[str], section: ServerSection
-) -> str:
+async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
     """Submit the lines of requests by name; the batch's id.
 
-    One that was submitted by a process that was killed since is found again; none of those that were noted.
+    One that was submitted by a process that was killed since, or by a try whose answer was lost, is found again; none of those
+    that were noted.
 
     Raises:
         UnfitModelError: the server has batches of another form.
     """
-    mark = digest(sorted(lines), 32)
+    mark, seconds = digest(sorted(lines), 32), tries.section.timeout
+    content = ("requests.jsonl", b"".join(lines.values()))
+
+    async def found_or_created() -> str:
+        if (known := await within(seconds, _known(client, mark, noted))) is not None:
+            return known
+        file = await within(FILE_SECONDS, client.files.create(file=content, purpose="batch"))
+        batch = client.batches.create(
+            input_file_id=file.id, endpoint=f"/v1{path}", completion_window="24h", metadata={MARK: mark}
+        )
+        return str((await within(seconds, batch)).id)
+
     try:
-        known = await _known(client, mark, noted)
+        return await tries.first_whole(found_or_created)
     except (ValueError, AttributeError) as error:
-        raise unlike_batches(section) from error
-    if known is not None:
-        return known
-    file = await client.files.create(file=("requests.jsonl", b"".join(lines.values())), purpose="batch")
-    batch = await client.batches.create(
-        input_file_id=file.id, endpoint=f"/v1{path}", completion_window="24h", metadata={MARK: mark}
-    )
-    return str(batch.id)
+        raise unlike_batches(tries.section) from error
 
 
 async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
@@ -97,16 +102,17 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
     return next((str(each.id) for each in alive), None)
 
 
-async def look(client: Any, batch: str, section: ServerSection) -> Progress:
+async def look(client: Any, tries: Tries, batch: str) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     responses: dict[str, tuple[int, dict[str, Any]]] = {}
     try:
-        found = await client.batches.retrieve(batch)
+        found = await tries.first_whole(lambda: within(tries.section.timeout, client.batches.retrieve(batch)))
         files = [each for each in (found.output_file_id, found.error_file_id) if each and found.status in ENDED]
-        for content in await asyncio.gather(*(client.files.content(each) for each in files)):
+        for file in files:
+            content = await tries.first_whole(partial(_read_file, client, file))
             responses |= _read(content.text.splitlines())
     except need("openai", FEATURE).NotFoundError as error:
-        return Progress(GONE, 0, 0, {}, words(error, section))
+        return Progress(GONE, 0, 0, {}, words(error, tries.section))
     counts = found.request_counts
     faults = (found.errors.data if found.errors else None) or ()
     return Progress(
@@ -114,8 +120,12 @@ async def look(client: Any, batch: str, section: ServerSection) -> Progress:
         counts.completed if counts else 0,
         counts.total if counts else 0,
         responses,
-        redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), section),
+        redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), tries.section),
     )
+
+
+async def _read_file(client: Any, file: str) -> Any:
+    return await within(FILE_SECONDS, client.files.content(file), MOST_FILE)
 
 
 def _read(lines: Sequence[str]) -> dict[str, tuple[int, dict[str, Any]]]:
@@ -153,6 +163,7 @@ class Batched:
     """The batches of one server, as far as they were noted."""
 
     client: Any
+    tries: Tries
     exchange: Exchange
 
     async def answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
@@ -192,9 +203,7 @@ class Batched:
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
             lines = {name: each.line for name, each in some.items()}
-            batch = await submit(
-                self.client, self.exchange.sending.path, lines, kept.noted(place), self.exchange.server
-            )
+            batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
             kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             self._promise(batch, most)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
@@ -223,7 +232,7 @@ class Batched:
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
                 continue
-            progress = await look(self.client, batch, self.exchange.server)
+            progress = await look(self.client, self.tries, batch)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
                 under_way.said.append(f"batch {batch} is {progress.status}, {done}")
