@@ -18,6 +18,7 @@ from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...extras import need
 from .requests import SENDINGS
+from .responses import BrokenAnswerError, ResponseError
 
 T = TypeVar("T")
 
@@ -44,16 +45,8 @@ MOST_BYTES = 32_000_000
 _most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
 
 
-class ResponseError(Exception):
-    """What a request brought is no answer to it."""
-
-
-class BrokenAnswerError(ResponseError):
-    """It is no response of its kind; why, is the text of this."""
-
-
 class LateError(ResponseError):
-    """It was not whole within its time.
+    """An answer was not whole within its time.
 
     Args:
         seconds: that it had.
@@ -65,7 +58,7 @@ class LateError(ResponseError):
 
 
 class RedirectError(ResponseError):
-    """It sends elsewhere; where, is the text of this."""
+    """An answer sends elsewhere; where, is the text of this."""
 
 
 def open_client(section: ServerSection, timeout: float | None = None) -> Any:

@@ -12,9 +12,10 @@ from ...config import BackendSection
 from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .bounds import most_tokens
-from .client import BrokenAnswerError, are_choices, redacted
+from .client import are_choices, redacted
 from .kept import Answer, KeptAnswers
 from .requests import ENDS, Sending, UnreadableError
+from .responses import BrokenAnswerError
 
 log = logging.getLogger(__name__)
 

@@ -21,12 +21,12 @@ from .client import (
     FEATURE,
     NO_PATH,
     RedirectError,
-    ResponseError,
     refusal,
     tls_fault,
     within,
     words,
 )
+from .responses import ResponseError
 
 T = TypeVar("T")
 
