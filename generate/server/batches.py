@@ -7,7 +7,7 @@ asked together has its reply, so that it is not asked again while the rest is wa
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -55,11 +55,18 @@ class Progress:
     responses: dict[str, tuple[int, dict[str, Any]]]
     # why it failed as a whole, without the server's key; "" when it did not
     error: str = ""
+    # why its answers, which are paid for, do not come, although it has ended; "" when they do
+    missing: str = ""
 
     @property
     def has_ended(self) -> bool:
         """Whether nothing more comes."""
         return self.status in ENDED
+
+
+def mark_of(names: Iterable[str]) -> str:
+    """What tells a batch of requests of these names, before it has an id."""
+    return digest(sorted(names), 32)
 
 
 async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
@@ -71,7 +78,7 @@ async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes
     Raises:
         UnfitModelError: the server has batches of another form.
     """
-    mark, seconds = digest(sorted(lines), 32), tries.section.timeout
+    mark, seconds = mark_of(lines), tries.section.timeout
     content = ("requests.jsonl", b"".join(lines.values()))
 
     async def found_or_created() -> str:
@@ -105,14 +112,18 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
 async def look(client: Any, tries: Tries, batch: str) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     responses: dict[str, tuple[int, dict[str, Any]]] = {}
+    not_found, missing = need("openai", FEATURE).NotFoundError, ""
     try:
         found = await tries.first_whole(lambda: within(tries.section.timeout, client.batches.retrieve(batch)))
-        files = [each for each in (found.output_file_id, found.error_file_id) if each and found.status in ENDED]
-        for file in files:
-            content = await tries.first_whole(partial(_read_file, client, file))
-            responses |= _read(content.text.splitlines())
-    except need("openai", FEATURE).NotFoundError as error:
+    except not_found as error:
         return Progress(GONE, 0, 0, {}, words(error, tries.section))
+    for file in [each for each in (found.output_file_id, found.error_file_id) if each and found.status in ENDED]:
+        try:
+            content = await tries.first_whole(partial(_read_file, client, file))
+        except not_found as error:
+            missing = f"its file {file} is not there: {words(error, tries.section)}"
+            continue
+        responses |= _read(content.text.splitlines())
     counts = found.request_counts
     faults = (found.errors.data if found.errors else None) or ()
     return Progress(
@@ -121,6 +132,7 @@ async def look(client: Any, tries: Tries, batch: str) -> Progress:
         counts.total if counts else 0,
         responses,
         redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), tries.section),
+        missing,
     )
 
 
@@ -196,16 +208,21 @@ class Batched:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
         place, kept, account, n_left = self.exchange.server.base_url, self.exchange.kept, current(), len(calls)
         for some in self._files(calls):
-            most = sum(each.most for each in some.values())
-            if account is not None and not account.has_room(most):
+            most, unnamed = sum(each.most for each in some.values()), f"{place}/batches of mark {mark_of(some)}"
+            # one that was killed may have submitted it, and has noted what it can cost
+            if account is not None and not account.has_room(most - account.promised.get(unnamed, 0.0)):
                 if not under_way.said:
                     raise account.refusal(most)
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
+            if account is not None:
+                account.promise(unnamed, most)
             lines = {name: each.line for name, each in some.items()}
             batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
             kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             self._promise(batch, most)
+            if account is not None:
+                account.promise(unnamed, 0.0)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
             n_left -= len(some)
 
@@ -240,13 +257,14 @@ class Batched:
                 # a run that it was not submitted by waits for it, too
                 self._promise(batch, max(self._promised(batch), self._most_of(known, asks)))
                 continue
+            self._refuse_missing(batch, names, known, asks, progress)
             refused, without = self._take(known, asks, progress, found)
             # what was answered and nobody asks for now stays noted, unless a process that was killed took it in
             others = progress.responses.keys() & names.keys() - known.keys()
             left = {each: names[each] for each in others if not kept.has_all(names[each])}
             kept.finish(batch, place, left, without)
             self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
-            if refused or not progress.responses:
+            if refused or not (progress.responses or progress.missing):
                 why = (
                     refused
                     or f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
@@ -255,6 +273,36 @@ class Batched:
             if said := [each.reply.error for n, each in without.values() if n == 1]:
                 log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
         return under_way
+
+    def _refuse_missing(
+        self,
+        batch: str,
+        names: Mapping[str, Sequence[str]],
+        known: Mapping[str, Sequence[str]],
+        asks: Mapping[str, Ask],
+        progress: Progress,
+    ) -> None:
+        """Refuse to go on where answers of a batch that has ended do not come: to submit it again would be to pay again.
+
+        Raises:
+            ModelError: they did not come for the first times; after these its requests are left out.
+        """
+        if not progress.missing:
+            return
+        place, kept = self.exchange.server.base_url, self.exchange.kept
+        wanted = {name: keys for name, keys in known.items() if name not in progress.responses}
+        unanswered = {
+            key: (1, Answer(reply=failed(self.exchange.sending.prompt(asks[key]), UNANSWERED, progress.missing)))
+            for keys in wanted.values()
+            for key in keys
+            if key in asks
+        }
+        kept.finish(batch, place, names, unanswered)
+        if len(kept.given_up(unanswered, MOST_FAILURES)) < len(unanswered):
+            raise ModelError(
+                f"{place}: batch {batch} has ended, and {progress.missing}; it is not submitted again, since it was paid for; "
+                f"the same command looks again, and when the file is missing {MOST_FAILURES} times leaves its requests out"
+            )
 
     def _open(self) -> dict[str, dict[str, list[str]]]:
         """The batches whose answers were not all taken in; what the others can cost is taken back."""
@@ -303,6 +351,9 @@ class Batched:
         for name, keys in names.items():
             status, body = progress.responses.get(name, (0, {}))
             its = _asked(keys, asks)
+            if (status or progress.missing) and not are_choices(body) and (account := current()) is not None:
+                # nothing whole came, and it may be paid for
+                account.book(self.exchange.most(self.exchange.body(its)))
             if are_choices(body):
                 answers = self.exchange.taken(keys, its, self.exchange.body(its), body)
             elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
