@@ -1,8 +1,14 @@
 """What servers can have cost is never more than what is booked, whatever they answer; every try has one clock and one bound."""
 
 import math
+import os
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -18,9 +24,10 @@ from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.server import tries
 from evenhand.generate.server.bounds import most_tokens
-from evenhand.generate.server.kept import ANSWERS
+from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.processes import this_process
 from evenhand.runfolder.spending import COSTS, Cost, Spending, costs_by_try, spending
 
 # of a million tokens each, and of one
@@ -34,6 +41,12 @@ FAULTS = [*misbehaving.WAYS, 204, 408, 409, 429, 500, 503, 529]
 def _hurry(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
+
+
+class Address(NamedTuple):
+    """Of a server in another process."""
+
+    base_url: str
 
 
 def opened(server, engine=None, **options):
@@ -58,7 +71,7 @@ def booked(folder):
 
 def commands(server, folder, limit, wanted, **options):
     """Give a command again and again; what each was refused for, None for one that was not."""
-    for _ in range(4):
+    for _ in range(2):
         try:
             with spending(folder, limit), opened(server, **options) as backend:
                 backend.complete(wanted)
@@ -67,19 +80,18 @@ def commands(server, folder, limit, wanted, **options):
             yield error
 
 
-@pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_server_that_bills_each_try_bills_no_more_than_is_booked(fault, every, tmp_path):
-    limit = 0.6
-    with Server(lambda number, body: fault if number % every == 0 else None, late=LATE, price=TOKEN) as server:
-        list(commands(server, tmp_path, limit, asks(6, 2), concurrency=3))
-        time.sleep(0.05)
+def test_server_that_bills_each_try_bills_no_more_than_is_booked(fault, tmp_path):
+    limit = 0.4
+    with Server(lambda number, body: None if number % 3 == 1 else fault, late=LATE, price=TOKEN) as server:
+        list(commands(server, tmp_path, limit, asks(4, 2), concurrency=2))
+        time.sleep(0.02)
     assert server.bill
     assert math.fsum(server.bill) <= booked(tmp_path) + 1e-9 <= limit + 2e-9
 
 
 def test_undisturbed_run_books_what_the_server_bills(tmp_path):
-    with Server(price=TOKEN) as server, spending(tmp_path, 100.0), opened(server) as backend:
+    with Server(price=TOKEN) as server, spending(tmp_path, 100.0), opened(server, timeout=60) as backend:
         backend.complete(asks(20, 2))
     assert booked(tmp_path) == pytest.approx(math.fsum(server.bill), abs=1e-12)
     # the most that each can cost does not stay
@@ -251,3 +263,81 @@ def test_a_refusal_says_how_often_it_was_tried_again(retries, said):
     ):
         backend.complete(asks(1))
     assert len(server.asked) == retries + 1
+
+
+def test_two_commands_at_once_pay_for_each_request_once():
+    wanted = asks(8)
+    with Server(lambda *_: time.sleep(0.1)) as server, ThreadPoolExecutor(2) as pool:
+
+        def command(_):
+            with opened(server, concurrency=3, timeout=60) as backend:
+                return [reply.text for reply in backend.complete(wanted)]
+
+        first, second = pool.map(command, range(2))
+    assert first == second
+    assert len(server.asked) == 8
+
+
+def test_what_another_command_gave_up_is_asked_for():
+    with Server(lambda number, _: 400 if number == 0 else None) as server, ThreadPoolExecutor(2) as pool:
+
+        def command(_):
+            try:
+                with opened(server, timeout=60) as backend:
+                    return len(backend.complete(asks(1)))
+            except ModelError:
+                return 0
+
+        assert sorted(pool.map(command, range(2))) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("host", "pid", "started", "seconds", "waits"),
+    [
+        (None, None, None, 60, True),
+        (None, None, None, -1, False),
+        # its number was given to another process since
+        (None, None, "1", 60, False),
+        (None, 2**22 + 1, None, 60, False),
+        ("elsewhere", 2**22 + 1, "1", 60, True),
+        ("elsewhere", None, None, -1, False),
+    ],
+)
+def test_ask_of_a_process_that_is_gone_is_taken_over(host, pid, started, seconds, waits):
+    here = this_process()
+    with closing(KeptAnswers()) as kept, closing(KeptAnswers()) as other:
+        assert other.begin(["a"], 60) == {}
+        with ANSWERS.opened() as database, database:
+            row = (host or here.host, pid or here.pid, started or here.started, time.time() + seconds)
+            database.execute("UPDATE under_way SET host = ?, pid = ?, started = ?, until = ?", row)
+        assert kept.begin(["a", "b"], 60) == (None if waits else {})
+        other.end(["a"])
+        assert kept.begin(["a", "b"], 60) == {}
+
+
+def test_killed_commands_are_billed_no_more_than_is_booked_and_leave_nothing_that_others_wait_for(tmp_path):
+    limit, path = 0.5, os.pathsep.join(filter(None, sys.path))
+    with Server(lambda *_: time.sleep(0.05), price=TOKEN) as server:
+        for n_seen in (1, 3, 5):
+            before = len(server.asked)
+            arguments = [sys.executable, __file__, server.base_url, str(tmp_path), str(limit)]
+            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path})
+            assert process.stdout.readline() == b"asks\n"
+            while len(server.asked) < before + n_seen and process.poll() is None:
+                time.sleep(0.01)
+            process.kill()
+            process.communicate()
+        # what the server works on is billed
+        time.sleep(0.2)
+        assert 0 < math.fsum(server.bill) <= booked(tmp_path) <= limit
+        n_killed, n_kept = len(server.asked), ANSWERS.count()
+        with spending(tmp_path, 10.0), opened(server, timeout=60) as backend:
+            assert len(backend.complete(asks(30))) == 30
+        assert len(server.asked) == n_killed + 30 - n_kept
+        assert math.fsum(server.bill) <= booked(tmp_path)
+
+
+if __name__ == "__main__":
+    with spending(Path(sys.argv[2]), float(sys.argv[3])), opened(Address(sys.argv[1]), timeout=60) as opened_backend:
+        print("asks", flush=True)
+        opened_backend.complete(asks(30))
