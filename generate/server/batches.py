@@ -135,7 +135,7 @@ async def look(client: Any, tries: Tries, batch: str) -> Progress:
         counts.completed if counts else 0,
         counts.total if counts else 0,
         responses,
-        shortened(rejection(200, state.errors).words, tries.section),
+        shortened(rejection(200, state.faults).words, tries.section),
         missing,
     )
 

@@ -37,14 +37,11 @@ LENGTH = re.compile(
     r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)",
     re.I,
 )
+# how those do that give an error of their own for a text that is filtered
+VIOLATION = re.compile(r"content.?policy.?violation|data.?inspection|responsible.?ai", re.I)
 # how they say that they do not answer such a text; in Chinese, too, as models of there have it
-FILTER = re.compile(
-    r"content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|data.?inspection"
-    r"|responsible.?ai",
-    re.I,
-)
 CONTENT = re.compile(
-    rf"{FILTER.pattern}|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
+    rf"{VIOLATION.pattern}|content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)\bsensitive|objectionable|offensive"
     r"|invalid prompt|prohibited content|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
     r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
@@ -116,7 +113,7 @@ class Rejection:
         """Whether the server does not answer such a text."""
         said = self._all
         if self.status >= OWN_FAULTS:
-            return FILTER.search(said) is not None
+            return VIOLATION.search(said) is not None
         is_wrong = self.status in WRONG and not PARAMETER_CODES.search(said)
         is_forbidden = self.status in FORBIDDEN and not ACCOUNT.search(said)
         if not (is_wrong or is_forbidden) or KEY.search(said):
