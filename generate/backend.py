@@ -51,7 +51,7 @@ class Reply:
 
 # what is wrong with prompts that a server read in part, and the remedy
 READ_IN_PART = (
-    "read in part, as the server's own counts of tokens tell: its context is too short for them; raise it (Ollama: num_ctx "
+    "read in part, as its own counts of tokens tell: its context is too short for them; raise it (Ollama: num_ctx "
     "or OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size), and forget these answers (evenhand cache --clear). A server that counts "
     "only what it had not cached says so, too"
 )

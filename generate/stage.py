@@ -336,7 +336,7 @@ class _Counts:
 
     def _cautions(self) -> Iterator[str]:
         if n := self._used.partial_prompts:
-            yield f"{n} prompts were {READ_IN_PART}"
+            yield f"{n} answers rest on prompts that the server {READ_IN_PART}"
         if self._n_empty:
             said = f"{self._n_empty} of {self._n_candidates} candidates are empty"
             if self._n_empty_cut:

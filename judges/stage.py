@@ -266,7 +266,7 @@ class _Counts:
 
     def _cautions(self, told: Told) -> Iterator[str]:
         if n := sum(used.partial_prompts for used in told.used.values()):
-            yield f"{n} prompts for grades were {READ_IN_PART}"
+            yield f"{n} grades rest on prompts that the server {READ_IN_PART}"
         for name, n in self._greedy.items():
             if n:
                 yield (
