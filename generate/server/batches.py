@@ -242,16 +242,28 @@ class Batched:
                     raise account.refusal(most)
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
-            if account is not None:
-                account.promise(unnamed, most)
-            lines = {name: each.line for name, each in some.items()}
-            batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
-            kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
+            keys = [key for each in some.values() for key in each.call.keys]
+            try:
+                if kept.begin(keys, FILE_SECONDS) != {} or not self._submitted_keys().isdisjoint(keys):
+                    under_way.said.append(f"another command submits requests that are among {len(some)} of these")
+                    continue
+                if account is not None:
+                    account.promise(unnamed, most)
+                lines = {name: each.line for name, each in some.items()}
+                batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
+                kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
+            finally:
+                kept.end(keys)
             self._promise(batch, most)
             if account is not None:
                 account.promise(unnamed, 0.0)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
             n_left -= len(some)
+
+    def _submitted_keys(self) -> set[str]:
+        """Keys of the asks that batches answer which were not taken in yet."""
+        submitted = self.exchange.kept.submitted(self.exchange.server.base_url)
+        return {key for names in submitted.values() for keys in names.values() for key in keys}
 
     def _files(self, calls: Sequence[Call]) -> Iterator[dict[str, Request]]:
         """The requests of each batch by name, within the bounds of a file; one request is in any case."""

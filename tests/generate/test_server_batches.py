@@ -1,6 +1,7 @@
 """Requests as files: submitted once, collected by the same command, whatever happens in between."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 
 import pytest
@@ -524,3 +525,16 @@ def test_request_of_a_batch_that_failed_may_be_paid_for_and_stays_booked(tmp_pat
     assert sorted(costs) == [False, True]
     # two words and two answers of four tokens, and the most of the other
     assert Spending(tmp_path).spent == pytest.approx(2 * 0.001 + 8 * 0.002 + MOST)
+
+
+def test_two_commands_at_once_submit_each_request_once(tmp_path):
+    def command(_):
+        with pytest.raises(WaitingError) as waiting:
+            complete(server, asks(4), batches=True)
+        return str(waiting.value)
+
+    with Server() as server, ThreadPoolExecutor(2) as pool:
+        assert any("batch-0 of 4 requests was submitted" in said for said in pool.map(command, range(2)))
+        assert len(server.batches) == 1
+        server.work_off()
+        assert all(complete(server, asks(4), batches=True))
