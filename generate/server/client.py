@@ -370,7 +370,9 @@ def words(error: Exception, section: ServerSection) -> str:
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):
         causes.append(cause)
-    said = rejection_of(error).words if hasattr(error, "status_code") else ""
+    said = str(error) if isinstance(error, ResponseError) else ""
+    if hasattr(error, "status_code"):
+        said = rejection_of(error).words
     texts = [said, *(str(each) for each in reversed(causes))]
     lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
     return shortened(lines[0], section) if lines else type(error).__name__
