@@ -270,7 +270,11 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
             server.charge(body, fault)
         if isinstance(fault, tuple):
             status, error, headers = fault
-            self.send_json(status, {"error": error}, headers)
+            if isinstance(error, bytes):
+                # as it stands
+                self.send_bytes(status, error, headers)
+            else:
+                self.send_json(status, {"error": error}, headers)
             return
         answer = respond(server, body, fault if isinstance(fault, list) else ())
         if isinstance(fault, str | int) and (is_hop or fault != "redirect here"):

@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from ...errors import ModelError, WaitingError
+from ...errors import ModelError, UnfitModelError, WaitingError
 from ...extras import need
 from ...runfolder.spending import current
 from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, MOST_SAID, are_choices, redacted, unlike_batches, within, words
-from .exchange import REFUSALS, Call, Exchange, calls_of
+from .client import FEATURE, PASSING, shortened, unlike_batches, within, words
+from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer
+from .rejections import OWN_FAULTS, rejection
+from .responses import Batch, BatchLine, BatchList, BrokenAnswerError, Identified, Response, read
 from .tries import Tries
 
 log = logging.getLogger(__name__)
@@ -52,7 +55,7 @@ class Progress:
     completed: int
     total: int
     # request -> HTTP status and body, once the batch has ended; requests that were not answered are absent
-    responses: dict[str, tuple[int, dict[str, Any]]]
+    responses: dict[str, tuple[int, Any]]
     # why it failed as a whole, without the server's key; "" when it did not
     error: str = ""
     # why its answers, which are paid for, do not come, although it has ended; "" when they do
@@ -81,74 +84,98 @@ async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes
     mark, seconds = mark_of(lines), tries.section.timeout
     content = ("requests.jsonl", b"".join(lines.values()))
 
-    async def found_or_created() -> str:
-        if (known := await within(seconds, _known(client, mark, noted))) is not None:
-            return known
-        file = await within(FILE_SECONDS, client.files.create(file=content, purpose="batch"))
-        batch = client.batches.create(
-            input_file_id=file.id, endpoint=f"/v1{path}", completion_window="24h", metadata={MARK: mark}
-        )
-        return str((await within(seconds, batch)).id)
+    async def known_or_created() -> str:
+        try:
+            if (known := await within(seconds, _known(client, mark, noted))) is not None:
+                return known
+        except BrokenAnswerError as error:
+            raise unlike_batches(tries.section) from error
+        upload = await within(FILE_SECONDS, client.files.with_raw_response.create(file=content, purpose="batch"))
+        body = {
+            "input_file_id": read(upload.content, Identified).id, "endpoint": f"/v1{path}", "completion_window": "24h",
+            "metadata": {MARK: mark},
+        }  # fmt: skip
+        return read(await within(seconds, client.post("/batches", body=body, cast_to=bytes)), Identified).id
 
-    try:
-        return await tries.first_whole(found_or_created)
-    except (ValueError, AttributeError) as error:
-        raise unlike_batches(tries.section) from error
+    return await tries.first_whole(known_or_created)
 
 
 async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
     """The id of a batch of that mark that has not failed, other than those."""
-    listed = (await client.batches.list(limit=MOST_LISTED)).data or ()
+    listed = read(await client.get(f"/batches?limit={MOST_LISTED}", cast_to=bytes), BatchList).data or ()
     alive = (
-        each
+        each.id
         for each in listed
-        if (each.metadata or {}).get(MARK) == mark
-        and each.status in {*STARTED, "completed"}
-        and str(each.id) not in noted
+        if (each.metadata or {}).get(MARK) == mark and each.status in {*STARTED, "completed"} and each.id not in noted
     )
-    return next((str(each.id) for each in alive), None)
+    return next(alive, None)
 
 
 async def look(client: Any, tries: Tries, batch: str) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
-    responses: dict[str, tuple[int, dict[str, Any]]] = {}
+    responses: dict[str, tuple[int, Any]] = {}
     not_found, missing = need("openai", FEATURE).NotFoundError, ""
     try:
-        found = await tries.first_whole(lambda: within(tries.section.timeout, client.batches.retrieve(batch)))
+        state = await tries.first_whole(partial(_read_batch, client, tries.section.timeout, batch))
     except not_found as error:
         return Progress(GONE, 0, 0, {}, words(error, tries.section))
-    for file in [each for each in (found.output_file_id, found.error_file_id) if each and found.status in ENDED]:
+    counts = state.request_counts
+    for file in [each for each in (state.output_file_id, state.error_file_id) if each and state.status in ENDED]:
+        n_least = counts.completed if counts and file == state.output_file_id else 0
         try:
             content = await tries.first_whole(partial(_read_file, client, file))
+            lines, missing_lines = _read_lines(content, n_least)
         except not_found as error:
             missing = f"its file {file} is not there: {words(error, tries.section)}"
             continue
-        responses |= _read(content.text.splitlines())
-    counts = found.request_counts
-    faults = (found.errors.data if found.errors else None) or ()
+        responses |= lines
+        missing = f"its file {file} is not whole: {missing_lines}" if missing_lines else missing
     return Progress(
-        found.status,
+        state.status,
         counts.completed if counts else 0,
         counts.total if counts else 0,
         responses,
-        redacted("; ".join(dict.fromkeys(str(each.message) for each in faults)), tries.section),
+        shortened(rejection(200, state.faults).words, tries.section),
         missing,
     )
 
 
-async def _read_file(client: Any, file: str) -> Any:
-    return await within(FILE_SECONDS, client.files.content(file), MOST_FILE)
+async def _read_batch(client: Any, seconds: float, batch: str) -> Batch:
+    content = await within(seconds, client.get(f"/batches/{quote(batch, safe='')}", cast_to=bytes))
+    return read(content, Batch)
 
 
-def _read(lines: Sequence[str]) -> dict[str, tuple[int, dict[str, Any]]]:
-    """Responses by request; lines that say nothing of one, as of those that expired, are passed over."""
-    found = {}
-    for line in filter(str.strip, lines):
-        said = json.loads(line)
-        response = said.get("response") or {}
-        if isinstance(response.get("body"), dict):
-            found[str(said["custom_id"])] = int(response.get("status_code") or 0), response["body"]
-    return found
+async def _read_file(client: Any, file: str) -> bytes:
+    path = f"/files/{quote(file, safe='')}/content"
+    content: bytes = await within(FILE_SECONDS, client.get(path, cast_to=bytes), MOST_FILE)
+    return content
+
+
+def _read_lines(content: bytes, n_least: int) -> tuple[dict[str, tuple[int, Any]], str]:
+    """Responses by request, and what is wrong with the file as a whole; "" where nothing is.
+
+    Lines that say nothing of a request, as of those that expired, are passed over. One that cannot be read is the answer of none,
+    but where it is the last, or the only one, or lines are missing, the file was cut or is another.
+
+    Args:
+        content: of the file.
+        n_least: how many requests were answered, as the server says.
+    """
+    lines = [line for line in content.decode("utf-8-sig", "replace").split("\n") if line.strip()]
+    responses, broken = dict[str, tuple[int, Any]](), list[str]()
+    for number, line in enumerate(lines, start=1):
+        try:
+            said = read(line, BatchLine)
+        except BrokenAnswerError as error:
+            broken.append(f"line {number} of {len(lines)}: {error}")
+            continue
+        if said.response is not None:
+            responses[said.custom_id] = said.response.status_code, said.response.body
+    if broken and (len(broken) == len(lines) or broken[-1].startswith(f"line {len(lines)} ")):
+        return responses, broken[-1]
+    if len(lines) < n_least:
+        return responses, f"it has {len(lines)} lines, and {n_least} requests were answered"
+    return responses, ""
 
 
 class Request(NamedTuple):
@@ -276,11 +303,13 @@ class Batched:
             left = {each: names[each] for each in others if not kept.has_all(names[each])}
             kept.finish(batch, place, left, without)
             self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
-            if refused or not (progress.responses or progress.missing):
-                why = (
-                    refused
-                    or f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
+            if refused:
+                raise UnfitModelError(
+                    f"{place}: batch {batch}: {refused}; mend what it names, in the recipe (model, plans, engine) or in the "
+                    "server's options: the command then submits again what has no answer"
                 )
+            if not (progress.responses or progress.missing):
+                why = f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
                 raise ModelError(f"{place}: batch {batch}: {why}; the same command submits again what has no answer")
             if said := [each.reply.error for n, each in without.values() if n == 1]:
                 log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
@@ -359,35 +388,57 @@ class Batched:
             What the server says of requests that it refuses for what they are; and the asks without an answer to keep, as
             `KeptAnswers.finish` notes them.
         """
-        refused, without = "", dict[str, tuple[int, Answer]]()
+        rejected, without = dict[str, tuple[int, Any]](), dict[str, tuple[int, Answer]]()
         for name, keys in names.items():
-            status, body = progress.responses.get(name, (0, {}))
+            status, body = progress.responses.get(name, (0, None))
             its = _asked(keys, asks)
-            if (status or progress.missing) and not are_choices(body) and (account := current()) is not None:
+            if (response := self._response(body)) is not None:
+                answers = self.exchange.taken(keys, its, self.exchange.body(its), response)
+                found |= answers
+                without |= {key: (MOST_FAILURES, each) for key, each in answers.items() if not each.reply.text}
+                continue
+            if status or progress.missing:
                 # nothing whole came, and it may be paid for
-                account.book(self.exchange.most(self.exchange.body(its)))
-            if are_choices(body):
-                answers = self.exchange.taken(keys, its, self.exchange.body(its), body)
-            elif (reply := self.exchange.refused(its[0], status, json.dumps(body))) is not None:
-                answers = dict.fromkeys(keys, Answer(reply=reply))
-            elif status in REFUSALS:
-                refused = f"requests were refused: {redacted(json.dumps(body), self.exchange.server)[:MOST_SAID]}"
-                continue
-            else:
+                self.exchange.book(None, self.exchange.most(self.exchange.body(its)), None)
+            rejected[name] = status, body
+        refused, others = self._leave_out(names, asks, progress, rejected, found)
+        return refused, without | others
+
+    def _response(self, body: Any) -> Response | None:
+        """The answers that a body holds; None where it is none of their form."""
+        try:
+            return self.exchange.formed(body)
+        except (BrokenAnswerError, RejectedError):
+            return None
+
+    def _leave_out(
+        self,
+        names: Mapping[str, Sequence[str]],
+        asks: Mapping[str, Ask],
+        progress: Progress,
+        rejected: Mapping[str, tuple[int, Any]],
+        found: dict[str, Answer],
+    ) -> tuple[str, dict[str, tuple[int, Answer]]]:
+        """Put into `found` what the server does not answer for its text; it returns what `_take` does."""
+        refused, without = "", dict[str, tuple[int, Answer]]()
+        for name, (status, body) in rejected.items():
+            ask, said = _asked(names[name], asks)[0], rejection(status, body)
+            if (reply := self.exchange.refused(ask, said)) is not None:
+                found |= dict.fromkeys(names[name], Answer(reply=reply))
+                without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))
+            elif 400 <= status < OWN_FAULTS and status not in PASSING:
+                refused = f"requests were refused: {self._said(status, body)}"
+            elif status or progress.status == "completed":
                 # that a whole batch expired or was cancelled is nothing that its requests did
-                if status or progress.status == "completed":
-                    reply = failed(self.exchange.sending.prompt(its[0]), UNANSWERED, self._said(status, body))
-                    without |= dict.fromkeys(keys, (1, Answer(reply=reply)))
-                continue
-            found |= answers
-            without |= {key: (MOST_FAILURES, each) for key, each in answers.items() if not each.reply.text}
+                reply = failed(self.exchange.sending.prompt(ask), UNANSWERED, self._said(status, body))
+                without |= dict.fromkeys(names[name], (1, Answer(reply=reply)))
         return refused, without
 
-    def _said(self, status: int, body: Mapping[str, Any]) -> str:
+    def _said(self, status: int, body: Any) -> str:
         """What the server said of a request that failed."""
         if not status:
             return "the batch has no answer to it"
-        return f"status {status}: {redacted(json.dumps(body), self.exchange.server)[:MOST_SAID]}"
+        return shortened(f"status {status}: {json.dumps(body)}", self.exchange.server)
 
 
 def _asked(keys: Sequence[str], asks: Mapping[str, Ask]) -> list[Ask]:

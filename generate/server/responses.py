@@ -162,7 +162,7 @@ class Choice(Form):
 class BrokenChoice(Form):
     """An answer that cannot be read."""
 
-    index: int | None = None
+    index: Annotated[Count | None, Dispensable] = None
     reason: str
 
 
@@ -228,7 +228,7 @@ def _or_broken(value: Any, form: ValidatorFunctionWrapHandler) -> Any:
     except ValidationError as error:
         if not isinstance(value, dict):
             raise
-        return BrokenChoice(reason=_explained(error))
+        return BrokenChoice(index=value.get("index"), reason=_explained(error))
 
 
 class Response(Form):
@@ -302,6 +302,11 @@ class Batch(Identified):
     request_counts: Annotated[RequestCounts | None, Dispensable] = None
     metadata: Annotated[dict[str, Any] | None, Dispensable] = None
     errors: Any = None
+
+    @property
+    def faults(self) -> Any:
+        """What went wrong with all of it."""
+        return self.errors.get("data") if isinstance(self.errors, dict) else self.errors
 
 
 class BatchList(Form):
