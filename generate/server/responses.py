@@ -241,7 +241,10 @@ class Response(Form):
     def usage_within(self, most_output: int) -> TokenUsage | None:
         """The tokens that it took; None where the server says none that can be, or more than the answers may have."""
         used = self.usage
-        return used if used is not None and used.completion_tokens <= most_output else None
+        if used is None or used.completion_tokens > most_output:
+            return None
+        says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.in_order())
+        return used if used.completion_tokens or says_nothing else None
 
     def in_order(self) -> list[Any]:
         """The choices, in the order that they name."""
