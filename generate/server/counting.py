@@ -10,7 +10,7 @@ UNSPACED = (
 # a letter or figure that is repeated, as in lines and cries, which vocabularies have as one token
 REPEATED = re.compile(r"(.)\1{3,}")
 # words of a token, at most: vocabularies whose tokens go beyond blanks have fewer in running text
-MOST_WORDS = 2
+MOST_WORDS = 1.6
 # tokens below which a text is too short to tell
 LEAST = 256
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
-from evenhand.errors import ModelError, UnfitModelError, WaitingError
+from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.server import tries
 from evenhand.generate.server.batches import _read_lines, look
 from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.exchange import UNREADABLE, Exchange, RejectedError
-from evenhand.generate.server.kept import KeptAnswers
+from evenhand.generate.server.kept import Answer, KeptAnswers
 from evenhand.generate.server.requests import Messages
 from evenhand.generate.server.responses import (
     Batch,
@@ -40,7 +40,7 @@ from evenhand.generate.server.responses import (
 )
 from evenhand.generate.server.tries import Tries
 from evenhand.records import Message, Sampling
-from evenhand.runfolder.spending import spending
+from evenhand.runfolder.spending import PROMISED, Spending, spending
 
 # a value of each type that JSON has, and some that no field takes
 VALUES = [
@@ -370,3 +370,52 @@ def test_list_of_models_in_another_form_is_refused_clearly(way):
         section = BackendSection(backend="openai", server={"base_url": server.base_url, "retries": 0}).server
         with pytest.raises(UnfitModelError, match="not as an OpenAI-compatible server does"):
             refuse_unreachable(section, "tiny")
+
+
+REPLY = {"text": "4", "finish_reason": "stop", "n_prompt_tokens": 3, "choice_probabilities": {"4": 0.75, "5": 0.25}}
+ALTERED = [
+    *faults({"reply": REPLY, "prefilled": 3}),
+    {"reply": REPLY | {"choice_probabilities": {"4": 0.9, "5": 0.9}}},
+    {"reply": REPLY | {"choice_probabilities": {"4": 1.5, "5": -0.5}}},
+    {"reply": REPLY | {"finish_reason": "failed"}},
+    {"reply": REPLY | {"token_ids": [-1]}},
+]
+
+
+def test_row_that_is_no_answer_is_a_message_and_one_that_is_can_be_read(exchange):
+    whole = Answer.model_validate({"reply": REPLY, "prefilled": 3})
+    exchange.kept.keep({"whole": whole})
+    assert exchange.kept.find(["whole"]) == {"whole": whole}
+    database, n_read = exchange.kept._database, 0
+    for row in [*map(json.dumps, ALTERED), "not JSON", b"bytes", 7]:
+        database.execute("INSERT OR REPLACE INTO answers VALUES ('k', ?)", (row,))
+        try:
+            answer = exchange.kept.find(["k"])["k"]
+            shares = answer.reply.choice_probabilities.values()
+            assert not shares or math.isclose(sum(shares), 1)
+            assert isinstance(answer.reply.text, str) and type(answer.reply.n_prompt_tokens) is int
+            n_read += 1
+        except StorageError as error:
+            assert "answers.sqlite" in str(error)
+    database.commit()
+    assert 0 < n_read < len(ALTERED) / 3
+
+
+def test_row_of_a_batch_that_is_none_is_a_message(exchange):
+    place, database = exchange.server.base_url, exchange.kept._database
+    for row in ["[]", "7", '{"a": "b"}', '{"a": [1]}', '{"a": []}', "not JSON", b"{}", 7, '{"a": null}']:
+        database.execute("INSERT OR REPLACE INTO batches VALUES ('b', ?, ?)", (place, row))
+        with pytest.raises(StorageError, match=r"answers\.sqlite"):
+            exchange.kept.submitted(place)
+    database.execute("INSERT OR REPLACE INTO batches VALUES ('b', ?, ?)", (place, '{"a": ["k"]}'))
+    assert exchange.kept.submitted(place) == {"b": {"a": ["k"]}}
+    database.commit()
+
+
+@pytest.mark.parametrize("promised", [-1.0, True, "1", None, [], float("inf"), float("nan")])
+def test_file_of_what_batches_can_cost_holds_numbers(promised, tmp_path):
+    (tmp_path / PROMISED).write_text(json.dumps({"batches": {"b": promised}}))
+    with pytest.raises(StorageError, match="does not say what batches can cost"):
+        Spending(tmp_path)
+    (tmp_path / PROMISED).write_text(json.dumps({"batches": {"b": 1}}))
+    assert Spending(tmp_path).promised == {"b": 1.0}
