@@ -21,7 +21,7 @@ from ..config import BackendSection, ModelSection, without_speed
 from ..config.judges import SCALES, RubricJudge
 from ..config.section import Check
 from ..errors import ModelError, RecipeError
-from ..generate.answers import reading
+from ..generate.answers import reading, written_choice
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import open_backend
 from ..prompts import VERSION as FENCE
@@ -119,7 +119,7 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in grades}
     if not reply.choice_probabilities:
         # a server without logprobs: the grade that it wrote, and `raw` says so
-        if (grade := reply.text.strip()) in grades:
+        if grade := written_choice(reply.text, grades):
             return Verdict(float(grade), raw=canonical_json({GREEDY: reply.text}))
         return Verdict(None, NO_GRADE, reply.text)
     # not-a-number fails this as well
@@ -163,9 +163,18 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         **attempts,
         **on_fail,
         **cut,
-        # 3: grades are read behind what their answers have in common; 2: at the answer's first token
-        v=3 if options.scoring == "expected" else 2,
+        v=_version(options),
     )
+
+
+def _version(options: RubricJudge) -> int:
+    """Of how grades are read, one more with every change."""
+    if options.scoring == "greedy":
+        # 3: a number in a sentence is none
+        return 3
+    # 4, of chats of servers: at the token that is the written grade; 3: behind what their answers have in common
+    server = options.backend.server
+    return 4 if server is not None and server.prompts == "messages" else 3
 
 
 def engine_part(backend: BackendSection, model: ModelSection) -> dict[str, str]:

@@ -9,10 +9,11 @@ machine may differ.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+import logging
+from collections import deque
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,45 @@ from ...errors import UnfitModelError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
-from ...runfolder.spending import Spending, current
+from ...runfolder.spending import Cost, Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
-from .client import FEATURE, open_client, refusal, takes_choices, words
-from .exchange import Call, Exchange, calls_of, most_tokens
+from .bounds import most_bytes, most_tokens
+from .client import FEATURE, open_client, outside_of_loops, refusal, within, words
+from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
+from .rejections import Rejection, rejection_of
 from .requests import Messages, Sending, Tokens
+from .tries import MOST_WAIT, Tries, takes_choices, was_sent
 
+log = logging.getLogger(__name__)
+
+# requests that are refused for no reason that is known, before a request is answered: so many texts can hardly be at fault
+MOST_UNEXPLAINED = 4
 # seconds, and tenths of them
 MINUTE, TENTHS = 60.0, 600
+# seconds between looks for the answers to what another command asks
+POLL_SECONDS = 0.2
+
+
+class UnexplainedError(Exception):
+    """A server refuses a request for no reason that is known: its text may be one, if others are answered.
+
+    Args:
+        cause: the error that it gave.
+        said: what it says.
+        asks: by key, those that the request was to answer and further ones of its prompt.
+        answered: what was answered of these before.
+    """
+
+    def __init__(
+        self, cause: Exception, said: Rejection, asks: Mapping[str, Ask], answered: Mapping[str, Answer]
+    ) -> None:
+        super().__init__(said.words)
+        self.cause = cause
+        self.said, self.asks, self.answered = said, asks, answered
 
 
 class ServerBackend:
@@ -52,6 +80,7 @@ class ServerBackend:
         at_once = max(1, (requests or 0) // TENTHS)
         self._rates = _rate(requests, at_once), _rate(self._server.tokens_per_minute)
         self._client = open_client(self._server)
+        self._tries = Tries(self._server, model.name)
         self._kept = KeptAnswers()
         self._exchange = Exchange(section, self._server.model or model.name, sending, self._kept)
         self._runner = asyncio.Runner()
@@ -64,14 +93,16 @@ class ServerBackend:
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run it to its end."""
-        _outside_of_loops(partial(self._runner.run, work))
+        outside_of_loops(partial(self._runner.run, work))
 
     async def _load(self, adapter: Path) -> None:
         """Have the server load an adapter, which lies on a file system that it shares."""
         name = f"evenhand-{adapter_digest(adapter)}"
         try:
             body = {"lora_name": name, "lora_path": str(adapter.absolute())}
-            await self._client.post("/load_lora_adapter", body=body, cast_to=str)
+            await self._tries.first_whole(
+                lambda: within(self._server.timeout, self._client.post("/load_lora_adapter", body=body, cast_to=str))
+            )
         except self._errors.OpenAIError as error:
             if isinstance(error, self._errors.AuthenticationError | self._errors.PermissionDeniedError):
                 raise refusal(error, self._server, self._model.name) from error
@@ -92,6 +123,8 @@ class ServerBackend:
         """
         keys = [ask_key(self.signature, ask) for ask in asks]
         found = self._kept.find(keys)
+        # what was answered before shows that requests of its form are right
+        self._exchange.answered |= {bool(ask.choices) for ask, key in zip(asks, keys, strict=True) if key in found}
         for ask, key in zip(asks, keys, strict=True):
             if key not in found and (refused := self._refused(ask)):
                 found[key] = Answer(reply=refused)
@@ -101,11 +134,12 @@ class ServerBackend:
                 work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
         elif self._server.batches:
-            Batched(self._client, self._exchange).settle()
-        for answer in found.values():
-            if answer.reply.finish_reason != "failed":
+            Batched(self._client, self._tries, self._exchange).settle()
+        for key, ask in dict(zip(keys, asks, strict=True)).items():
+            if (reply := found[key].reply).finish_reason != "failed":
                 # counts are the same however often the work was interrupted
-                self.usage.add(answer.reply.n_prompt_tokens, answer.prefilled)
+                is_partial = self._exchange.is_partial(ask, reply.n_prompt_tokens)
+                self.usage.add(reply.n_prompt_tokens, found[key].prefilled, int(is_partial))
         return [found[key].reply for key in keys]
 
     def _refused(self, ask: Ask) -> Reply | None:
@@ -121,45 +155,81 @@ class ServerBackend:
     async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
-            self._exchange.guides = await takes_choices(self._client, self._server, self._model.name)
-        left, failures = iter(calls), list[Exception]()
+            self._exchange.guides = await takes_choices(self._client, self._tries)
+        left, failures, unexplained = deque(calls), list[Exception](), list[UnexplainedError]()
 
         async def work() -> None:
-            while not failures and (call := next(left, None)) is not None:
+            while left and not failures and len(unexplained) < MOST_UNEXPLAINED:
+                call = left.popleft()
                 try:
                     found.update(await self._ask(call))
+                except UnexplainedError as error:
+                    found.update(error.answered)
+                    unexplained.append(error)
                 except Exception as error:
                     failures.append(error)
 
-        await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
+        while left and not failures:
+            await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
+            # others of the form may have been answered meanwhile, which shows that these were refused for their texts
+            failures += [error.cause for error in unexplained if not self._leave_out(error, found)]
+            unexplained.clear()
         if failures:
-            raise failures[0]
+            raise self._refusal(failures[0])
+
+    def _leave_out(self, error: UnexplainedError, found: dict[str, Answer]) -> bool:
+        """Whether the asks of a refused request can be left out, with their replies in `found`."""
+        for key, ask in error.asks.items():
+            if (reply := self._exchange.refused(ask, error.said)) is None:
+                return False
+            found[key] = Answer(reply=reply)
+        return True
+
+    def _refusal(self, error: Exception) -> Exception:
+        """What the library's error means; every other one as it is."""
+        return refusal(error, self._server, self._model.name) if isinstance(error, self._errors.OpenAIError) else error
 
     async def _in_batches(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Take what came of the server's batches, and submit what none of them asks."""
         try:
-            await Batched(self._client, self._exchange).answer(calls, found)
+            await Batched(self._client, self._tries, self._exchange).answer(calls, found)
         except self._errors.OpenAIError as error:
             raise refusal(error, self._server, self._model.name) from error
 
     async def _ask(self, call: Call) -> dict[str, Answer]:
-        """The answers to one call, kept; asks that one request did not answer are asked one by one."""
+        """The answers to one call, kept; what another command asks at this moment is waited for, and not paid for twice."""
+        seconds, is_told = (self._server.timeout + MOST_WAIT) * (self._server.retries + 1), False
+        while (found := self._kept.begin(call.keys, seconds)) is None:
+            if not is_told:
+                log.info("another command has requested the same; waiting for its answers")
+                is_told = True
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            left = {key: ask for key, ask in zip(call.keys, call.asks, strict=True) if key not in found}
+            return found | await self._ask_for(left)
+        finally:
+            self._kept.end(call.keys)
+
+    async def _ask_for(self, wanted: Mapping[str, Ask]) -> dict[str, Answer]:
+        """The answers to asks of one prompt, by key; those that one request did not answer are asked one by one."""
         found: dict[str, Answer] = {}
-        while len(found) < len(call.asks):
+        while len(found) < len(wanted):
             without = frozenset(self._exchange.without)
-            n = 1 if "n" in without else len(call.asks) - len(found)
-            asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            n = 1 if "n" in without else len(wanted) - len(found)
+            keys, asks = zip(*islice(wanted.items(), len(found), len(found) + n), strict=True)
             body = self._exchange.body(asks)
             try:
                 found |= (answers := await self._send(keys, asks, body))
-            except self._errors.APIStatusError as error:
-                if self._exchange.do_without(error, body, without):
+            except (self._errors.APIStatusError, RejectedError) as error:
+                said = error.said if isinstance(error, RejectedError) else rejection_of(error)
+                if self._exchange.do_without(said, body, without):
                     continue
-                if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
+                if (reply := self._exchange.refused(asks[0], said)) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
                     continue
-                raise refusal(error, self._server, self._model.name) from error
-            except self._errors.OpenAIError as error:
+                if self._exchange.is_unexplained(said, asks[0]):
+                    left = {key: ask for key, ask in wanted.items() if key not in found}
+                    raise UnexplainedError(error, said, left, found) from error
                 raise refusal(error, self._server, self._model.name) from error
             if len(answers) < n:
                 self._exchange.without.add("n")
@@ -173,43 +243,38 @@ class ServerBackend:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        account, most = current(), self._exchange.most_cost(body)
-        await self._reserve(account, most)
-        try:
-            response: dict[str, Any] = await self._client.post(
-                self._exchange.sending.path, body=body, cast_to=dict[str, Any]
-            )
-            return self._exchange.taken(keys, asks, body, response)
-        finally:
-            if account is not None:
-                account.release(most)
+        return await self._tries.first_whole(lambda: self._try(keys, asks, body))
 
-    async def _reserve(self, account: Spending | None, most: float) -> None:
-        """Wait until the request has room in what may be spent, beside those under way."""
-        if account is None:
-            return
-        while not account.has_room(most):
-            if account.is_idle:
-                raise account.refusal(most)
-            await asyncio.sleep(0.01)
-        account.reserve(most)
+    async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+        """The answers that one try brings; what it can cost is booked before it is sent, and stays where nothing whole comes."""
+        account, exchange = current(), self._exchange
+        number = None if account is None else await _begin(account, exchange.most(body))
+        try:
+            sent = self._client.post(exchange.sending.path, body=body, cast_to=bytes)
+            response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
+            return exchange.taken(keys, asks, body, response, number)
+        except self._errors.APIConnectionError as error:
+            if account is not None and number is not None and not was_sent(error):
+                account.withdraw(number)
+            raise
+        finally:
+            if account is not None and number is not None:
+                account.leave(number)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""
         self._kept.close()
         self._run(self._client.close())
-        _outside_of_loops(self._runner.close)
+        outside_of_loops(self._runner.close)
 
 
-def _outside_of_loops(work: Callable[[], None]) -> None:
-    """Do what runs a loop of events, in another thread where one runs in this: a notebook's."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        work()
-        return
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(copy_context().run, work).result()
+async def _begin(account: Spending, most: Cost) -> int:
+    """Wait until a try has room in what may be spent, beside those under way; its number in the account."""
+    while not account.has_room(most.cost or 0.0):
+        if account.is_idle:
+            raise account.refusal(most.cost or 0.0)
+        await asyncio.sleep(0.01)
+    return account.begin(most)
 
 
 def _rate(per_minute: int | None, at_once: int | None = None) -> Any:
