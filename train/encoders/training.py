@@ -69,7 +69,10 @@ def train_encoder(
     earlier = read_trained(plan.model)
     known = frozenset(earlier.seen) if earlier else frozenset()
     kept = _without(articles, left_out, known, plan.model)
-    chosen = parts(triples(kept, np.random.default_rng(plan.seed)), plan)
+    # whatever its articles call it, a topic is either learned from or held
+    topics = topics_of(kept)
+    named = [each.model_copy(update={"topic": topic}) for each, topic in zip(kept, topics, strict=True)]
+    chosen = parts(triples(named, np.random.default_rng(plan.seed)), plan)
     is_classifier = plan.form == "classifier"
     # a classifier's read-out is drawn before its trainer sets the seed
     need("transformers", FEATURE).set_seed(plan.seed)
@@ -84,7 +87,11 @@ def train_encoder(
         form=plan.form,
         topics=tuple(chosen.topics),
         # drawn or not, each article is of a topic that was trained on
-        seen=tuple(sorted(known.union(*(each.marks for each in kept if each.topic in chosen.topics)))),
+        seen=tuple(
+            sorted(
+                known.union(*(each.marks for each, topic in zip(kept, topics, strict=True) if topic in chosen.topics))
+            )
+        ),
         left_out=tuple(sorted({each.topic for each in left_out})),
         learned=len(chosen.learned),
         figures=tuple(
