@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...corpora.controlled.triples import Kind, Triple
+from ...corpora.controlled.triples import Triple, TripleKind
 from ...errors import DataError
 from ...text import fold
 
@@ -81,7 +81,7 @@ def parts(found: Sequence[Triple], plan: EncoderPlan) -> Parts:
 
 def _drawn(found: Sequence[Triple], most: int | None, generator: np.random.Generator) -> list[Triple]:
     kept: list[Triple] = []
-    for kind in get_args(Kind):
+    for kind in get_args(TripleKind):
         mine = [each for each in found if each.kind == kind]
         chosen = range(len(mine)) if most is None else sorted(generator.permutation(len(mine))[:most].tolist())
         kept += [mine[place] for place in chosen]

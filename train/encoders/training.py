@@ -14,7 +14,7 @@ import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
 from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
-from ...corpora.controlled.triples import Kind, Triple, triples
+from ...corpora.controlled.triples import Triple, TripleKind, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
@@ -96,7 +96,7 @@ def train_encoder(
         learned=len(chosen.learned),
         figures=tuple(
             ToldApart(kind=kind, triples=n, before=before[kind], after=after[kind])
-            for kind in get_args(Kind)
+            for kind in get_args(TripleKind)
             if (n := sum(each.kind == kind for each in chosen.held))
         ),
         plan=asdict(plan) | {"model": public_name(plan.model), "learning_rate": plan.rate},
@@ -155,14 +155,14 @@ def _without(
     return [each for each, topic in zip(articles, topics[len(left_out) :], strict=True) if topic in untouched]
 
 
-def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:
+def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[TripleKind, float]:
     """Kind -> share of its triples whose near claim the model scores above the far one; kinds with triples alone."""
     near, far = (
         _scores(model, [(each.text, getattr(each, name)) for each in held], is_classifier) for name in ("near", "far")
     )
     above = near > far
     kinds = np.array([each.kind for each in held])
-    return {kind: float(above[kinds == kind].mean()) for kind in get_args(Kind) if (kinds == kind).any()}
+    return {kind: float(above[kinds == kind].mean()) for kind in get_args(TripleKind) if (kinds == kind).any()}
 
 
 def _scores(model: Any, pairs: Sequence[tuple[str, str]], is_classifier: bool) -> Any:
