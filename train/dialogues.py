@@ -16,7 +16,7 @@ from ..storage import shortened
 from ..text import some_of
 
 # "Human:", "### Instruction:", "**User**:"
-NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*:(?:\*\*)?"
+NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*[:\uff1a](?:\*\*)?"
 ASKING = NAME.format(names="human|user|instruction|prompter")
 ANSWERING = NAME.format(names="assistant|response|ai|bot|gpt|model|chatbot")
 SYSTEM = re.compile(r"\s*" + NAME.format(names="system"), re.IGNORECASE)
@@ -32,12 +32,12 @@ ANSWER, LATER_ANSWER = (re.compile(place + ANSWERING, re.IGNORECASE) for place i
 SURE = re.compile(r"\s*(?:###|\**(?:human|prompter|assistant|chatbot)\b)", re.IGNORECASE)
 # a further turn of whatever dialogue
 NEXT = re.compile(
-    r"\n[ \t]*\n[ \t]*(?:(?=#)" + ASKING + r"|(?:\*\*)?(?:human|prompter)(?:\*\*)?[ \t]*:)", re.IGNORECASE
+    r"\n[ \t]*\n[ \t]*(?:(?=#)" + ASKING + r"|(?:\*\*)?(?:human|prompter)(?:\*\*)?[ \t]*[:\uff1a])", re.IGNORECASE
 )
 # marks of chats that were rendered with some model's template
 RENDERED = re.compile(
     r"<[|\uff5c][^\s|\uff5c<>]+[|\uff5c]>|<\|turn>|<turn\|>|\[\|[^\s|\[\]]+\|\]|\[/?(?:INST|SYSTEM_PROMPT)\]"
-    r"|<(?:start|end)_of_turn>|<</?SYS>>|<[be]os>"
+    r"|<(?:start|end)_of_turn>|<</?SYS>>|<[be]os>|<(?:human|bot)>:"
 )
 # the same marks as an element of HTML, which has both
 ENDED = re.compile(r"</s>\s*\Z")
@@ -149,7 +149,8 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
     if end and end[0].startswith("\n") and SURE.match(end[0]):
         raise DataError(f"ends with the name of who answers, and has none of who asks; {REMEDY}")
     named = [ANSWER.match(answer) is not None for answer in answers]
-    if first is None or not (any(named) or text.startswith("\n")):
+    is_told = first is not None and (start > 0 or text.startswith("\n") or first[0].lstrip().startswith("#"))
+    if first is None or not (is_told or any(named)):
         return None
     if any(named) and not all(named):
         raise DataError(

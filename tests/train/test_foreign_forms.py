@@ -49,6 +49,7 @@ DIALOGUES = {
     "headings of speakers": "### Human: {0}\n### Assistant: {1}",
     "bold": "**User:** {0}\n\n**Assistant:** {1}",
     "machine": "Human: {0}\nAI: {1}",
+    "full-width colons": "\n\nHuman\uff1a{0}\n\nAssistant\uff1a{1}",
 }
 
 
@@ -325,6 +326,20 @@ def test_answers_that_go_on_with_another_turn_are_refused_by_line(tmp_path: Path
         assert "goes on with another turn" in message and message.endswith("train.texts: plain")
 
 
+@pytest.mark.parametrize(
+    ("prompt", "spoken"),
+    [
+        (f"\n\nHuman: {ASK}", [f"user: {ASK}"]),
+        (f"### Instruction:\n{ASK}", [f"user: {ASK}"]),
+        (f"System: Be brief.\nUser: {ASK}", ["system: Be brief.", f"user: {ASK}"]),
+    ],
+)
+def test_a_question_alone_is_a_turn_where_its_name_can_be_nothing_else(
+    tmp_path: Path, prompt: str, spoken: list[str]
+) -> None:
+    assert turns(written(tmp_path, *asked_and_answered(prompt, CHEAP, DEAR))) == [(spoken, CHEAP, DEAR)] * 2
+
+
 INTRODUCTION = "A chat between a curious user and an artificial intelligence assistant."
 
 
@@ -399,6 +414,7 @@ def test_what_can_be_read_in_two_ways_is_refused_with_the_remedy(tmp_path: Path,
         "The users complain.\n\nUser: an old word.",
         "Response: late.",
         "Human rights: they are kept.\n\nHumans: many.",
+        "Human: All Too Human is a book.",
         "# The ferry\n\nIt is cheap.",
         "The prompt was <s>dear</s> cheap [institute] <|> a < b.",
     ],
@@ -414,7 +430,7 @@ def test_texts_that_contain_names_of_speakers_stay_as_they_are(tmp_path: Path, t
 MARKS = [
     "<|im_start|>user\n{0}<|im_end|>\n<|im_start|>assistant\n", "<start_of_turn>user\n{0}<end_of_turn>\n", "[INST] {0} [/INST]",
     "<|start_header_id|>user<|end_header_id|>\n\n{0}<|eot_id|>", "<|user|>\n{0}</s>\n<|assistant|>\n", "{0}</s>", "{0}<eos>",
-    "<\uff5cUser\uff5c>{0}<\uff5cAssistant\uff5c>", "[|user|]{0}", "<<SYS>>\nBe brief.\n<</SYS>>\n\n{0}",
+    "<\uff5cUser\uff5c>{0}<\uff5cAssistant\uff5c>", "[|user|]{0}", "<human>: {0}", "<<SYS>>\nBe brief.\n<</SYS>>\n\n{0}",
 ]  # fmt: skip
 
 
