@@ -41,6 +41,7 @@ RENDERED = re.compile(
 )
 # the same marks as an element of HTML, which has both
 ENDED = re.compile(r"</s>\s*\Z")
+APART = "give each turn its own role and content, or leave the line out"
 REMEDY = "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
 
 
@@ -160,7 +161,7 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
     return Dialogue((*_system(text[start : first.start()]), turn), first[0].strip(), "", LINE)
 
 
-def refuse_dialogue(text: str, *, is_answer: bool) -> None:
+def refuse_dialogue(text: str, *, is_answer: bool, remedy: str) -> None:
     """Refuse a text in which speakers take turns though it should be one turn: one that quotes a dialogue is let through.
 
     Raises:
@@ -168,13 +169,13 @@ def refuse_dialogue(text: str, *, is_answer: bool) -> None:
     """
     if not is_answer:
         if OPEN.search(text) and dialogue(text) is not None:
-            raise DataError(f"is a dialogue in one turn; {REMEDY}")
+            raise DataError(f"is a dialogue in one turn; {remedy}")
         return
     found = dialogue(text) if _is_sure(text) else None
     further = NEXT.search(text) or _quoted(text)
     if found or further or (SURE.match(text) and ANSWER.match(text)):
         name = found.asking if found else further[0].strip() if further else text.strip().partition("\n")[0]
-        raise DataError(f"has turns of a dialogue in one text, {shortened(name)}; {REMEDY}")
+        raise DataError(f"has turns of a dialogue in one text, {shortened(name)}; {remedy}")
 
 
 def refuse_unparted(text: str) -> None:

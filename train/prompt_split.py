@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag
 
 from ..errors import DataError
 from ..records import Message, Text
-from .dialogues import REMEDY, conversation, dialogue, prompt_dialogue, refuse_dialogue, refuse_unparted
+from .dialogues import APART, REMEDY, conversation, dialogue, prompt_dialogue, refuse_dialogue, refuse_unparted
 
 Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
 
@@ -70,9 +70,10 @@ def _refuse_dialogues(prompt: Said, answers: Mapping[str, Said]) -> None:
         DataError: one does.
     """
     for name, said in {"prompt": prompt, **answers}.items():
+        remedy = REMEDY if isinstance(said, str) else APART
         for turn in role_turns("user" if name == "prompt" else "assistant", said):
             with _named(name):
-                refuse_dialogue(turn.content, is_answer=turn.role == "assistant")
+                refuse_dialogue(turn.content, is_answer=turn.role == "assistant", remedy=remedy)
 
 
 @contextmanager

@@ -398,9 +398,12 @@ def test_what_can_be_read_in_two_ways_is_refused_with_the_remedy(tmp_path: Path,
     pairs, ((number, message),) = read_pairs(written(tmp_path, line))
     assert (pairs, number) == ([], 1)
     assert message.startswith(mistake) or mistake in message
-    assert message.endswith(
+    remedy = (
         "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
+        if isinstance(line["chosen"], str)
+        else "give each turn its own role and content, or leave the line out"
     )
+    assert message.endswith(remedy)
 
 
 # answers of ordinary texts: forms, headings, prose about speakers
