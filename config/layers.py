@@ -2,8 +2,8 @@
 
 `extends: FILE` names another recipe, by its path from the file that says so or by its shipped name. What the file says is laid
 over what the other comes to: mappings are merged key by key, everything else is replaced. Three things are replaced as wholes:
-lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out;
-plans of which all are `null` are taken out of those of the other.
+lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out,
+and so it does a key of `trainer` that evenhand refuses; plans of which all are `null` are taken out of those of the other.
 """
 
 from dataclasses import dataclass

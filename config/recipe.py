@@ -37,6 +37,7 @@ from .train import (
     unpackable,
     weight_mistakes,
     without_effect,
+    without_nulls,
 )
 
 # what tables of scores have beside a column for each judge
@@ -136,6 +137,11 @@ class Recipe(Section):
         if isinstance(generate, dict) and generate.get("method") == "fair-extractive":
             return {"model": {"name": "none"}} | values
         return values
+
+    @field_validator("trainer")
+    @classmethod
+    def _nulls_take_keys_out(cls, trainer: dict[str, Any]) -> dict[str, Any]:
+        return without_nulls(trainer)
 
     @field_validator("calibration", mode="before")
     @classmethod

@@ -13,7 +13,7 @@ from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
 from ...text import did_you_mean
-from ..gate.baseline import Method, Subject
+from ..gate.baseline import MeasureMethod, Subject
 from ..gate.decide import Gating
 from ..pages.folder import Say
 from .build import Progress, build_audit
@@ -103,7 +103,7 @@ def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[st
     methods = {}
     for each in measures:
         option = CHOSEN_BY.get(each.name, "")
-        methods[each.name] = Method(each.signature, each.by, option and f"--{option}", defaults.get(option))
+        methods[each.name] = MeasureMethod(each.signature, each.by, option and f"--{option}", defaults.get(option))
     return Subject(given.documents_digest, tuple(each.id for each in given.sets), given.attribute, methods=methods)
 
 
