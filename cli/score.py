@@ -1,6 +1,6 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -141,18 +141,19 @@ def _check(folder: Path) -> None:
 
 def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, force: bool) -> str:
     """A sentence on earlier scores that will be replaced, "" without any; those of other summaries are by force alone."""
+    from ..corpora.table_files import csv_rows
     from ..evaluation.pages.folder import SCORES_TABLE, is_scores
 
     table = folder / SCORES_TABLE
     if not is_scores(table):
         return ""
-    header, *earlier = _read(table)
-    if not force and [row[header.index("text")] for row in earlier] != [candidate.text for candidate in given]:
+    earlier = [row for _, row in csv_rows(table, ("set", "text"))]
+    if not force and [row["text"] for row in earlier] != [candidate.text for candidate in given]:
         raise DataError(
             f"--out {folder}: holds scores of other summaries than those of {file[1]}; name another folder, or add --force to "
             "replace them"
         )
-    return f"{folder} holds scores of {_scored(header, len(earlier))}; they will be replaced."
+    return f"{folder} holds scores of {_scored(earlier)}; they will be replaced."
 
 
 def _write(folder: Path, found: "Judgements") -> None:
@@ -195,26 +196,17 @@ def _say_counts(found: "Judgements") -> None:
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
-    import csv
-    import io
+    from ..text.cells import csv_text
 
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    return csv_text([columns, *([row.get(column) for column in columns] for row in rows)])
 
 
-def _read(table: Path) -> list[list[str]]:
-    import csv
-
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
-
-
-def _scored(header: list[str], n: int) -> str:
+def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many summaries a table has, and by whom they were judged."""
     from ..evaluation.pages.words import counted
 
-    judges = [name for name in header if name not in ("set", "side", "text", "cut", "unscored", "id")]
-    return f"{counted(n, 'summary', 'summaries')} by {', '.join(judges)}"
+    judges = [
+        name for name in (rows[0] if rows else ()) if name not in ("set", "side", "text", "cut", "unscored", "id")
+    ]
+    return f"{counted(len(rows), 'summary', 'summaries')} by {', '.join(judges)}"

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ...errors import DataError, StorageError
 from ...storage import is_writable, read_json, write_jsonl, write_text
+from ...text import cells
 from .blocks import Page
 from .write import PAGE, TABLES, write_page
 
@@ -62,7 +63,7 @@ def is_scores(table: Path) -> bool:
             header = next(csv.reader(file), [])
     except (OSError, ValueError, csv.Error):
         return False
-    return (header[:3], header[-2:]) == (["set", "side", "text"], ["unscored", "id"])
+    return cells.is_scores(header)
 
 
 def _writer(out: Path) -> str:

@@ -1,11 +1,10 @@
 """The files of a page: index.html, Markdown, and a CSV file for every table."""
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...storage import write_text
+from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
 from .blocks import Cell, Number, Page, Strip, Table, Text, tables
 from .words import MARK_NAMES
@@ -13,8 +12,6 @@ from .words import MARK_NAMES
 PAGE, TABLES = "index.html", "tables"
 # endings of page, Markdown and tables beside a JSON file
 BESIDE = (".report.html", ".report.md", ".tables")
-# a cell that begins so would be run by a spreadsheet
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_page(page: Page, folder: Path, markdown_name: str, *, is_ours: bool = True) -> None:
@@ -78,16 +75,13 @@ def _csv(table: Table) -> str:
     ]
     names = ["", "low", "high", "adjusted p", "unit", "verdict", "note"]
     kept = [(place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     header = [f"{table.columns[place].name} {part}".strip() for place, part in kept]
-    writer.writerow([*(["group"] if has_groups else []), *map(_safe, header)])
+    rows: list[list[Value]] = [[*(["group"] if has_groups else []), *header]]
     for group in table.groups:
         for row in group.rows:
             by_part = [dict(_parts(cell)) for cell in row.cells]
-            values = [by_part[place].get(part) for place, part in kept]
-            writer.writerow([*([_safe(group.heading)] if has_groups else []), *map(_safe, values)])
-    return out.getvalue()
+            rows.append([*([group.heading] if has_groups else []), *(by_part[place].get(part) for place, part in kept)])
+    return csv_text(rows)
 
 
 def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
@@ -101,9 +95,3 @@ def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
     if not isinstance(cell, Strip):
         yield "verdict", MARK_NAMES[cell.tone] if cell.tone else ""
         yield "note", cell.note
-
-
-def _safe(value: float | str | None) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULAS) else value
-    return "" if value is None else repr(value)

@@ -379,3 +379,21 @@ def test_scores_of_texts_that_were_cut_are_counted_by_judge(tmp_path, sets, monk
         f"{'words':24} {len(rows):,} scored, 0 unscored",
         f"{'recall':24} {len(rows):,} scored, 0 unscored, 1 of texts that were cut",
     ]
+
+
+def test_a_spreadsheet_runs_no_cell_of_a_table_of_scores(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    texts = ["=1+1", "+1", "-a", "@b", "\t=c", "\uff1dd", "'=e", "\x1b]0;f\x07", "-1"]
+    path = tmp_path / "summaries.json"
+    given = {each.id: texts[number % len(texts)] for number, each in enumerate(sets)}
+    path.write_text(json.dumps(given))
+    score(tmp_path, "--summaries", path)
+    table = tmp_path / "out" / "scores.csv"
+    with table.open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    guarded = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))]
+    assert {*guarded} <= {"+1", "-1"}
+    assert not any("\x1b" in cell for cell in cells)
+    # read again as the summaries that they were, and known as scores of the same
+    assert read_summaries(table, sets) == {name: text.strip() for name, text in read_summaries(path, sets).items()}
+    assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())
