@@ -5,6 +5,7 @@ Nothing is written in place: a file appears by renaming a temporary one. Work in
 
 import bz2
 import contextlib
+import errno
 import gzip
 import hashlib
 import json
@@ -12,6 +13,7 @@ import math
 import os
 import re
 import reprlib
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -46,7 +48,7 @@ NOT_NESTING = bytes(set(range(256)) - set(b'[]{}"'))
 STRING = re.compile(rb'"[^"]*"?')
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 # name of a file that is being written, with the number of the process that writes it
-TEMPORARY = re.compile(r"\..+\.([0-9]+)\.tmp")
+TEMPORARY = re.compile(r"\..+\.([0-9]+)\.evenhand\.tmp")
 # first bytes of files of office programs, new and old
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # half of a pair that stands for one character; alone it is none
@@ -495,6 +497,56 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
+def open_own(path: Path, flags: int) -> int:
+    """Descriptor of a file that is written in place, such as a lock, a log or a journal.
+
+    A folder that came from somebody else may have a link in its place, to a file that is not evenhand's to write.
+
+    Args:
+        path: the file.
+        flags: as of `os.open`.
+
+    Raises:
+        StorageError: it is a link, no file, or a file of several names.
+        OSError: it cannot be opened.
+    """
+    try:
+        # without waiting for the other end of a pipe
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            raise _not_own(path) from error
+        raise
+    if is_own(os.fstat(descriptor)):
+        return descriptor
+    os.close(descriptor)
+    raise _not_own(path)
+
+
+def is_own(found: os.stat_result) -> bool:
+    """Whether it is a file by one name, and so no other place's."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse what a library would write through: links and files of several names in a folder, which need not be there.
+
+    Raises:
+        StorageError: names the first.
+    """
+    for path in sorted(folder.rglob("*")):
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) and not is_own(found):
+            raise _not_own(path)
+
+
+def _not_own(path: Path) -> StorageError:
+    return StorageError(
+        f"{path}: is a link, a file with other names, or no file, and writing there could change what lies elsewhere; delete it "
+        "(a copy of the folder without links is as good)"
+    )
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """A file to be written in the block: it has a temporary name, is flushed to disk, then renamed into place.
@@ -504,10 +556,12 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         StorageError: the folder or file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.evenhand.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
+        # left by a process that had this number, or put there by somebody else as a link
+        temporary.unlink(missing_ok=True)
+        with temporary.open("x", encoding="utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -28,14 +29,18 @@ from typing import Any, BinaryIO
 from .. import errors
 from ..errors import EvenhandError, RecipeError, StorageError
 from ..extras import VERBOSITY, start_logging, verbosity
-from ..storage import TEMPORARY, make_folder, read_text, write_json
+from ..storage import TEMPORARY, make_folder, open_own, parse_json, read_text, write_json
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"
 # what it says of the command that has the folder
-HOLDER = {"host", "pid", "command", "token", "recipe"}
+HOLDER = {"host": str, "pid": int, "command": str, "token": str, "recipe": str}
+# a folder of a run, right below it
+FOLDER = re.compile(r"round-\d+|evaluation|logs|receipts|report|shards|slurm|superseded|tables")
 # set for children: the token of the command that they belong to
 COMMAND = "EVENHAND_COMMAND"
+# of it that are read
+MOST_BYTES = 1 << 16
 # seconds that the children of a killed command have to end
 PATIENCE_SECONDS = 30.0
 
@@ -61,7 +66,9 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
     """
     make_folder(folder)
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = open_own(folder / LOCK, os.O_RDWR | os.O_CREAT)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(
             f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
@@ -94,7 +101,7 @@ def refuse_held(folder: Path) -> None:
 def holder_of(folder: Path) -> dict[str, Any] | None:
     """Another command that is at work in a folder, with the digest of its recipe under "recipe"; None for nobody."""
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR)
+        lock = open_own(folder / LOCK, os.O_RDWR)
     except OSError:
         # nobody has ever written there, or `hold` will say what is wrong
         return None
@@ -144,8 +151,13 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
         "recipe": recipe,
     }
     data = json.dumps(holder).encode()
-    os.pwrite(lock, data, 0)
-    os.truncate(lock, len(data))
+    try:
+        os.pwrite(lock, data, 0)
+        os.truncate(lock, len(data))
+    except OSError as error:
+        raise StorageError(
+            f"{folder / LOCK}: cannot be written: {error.strerror}; make room, or choose another place with --set output=FOLDER"
+        ) from error
     # not in one step: another may come in between, and be at work already
     if not _locked(lock, fcntl.LOCK_SH, folder) or _holder(lock) != holder:
         raise StorageError(f"{folder}: two commands began to write there at once; give this one again")
@@ -167,10 +179,10 @@ def _locked(lock: int, how: int, folder: Path) -> bool:
 def _holder(lock: int) -> dict[str, Any]:
     """What the command that has the folder says of itself; nothing when it is just writing that."""
     try:
-        found = json.loads(os.pread(lock, os.fstat(lock).st_size, 0))
+        found = parse_json(os.pread(lock, MOST_BYTES, 0).decode())
     except ValueError:
         return {}
-    return found if isinstance(found, dict) and found.keys() == HOLDER else {}
+    return found if isinstance(found, dict) and {name: type(each) for name, each in found.items()} == HOLDER else {}
 
 
 def _is_here(holder: dict[str, Any]) -> bool:
@@ -186,6 +198,8 @@ def _named(holder: dict[str, Any]) -> str:
 
 def is_alive(pid: int) -> bool:
     """Whether there is a process of that number."""
+    if pid < 1:
+        return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -196,8 +210,13 @@ def is_alive(pid: int) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what killed writers left half written, in folders that are not locked by themselves."""
+    """Delete what killed writers left half written in the folders of a run that are not locked by themselves.
+
+    Another command may be at work in other folders below, and its process may run on another machine.
+    """
     for place, folders, names in os.walk(folder):
+        if place == str(folder):
+            folders[:] = filter(FOLDER.fullmatch, folders)
         locks = {name: Path(place, name, LOCK) for name in folders}
         # earlier versions left an empty file in each folder of a run
         folders[:] = [name for name, lock in locks.items() if not (lock.is_file() and lock.stat().st_size > 0)]
@@ -271,10 +290,12 @@ def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], obje
     """
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        file = log.open("ab")
+        descriptor = open_own(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(f"{log}: cannot be written: {error.strerror}") from error
-    with file:
+    with os.fdopen(descriptor, "ab") as file:
         seen = file.tell()
         child = _start(argv, file)
     try:

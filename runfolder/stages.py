@@ -291,10 +291,14 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def _copy(source: Path, target: Path) -> None:
+    if target.is_symlink():
+        target.unlink()
     if source.is_dir():
         # what an interrupted run left there is not part of the copy
         if target.exists():
             shutil.rmtree(target)
         shutil.copytree(source, target)
     else:
+        # not into a file that has other names
+        target.unlink(missing_ok=True)
         shutil.copyfile(source, target)
