@@ -15,7 +15,7 @@ import re
 import reprlib
 import stat
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import StringIO
 from itertools import accumulate
@@ -548,6 +548,20 @@ def _not_own(path: Path) -> StorageError:
 
 
 @contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn the file system's errors within into one that names the file and the remedy."""
+    try:
+        yield
+    except StorageError:
+        # of another file, which the block reads
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"
+        ) from error
+
+
+@contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """A file to be written in the block: it has a temporary name, is flushed to disk, then renamed into place.
 
@@ -558,25 +572,43 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.evenhand.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # left by a process that had this number, or put there by somebody else as a link
-        temporary.unlink(missing_ok=True)
-        with temporary.open("x", encoding="utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except StorageError:
-        # of another file, which the block reads
-        raise
-    except OSError as error:
-        raise StorageError(
-            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"
-        ) from error
+        with _told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # left by a process that had this number, or put there by somebody else as a link
+            temporary.unlink(missing_ok=True)
+            with temporary.open("x", encoding="utf-8") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     finally:
         # gone after the rename; left over only when something went wrong
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def write_together(files: Mapping[Path, Iterable[str]]) -> None:
+    """Write files that belong together: all are whole under their temporary names before the first is renamed.
+
+    Whoever looks at them begins with the last one. It gives way before the others are renamed and is renamed after them, so that
+    after a kill in between it is missing, and what was and what is are never taken for one.
+
+    Args:
+        files: path -> the parts of its text, in the order in which they are renamed.
+
+    Raises:
+        StorageError: a file cannot be written; what was there before is there still, unless renaming failed.
+    """
+    last = list(files)[-1]
+    with contextlib.ExitStack() as opened:
+        # what is opened last is renamed first
+        for path in reversed(files):
+            file = opened.enter_context(whole_file(path))
+            with _told(path):
+                file.writelines(files[path])
+                file.flush()
+        with _told(last):
+            last.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -593,8 +625,12 @@ def write_json(path: Path, value: Any) -> None:
 def write_jsonl(path: Path, records: Iterable[BaseModel]) -> None:
     """Write records as JSON lines, whole; one of them is in memory at a time."""
     with whole_file(path) as file:
-        for record in records:
-            write_record(file, record)
+        file.writelines(json_lines(records))
+
+
+def json_lines(records: Iterable[BaseModel]) -> Iterator[str]:
+    """Records as JSON lines, one of them in memory at a time."""
+    return (f"{record.model_dump_json()}\n" for record in records)
 
 
 def write_record(file: TextIO, record: BaseModel) -> None:

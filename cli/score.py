@@ -64,6 +64,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
+    from ..runfolder.processes import hold
     from ..storage import listed
 
     files = [labelled(each, "--summaries") for each in summaries]
@@ -80,29 +81,30 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, **known)
     given = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
-    replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
-    for said in filter(None, replaced):
-        say(said)
-    if is_several:
-        SCORED.announce(out, labels, say)
-    entries = []
-    for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
-        _write(folder, found)
-        section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
-        recipe = found.recipe.model_copy(update={"corpus": section})
-        entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
-    compared = build_comparison(entries, [1])
-    if is_several:
-        made = page(compared)
-        SCORED.write(out, compared, made, {})
-        show(terminal.render(made))
-        say(f"comparison: {out / PAGE}")
-    else:
-        show(terminal.fragment(given_means(compared)))
-        for warning in found.candidates.notes:
-            say(f"warning: {labels[0]}: {warning}")
-        _say_counts(found)
-        say(f"scores: {out / SCORES_TABLE}")
+    with hold(out):
+        replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
+        for said in filter(None, replaced):
+            say(said)
+        if is_several:
+            SCORED.announce(out, labels, say)
+        entries = []
+        for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
+            _write(folder, found)
+            section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
+            recipe = found.recipe.model_copy(update={"corpus": section})
+            entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
+        compared = build_comparison(entries, [1])
+        if is_several:
+            made = page(compared)
+            SCORED.write(out, compared, made, {})
+            show(terminal.render(made))
+            say(f"comparison: {out / PAGE}")
+        else:
+            show(terminal.fragment(given_means(compared)))
+            for warning in found.candidates.notes:
+                say(f"warning: {labels[0]}: {warning}")
+            _say_counts(found)
+            say(f"scores: {out / SCORES_TABLE}")
 
 
 def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
@@ -161,14 +163,9 @@ def _write(folder: Path, found: "Judgements") -> None:
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
-    from ..storage import write_jsonl, write_text
+    from ..storage import json_lines, write_together
 
     rows = found.rows()
-    # first, so that what was left half written is known as ours
-    write_text(folder / SCORES_TABLE, _csv(rows))
-    write_jsonl(folder / REQUESTS, found.candidates.requests.values())
-    write_jsonl(folder / CANDIDATES, found.candidates)
-    write_jsonl(folder / JUDGEMENTS, found)
     # of one summary each, the best is that one, whatever its scores
     best = (
         BestSummary(
@@ -183,7 +180,16 @@ def _write(folder: Path, found: "Judgements") -> None:
         )
         for candidate, row in zip(found.candidates, rows, strict=True)
     )
-    write_jsonl(folder / BEST, best)
+    write_together(
+        {
+            # first, so that what was left half written is known as ours
+            folder / SCORES_TABLE: [_csv(rows)],
+            folder / REQUESTS: json_lines(found.candidates.requests.values()),
+            folder / CANDIDATES: json_lines(found.candidates),
+            folder / JUDGEMENTS: json_lines(found),
+            folder / BEST: json_lines(best),
+        }
+    )
 
 
 def _say_counts(found: "Judgements") -> None:

@@ -117,7 +117,7 @@ def holder_of(folder: Path) -> dict[str, Any] | None:
 def _at_work(holder: dict[str, Any], folder: Path) -> StorageError:
     return StorageError(
         f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
-        "use another output: --set output=FOLDER"
+        "use another output: --set output=FOLDER, or --out FOLDER"
     )
 
 

@@ -1,9 +1,9 @@
 """The files of a page: index.html, Markdown, and a CSV file for every table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...storage import write_text
+from ...storage import write_together
 from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
 from .blocks import Cell, Number, Page, Strip, Table, Text, tables
@@ -14,19 +14,27 @@ PAGE, TABLES = "index.html", "tables"
 BESIDE = (".report.html", ".report.md", ".tables")
 
 
-def write_page(page: Page, folder: Path, markdown_name: str, *, is_ours: bool = True) -> None:
-    """Write the files; those of an earlier page are replaced.
+def write_page(
+    page: Page,
+    folder: Path,
+    markdown_name: str,
+    *,
+    is_ours: bool = True,
+    beside: Mapping[Path, Iterable[str]] | None = None,
+) -> None:
+    """Write the files, all or none; those of an earlier page are replaced.
 
     Args:
         page: what they say.
         folder: where they stand.
         markdown_name: name of the Markdown file.
         is_ours: whether the folder is evenhand's, so that tables of an earlier page that this one lacks are taken away.
+        beside: other files of the same result, with the parts of their texts.
 
     Raises:
         StorageError: a file cannot be written.
     """
-    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours)
+    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours, beside=beside or {})
 
 
 def write_beside(page: Page, path: Path) -> None:
@@ -36,7 +44,7 @@ def write_beside(page: Page, path: Path) -> None:
         StorageError: a file cannot be written.
     """
     html_path, markdown_path, folder = (path.with_suffix(end) for end in BESIDE)
-    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path))
+    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path), beside={})
 
 
 def is_beside(path: Path) -> bool:
@@ -44,15 +52,27 @@ def is_beside(path: Path) -> bool:
     return path.with_suffix(BESIDE[0]).exists()
 
 
-def _write(page: Page, html_path: Path, markdown_path: Path, folder: Path, *, is_ours: bool) -> None:
-    write_text(markdown_path, markdown.render(page, html_path.name, folder.name))
-    write_text(html_path, html.render(page))
-    files = csv_files(page)
+def _write(
+    page: Page,
+    html_path: Path,
+    markdown_path: Path,
+    folder: Path,
+    *,
+    is_ours: bool,
+    beside: Mapping[Path, Iterable[str]],
+) -> None:
+    tables = csv_files(page)
+    write_together(
+        {
+            **beside,
+            **{folder / name: [text] for name, text in tables.items()},
+            markdown_path: [markdown.render(page, html_path.name, folder.name)],
+            html_path: [html.render(page)],
+        }
+    )
     for path in folder.glob("*.csv") if is_ours else ():
-        if path.name not in files:
+        if path.name not in tables:
             path.unlink(missing_ok=True)
-    for name, text in files.items():
-        write_text(folder / name, text)
 
 
 def csv_files(page: Page) -> dict[str, str]:

@@ -88,9 +88,14 @@ def test_scores_of_which_files_were_taken_away_or_never_written_are_replaced(tmp
         raise StorageError("no space left")
 
     with monkeypatch.context() as disk:
-        disk.setattr("evenhand.storage.write_jsonl", full)
+        disk.setattr("evenhand.storage.write_together", full)
         with pytest.raises(StorageError):
             score(tmp_path, "--summaries", path)
+    assert not list(out.glob("*.*l"))
+    assert score(tmp_path, "--summaries", path).exit_code == 0
+    # as a kill between two renames leaves it
+    for name in FILES - {"scores.csv"}:
+        (out / name).unlink()
     assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())
     (out / "requests.jsonl").unlink()
     assert score(tmp_path, "--summaries", path).exit_code == 0 and (out / "requests.jsonl").is_file()
@@ -175,7 +180,7 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
     out = tmp_path / "out"
     done = score(tmp_path, *two)
     assert sorted(path.name for path in out.iterdir()) == [
-        "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
+        ".lock", "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
     ]  # fmt: skip
     found = json.loads((out / "comparison.json").read_text())
     assert found["title"] == "Against no news, one summary of each: whole better by 1 of 1 judge"
@@ -262,7 +267,7 @@ def test_what_somebody_else_left_in_the_folder_of_a_label_is_not_overwritten(tmp
 
 def test_one_file_has_means_with_intervals_in_the_terminal_and_no_page(tmp_path, two):
     done = score(tmp_path, *two[:-2])
-    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES | {".lock"}
     assert "no variation" in done.output and "12 scored, 0 unscored" in done.output
 
 
