@@ -17,6 +17,7 @@ from ..extras import need, without_load_report
 from .dates import date_options
 from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
 from .places import file_at_hand, locate
+from .templates import refuse_long
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
@@ -166,9 +167,17 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     refuse_damaged_files(folder, f"{feature} cannot open model {name!r}")
     tokenizer = open_tokenizer(folder, feature, revision)
     if tokenizer.chat_template is not None:
+        refuse_long(tokenizer.chat_template, f"{feature} cannot use model {name!r}")
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
             chat = [{"role": "user", "content": TRIAL}]
-            tokenizer.apply_chat_template(chat, add_generation_prompt=True, **date_options(tokenizer.chat_template))
+            options = {"add_generation_prompt": True, **date_options(tokenizer.chat_template)}
+            tokenizer.apply_chat_template(chat, **options)
+            text = tokenizer.apply_chat_template(chat, tokenize=False, **options)
+        if TRIAL not in text:
+            raise UnfitModelError(
+                f"{feature} cannot use the chat template of model {name!r}: it leaves out what a user says, so that no document "
+                "would be read; mend the template, or name another model"
+            )
     return tokenizer
 
 
