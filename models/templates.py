@@ -38,14 +38,14 @@ def chat_template(name: str, revision: str | None) -> Template | None:
     return None
 
 
-def refuse_long(template: Template, place: str) -> None:
+def refuse_long(template: object, place: str) -> None:
     """Refuse a chat template that takes minutes to be made ready.
 
     Raises:
         UnfitModelError: it is longer than any model's.
     """
-    texts = [template] if isinstance(template, str) else template.values()
-    if (length := max(map(len, texts), default=0)) > MOST_CHARACTERS:
+    texts = [template] if isinstance(template, str) else template.values() if isinstance(template, Mapping) else ()
+    if (length := max((len(str(each)) for each in texts), default=0)) > MOST_CHARACTERS:
         raise UnfitModelError(
             f"{place}: its chat template has {length:,} characters, more than any model's ({MOST_CHARACTERS:,}); name "
             "another model"

@@ -26,10 +26,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pydantic import BaseModel
+
 from .. import errors
-from ..errors import EvenhandError, RecipeError, StorageError
+from ..errors import DataError, EvenhandError, RecipeError, StorageError
 from ..extras import VERBOSITY, start_logging, verbosity
-from ..storage import TEMPORARY, make_folder, open_own, parse_json, read_text, write_json
+from ..storage import TEMPORARY, make_folder, open_own, parse_json, parse_line, read_text, write_json
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"
@@ -367,6 +369,13 @@ def failure_path(folder: Path, stage: str) -> Path:
     return folder / "receipts" / f"{stage}.failure.json"
 
 
+class Failure(BaseModel):
+    """A refusal that a process left: the name of its class, and what it says."""
+
+    error: str
+    message: str
+
+
 def report_failure(path: Path, error: EvenhandError) -> None:
     """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
     kind = next(each.__name__ for each in type(error).__mro__ if hasattr(errors, each.__name__))
@@ -374,18 +383,22 @@ def report_failure(path: Path, error: EvenhandError) -> None:
 
 
 def read_failure(path: Path) -> EvenhandError | None:
-    """The refusal that a child left; None when it left none."""
+    """The refusal that a child left; None when it left none, or a disk has damaged it: the exit code says it, too."""
     if not path.is_file():
         return None
-    left = json.loads(read_text(path))
-    path.unlink()
-    return refused_as(left["error"], left["message"])
+    try:
+        left = parse_line(read_text(path), Failure)
+    except (DataError, StorageError):
+        return None
+    finally:
+        path.unlink()
+    return refused_as(left.error, left.message)
 
 
 def refused_as(kind: str, message: str) -> EvenhandError:
     """The refusal that a process left, by the name of its class."""
-    found: EvenhandError = getattr(errors, kind, EvenhandError)(message)
-    return found
+    found = getattr(errors, kind, EvenhandError)
+    return found(message) if isinstance(found, type) and issubclass(found, EvenhandError) else EvenhandError(message)
 
 
 def last_lines(log: Path, count: int) -> str:
