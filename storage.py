@@ -384,12 +384,12 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         DamagedFileError: it is named .gz or .bz2 and damaged.
     """
     data = _bytes(path, most)
-    packed: Callable[..., Any] | None = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix)
-    if packed is None:
+    packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    if path.suffix not in packed:
         return data
     try:
-        with packed(BytesIO(data)) as file:
-            content = file.read(most + 1)
+        with packed[path.suffix](BytesIO(data)) as file:
+            content: bytes = file.read(most + 1)
     except (EOFError, OSError, ValueError, zlib.error) as error:
         kind = "gzip" if path.suffix == ".gz" else "bzip2"
         raise DamagedFileError(f"{path}: is not a whole {kind} file ({error}); get it again") from error
@@ -667,7 +667,7 @@ def write_together(files: Mapping[Path, Iterable[str]]) -> None:
     last = list(files)[-1]
     with contextlib.ExitStack() as opened:
         # what is opened last is renamed first
-        for path in reversed(files):
+        for path in reversed([*files]):
             file = opened.enter_context(whole_file(path))
             with _told(path):
                 file.writelines(files[path])

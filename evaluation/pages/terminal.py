@@ -176,7 +176,7 @@ def _stacked(table: Table) -> Iterator[RenderableType]:
                     yield RichText.assemble(f"  {column.name} ", found)
 
 
-def _cell(cell: Cell, joint: str) -> RichText:
+def _cell(cell: Cell, joint: str) -> AnyText:
     """The cell in words; the interval of a number below it, or after it where they are joined by a space."""
     if isinstance(cell, Strip):
         return RichText()
