@@ -22,6 +22,8 @@ PATIENCE = 5.0
 # hubs that did not answer -> when, and how; they are not waited for again, for as many seconds
 OUT_OF_REACH: dict[str, tuple[float, Exception]] = {}
 LAST_SECONDS = 60.0
+# hubs that have answered
+ANSWERING: set[str] = set()
 # of errors that this machine's disk makes, and no hub
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO}
 
@@ -115,6 +117,10 @@ def refusal(
     if (silent := OUT_OF_REACH.get(host)) and time.monotonic() - silent[0] < LAST_SECONDS:
         return silent[1]
     try:
+        if host not in ANSWERING:
+            # without the library's five tries
+            hub.get_session().head(address, timeout=patience)
+            ANSWERING.add(host)
         hub.get_hf_file_metadata(address, timeout=patience)
     except (httpx.HTTPError, OSError, ValueError) as error:
         if isinstance(error, httpx.TransportError):
