@@ -213,6 +213,6 @@ def _engine_arguments(
         arguments |= {"block_size": 32, "enforce_eager": True}
     if adapter is not None:
         settings = adapter_settings(adapter)
-        rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
+        rank = max([settings.get("r", 8), *(settings.get("rank_pattern") or {}).values()])
         arguments |= {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
     return arguments

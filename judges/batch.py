@@ -227,7 +227,8 @@ def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache)
         for reference, text in distinct
         if not (reference.strip() and text.strip())
     }
-    cached = cache.find(judge.signature, [judged for judged in distinct if judged not in refused])
+    wanted = [judged for judged in distinct if judged not in refused]
+    cached = cache.find(judge.signature, wanted, judge.low, judge.high)
     known = refused | cached
     asked = {judged: each for judged, each in distinct.items() if judged not in known}
     return _Sheet(judge, inputs, known, len(cached), asked)

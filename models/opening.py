@@ -18,6 +18,7 @@ from .dates import date_options
 from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
 from .places import file_at_hand, locate
 from .switches import NO_SWITCHES, Switches, set_switches
+from .templates import refuse_long
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
@@ -169,9 +170,17 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None, sw
     tokenizer = open_tokenizer(folder, feature, revision)
     set_switches(tokenizer, switches, f"{feature}: model {name!r}")
     if tokenizer.chat_template is not None:
+        refuse_long(tokenizer.chat_template, f"{feature} cannot use model {name!r}")
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
             chat = [{"role": "user", "content": TRIAL}]
-            tokenizer.apply_chat_template(chat, add_generation_prompt=True, **date_options(tokenizer.chat_template))
+            options = {"add_generation_prompt": True, **date_options(tokenizer.chat_template)}
+            tokenizer.apply_chat_template(chat, **options)
+            text = tokenizer.apply_chat_template(chat, tokenize=False, **options)
+        if TRIAL not in text:
+            raise UnfitModelError(
+                f"{feature} cannot use the chat template of model {name!r}: it leaves out what a user says, so that no document "
+                "would be read; mend the template, or name another model"
+            )
     return tokenizer
 
 
