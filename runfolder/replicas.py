@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 
 # deaths over one batch, or over one loading of a model, until it is given up
 MOST_DEATHS = 2
-# places that may be lost with one batch, or for each replica of a queue before one was ready and finished a batch, until it is given
-# up: machines are lost for reasons of their own, and a batch for which memory is short takes its place along
+# places that may be lost with one batch, or for each replica of a queue until one is ready and finishes a batch, until that
+# is given up: machines are lost for reasons of their own, and a batch for which memory is short takes its place along
 MOST_LOST = 4
 # batches given up one after the other, with none finished in between: it is not the batches
 MOST_IN_A_ROW = 3
