@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from ..errors import EvenhandError, UnfitModelError
 from ..models.dates import date_options
 from ..models.opening import open_tokenizer
-from ..models.places import locate
 from ..prompts import broken, flat
 from ..text import has_words
 
@@ -76,7 +75,7 @@ def tokenizer_at_hand(name: str, feature: str) -> Any:
 
     A Hugging Face id has none: what is sent must not depend on what this machine has in its cache.
     """
-    folder = Path(locate(name))
+    folder = Path(name)
     if not any((folder / each).is_file() for each in ("tokenizer.json", "tokenizer_config.json", "tokenizer.model")):
         return None
     try:
