@@ -22,7 +22,7 @@ from .model import (
     LanguageModel,
     ModelSection,
     ReplicatedSection,
-    refuse_lost_adapter,
+    refuse_lost_settings,
 )
 from .reward import PairsSection, RewardSection
 from .section import Section
@@ -173,7 +173,7 @@ class Recipe(Section):
         models = [LanguageModel(self.model, self.generate)]
         models += [each for judge in self.judges.values() for each in judge.language_models.values()]
         for asked in models:
-            refuse_lost_adapter(asked)
+            refuse_lost_settings(asked)
         remark = "; or leave limits.cost out: `evenhand serve` takes none, since it is an account of a run"
         refuse_unpriced("limits.cost", self.limits.cost, self.servers, remark)
 

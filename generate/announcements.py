@@ -73,7 +73,7 @@ ANNOUNCEMENTS = (
     rf"(?:{LOOSE})\b[^\n]{{0,240}}?(?:{SUMMARY}|summari[sz]ed?)\b{WITHIN}{COLON}(?=\s{{0,9}}\n)",
     rf"(?:i have|i've|i’ve) (?:{CHANGED}) (?:the|my|your) (?:{SUMMARY}|{VERSION})\b{WITHIN}{COLON}",
     # "Sure!", "Of course, here is ...", "Thank you for the feedback." in its line
-    rf"(?:{POLITE})(?:!|{LINE}(?=\n)|[,.;，、。:-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY})))",
+    rf"(?:{POLITE})(?:[ \t\xa0]?!|{LINE}(?=\n)|[,.;，、。:-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY})))",
     rf"(?:okay|ok|alright|great|yes|understood|got it|no problem|happy to help|(?:thank you|thanks)[^.!?:\n]{{0,120}})"
     rf"(?:[!.,][ \t]{{0,3}}(?=(?:{HERE}|i have|i've|i’ve)\b)|{LINE}(?=\n))",
 )  # fmt: skip

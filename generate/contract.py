@@ -50,9 +50,10 @@ MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
 QUOTED_NEXT = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\"'\u00ab\u2018\u201c\u201e(]+(?=(\w))")
 # marks that end a sentence wherever they stand, whatever closes it, and what follows: those of Chinese, Japanese, Hindi, Arabic,
 # Armenian, Amharic, Burmese, Khmer and many others; not the full stop in its many widths, nor Burmese's comma
+OWN = r"[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]"
+# from the first mark of a run on, and without a second look at what was read
 OWN_MARK = regex.compile(
-    r"(?V1)[[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]]+"
-    r"[\p{Pe}\p{Pf}\"'\u00bb\s]*[\p{Ps}\p{Pi}\"'\u00ab\s]*(?=(\w))"
+    rf"(?V1)(?<![{OWN}])[{OWN}]++[\p{{Pe}}\p{{Pf}}\"'\u00bb\s]*+[\p{{Ps}}\p{{Pi}}\"'\u00ab\s]*+(?=(\w))"
 )
 # a mark between letters of a script that has no spaces
 IDEOGRAPHIC_MARK = regex.compile(rf"(?V1)(?<=[\p{{L}}&&[{IDEOGRAPHIC}]])[.!?\uff0e]+(?=[\p{{L}}&&[{IDEOGRAPHIC}]])")

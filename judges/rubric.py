@@ -155,7 +155,7 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         options.rubric,
         "rubric",
         model=model,
-        **engine_part(options.backend),
+        **engine_part(options.backend, options.model),
         template=template.signature,
         against=options.against,
         scale=scale,
@@ -168,10 +168,11 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
     )
 
 
-def engine_part(backend: BackendSection) -> dict[str, str]:
-    """The parts of a signature that say how texts are fenced, and which engine arguments change replies, if there are any."""
+def engine_part(backend: BackendSection, model: ModelSection) -> dict[str, str]:
+    """The parts of a signature that say how texts are fenced, and which engine arguments and switches change replies."""
     engine = without_speed(backend.model_dump(mode="json"))["engine"]
-    return {"fence": str(FENCE)} | ({"engine": digest(engine, 8)} if engine else {})
+    parts = {"engine": engine, "switches": model.chat_template_kwargs}
+    return {"fence": str(FENCE)} | {name: digest(value, 8) for name, value in parts.items() if value}
 
 
 def lazy_backend(backend: BackendSection, model: ModelSection, models: SharedModels) -> Lazy[Backend]:

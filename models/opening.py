@@ -17,6 +17,7 @@ from ..extras import need, without_load_report
 from .dates import date_options
 from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
 from .places import file_at_hand, locate
+from .switches import NO_SWITCHES, Switches, set_switches
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
@@ -151,13 +152,14 @@ def open_tokenizer(folder: str, feature: str, revision: str | None = None, **opt
     return tokenizer
 
 
-def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) -> Any:
+def open_chat_tokenizer(name: str, feature: str, revision: str | None = None, switches: Switches = NO_SWITCHES) -> Any:
     """The tokenizer of a model that is asked in turns; its chat template is tried on one.
 
     Args:
         name: Hugging Face id or local folder of the model.
         feature: what the user asked for, as errors name it.
         revision: branch, tag or commit of a Hugging Face id.
+        switches: of its chat template.
 
     Raises:
         MissingExtra, UnfitModelError, ModelError: as `open_tokenizer`.
@@ -165,6 +167,7 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     folder = locate(name)
     refuse_damaged_files(folder, f"{feature} cannot open model {name!r}")
     tokenizer = open_tokenizer(folder, feature, revision)
+    set_switches(tokenizer, switches, f"{feature}: model {name!r}")
     if tokenizer.chat_template is not None:
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
             chat = [{"role": "user", "content": TRIAL}]

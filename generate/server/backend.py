@@ -47,7 +47,7 @@ class ServerBackend:
         self._errors = need("openai", FEATURE)
         sending: Sending
         if self._server.prompts == "tokens":
-            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
+            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision, model.chat_template_kwargs))
         else:
             sending = Messages(tokenizer_at_hand(model.name, FEATURE))
         # each step of a run begins anew, and bursts of a minute would add up; of a tenth of a second they do not
