@@ -108,9 +108,8 @@ def refuse_options(options: Iterable[str]) -> None:
 
 def option_line(option: str) -> str:
     """The line of a script that gives sbatch an option, as one word."""
-    # outside of quotes a backslash is the same to sbatch and to a shell
-    word = re.sub(r"([^\w@%+=:,./-])", r"\\\1", option, flags=re.ASCII) if "\\" in option else shlex.quote(option)
-    return f"#SBATCH {word}"
+    # a backslash outside of quotes, and nothing else there, is the same to sbatch and to a shell
+    return "#SBATCH " + "\\\\".join(map(shlex.quote, option.split("\\")))
 
 
 def command_line(words: Sequence[str]) -> str:

@@ -51,10 +51,13 @@ def scripts(recipe, nodes):
 
 
 def words_of_sbatch(line):
-    """The words of a line of options, as sbatch 22.05 reads them (_get_argument of src/sbatch/opt.c)."""
+    """The words of a line of options, as sbatch 22.05 was seen to read them."""
     words, word, quote, is_escaped = [], None, "", False
     for character in line.removeprefix("#SBATCH"):
-        if is_escaped:
+        if not quote and character.isspace() and character.isascii():
+            words += [] if word is None else [word]
+            word, is_escaped = None, False
+        elif is_escaped:
             word, is_escaped = (word or "") + character, False
         elif character == "\\":
             is_escaped = True
@@ -62,9 +65,6 @@ def words_of_sbatch(line):
             quote = ""
         elif not quote and character in "'\"":
             word, quote = word or "", character
-        elif not quote and character.isspace() and character.isascii():
-            words += [] if word is None else [word]
-            word = None
         elif not quote and character == "#":
             break
         else:
