@@ -457,7 +457,7 @@ def test_engines_that_two_splits_leave_idle_are_told_once_with_the_smaller_batch
 @pytest.mark.slow
 def test_slurm_reads_odd_names_as_they_are(slurm, tmp_path):
     comment = "it's \\ 'two' \"words\" #1 $(touch ran) caf\u00e9"
-    mine = small(tmp_path / "it's $(touch ran) & 100%j")
+    mine = small(tmp_path / "it's $(touch ran) & 100%j", generate=SMALL["generate"] | {"engine": {}})
     queued = submit(scripts(mine, Nodes(2, 0, (f"--comment={comment}",)), 2))
     shown = slurm_cluster.ask("scontrol", "show", "job", queued[0].id)
     ended = slurm_cluster.wait_for([each.id for each in queued])
