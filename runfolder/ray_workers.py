@@ -329,5 +329,6 @@ def _shortened(error: Exception, n_lines: int = 0) -> str:
     lines = [
         line.strip() for line in ESCAPES.sub("", str(error)).splitlines() if line.strip() and not NUMBERS.match(line)
     ]
-    said = " ".join(lines[-n_lines:] if n_lines else lines)
+    # what Ray lists as common causes is long, and says nothing of this one
+    said = " ".join(lines[-n_lines:] if n_lines else lines).partition(" Some common causes include")[0]
     return said[-MOST_SAID:] if n_lines else said[:MOST_SAID]

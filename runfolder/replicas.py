@@ -30,9 +30,12 @@ log = logging.getLogger(__name__)
 
 # deaths over one batch, or over one loading of a model, until it is given up
 MOST_DEATHS = 2
-# places that may be lost with one batch, or for each replica of a queue until one is ready and finishes a batch, until that
-# is given up: machines are lost for reasons of their own, and a batch for which memory is short takes its place along
+# places that may be lost with one batch until it is given up: machines are lost for reasons of their own, and a batch for which
+# memory is short takes its place along
 MOST_LOST = 4
+# places that may be lost for each replica of a queue before one is ready and finishes a batch. A process that was killed in a
+# place which is still there counts as three: most often its machine has too little memory for the model, and will not have more
+MOST_STARTS_LOST, KILLED = 12, 3
 # batches given up one after the other, with none finished in between: it is not the batches
 MOST_IN_A_ROW = 3
 
@@ -95,7 +98,7 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
     heard = SimpleQueue[Outcome | BaseException]()
     changed, open_tasks = threading.Condition(), set[int]()
     waiting = [
-        _Waiting(queue.tasks, changed, open_tasks, MOST_LOST * len(queue.starts[: len(queue.tasks)]))
+        _Waiting(queue.tasks, changed, open_tasks, MOST_STARTS_LOST * len(queue.starts[: len(queue.tasks)]))
         for queue in queues
     ]
     replicas = [
@@ -133,7 +136,7 @@ class _Waiting:
         tasks: all of the queue.
         changed: is told when a task of any queue is over.
         open_tasks: ids of the tasks of all queues that are not over; those of this one are added.
-        most_lost: replicas that may be lost one after the other before they are ready.
+        most_lost: replicas that may be lost one after the other before they are ready; see `MOST_STARTS_LOST`.
     """
 
     def __init__(
@@ -146,7 +149,7 @@ class _Waiting:
         # of each task, places that were lost with it
         self._lost: Counter[int] = Counter()
         self._n_in_a_row = 0
-        self._most_lost, self._n_starts_lost = most_lost, 0
+        self._most_lost, self._starts_lost = most_lost, list[int]()
 
     def take(self) -> Task | None:
         """The first task that may begin; waits for one, and None when all are taken or the queue is closed."""
@@ -182,7 +185,8 @@ class _Waiting:
         with self._changed:
             self._open.discard(id(task))
             self._n_in_a_row = self._n_in_a_row + 1 if given_up else 0
-            self._n_starts_lost = self._n_starts_lost if given_up else 0
+            if not given_up:
+                self._starts_lost.clear()
             self._changed.notify_all()
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
@@ -190,18 +194,19 @@ class _Waiting:
                     f"{given_up}. Its output is above. The same command continues"
                 )
 
-    def start_lost(self, owner: str, lost: PlaceLostError) -> None:
+    def start_lost(self, owner: str, lost: "_StartLostError") -> None:
         """Say that a replica was lost before it was ready.
 
         Raises:
             ModelError: one after the other was, and no batch was finished in between.
         """
         with self._changed:
-            self._n_starts_lost += 1
-            if self._n_starts_lost >= self._most_lost:
+            self._starts_lost.append(lost.counts_as)
+            if sum(self._starts_lost) >= self._most_lost:
+                n = len(self._starts_lost)
                 raise ModelError(
-                    f"the process of {owner} was killed or lost with its place, {self._n_starts_lost} times before it was ready "
-                    f"for a batch, with none finished in between; the last time: {lost}. The same command continues, with "
+                    f"the process of {owner} was killed or lost with its place, {n} times before it was ready for a batch, with "
+                    f"none finished in between; the last time: {lost}. The same command continues, with "
                     "executor: local too. Find out what ends the processes, most often want of memory, or a scheduler or "
                     "machine that goes away; each needs to live until its model is loaded and a batch is made"
                 ) from lost
@@ -219,6 +224,8 @@ class _Stopped(Exception):
 
 class _StartLostError(PlaceLostError):
     """A process is gone, with its place or killed by others, before it was ready for a batch."""
+
+    counts_as = 1
 
 
 class _Replica:
@@ -255,10 +262,9 @@ class _Replica:
                     outcome = self._outcome(task)
                 except PlaceLostError as lost:
                     self._forget()
-                    is_start = isinstance(lost, _StartLostError)
-                    if self._waiting.put_back(task, was_begun=not is_start):
+                    if self._waiting.put_back(task, was_begun=not isinstance(lost, _StartLostError)):
                         log.warning("%s was lost, and its batch is handed out again: %s", self._start.owner, lost)
-                        if is_start:
+                        if isinstance(lost, _StartLostError):
                             self._waiting.start_lost(self._start.owner, lost)
                         continue
                     outcome = Outcome(
@@ -292,7 +298,7 @@ class _Replica:
                 return False
             try:
                 self._opened(self._is_wanted)
-            except PlaceLostError as lost:
+            except _StartLostError as lost:
                 self._forget()
                 if self._is_wanted():
                     log.warning("%s was lost while it began: %s", self._start.owner, lost)
@@ -321,7 +327,9 @@ class _Replica:
             except PlaceLostError as lost:
                 raise _StartLostError(str(lost)) from lost
             if is_from_outside:
-                raise _StartLostError(f"its process {how}")
+                killed = _StartLostError(f"its process {how}")
+                killed.counts_as = KILLED
+                raise killed
         raise ModelError(
             f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; its output is "
             f"above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "

@@ -250,7 +250,7 @@ class Lost(LocalWorker):
 
 def test_one_that_loses_place_after_place_before_it_is_ready_ends_the_stage(tmp_path):
     with pytest.raises(
-        ModelError, match=r"lost with its place, 4 times before it was ready.*switched off\. The same command"
+        ModelError, match=r"lost with its place, 12 times before it was ready.*switched off\. The same command"
     ):
         outcomes(3, starts(tmp_path, 1, launch=Lost))
 
