@@ -288,7 +288,7 @@ def work_in(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[Path]:
 
 def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
     own = recipe.generate.python if step.verb == "generate" else None
-    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved)]
+    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved.absolute())]
     return [*command, "--phase", step.phase.name] if step.phase else command
 
 

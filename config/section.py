@@ -41,7 +41,7 @@ class Section(BaseModel):
             if (isinstance(value, Path) or (key in NAMES and isinstance(value, str))) and (
                 what := control_character(str(value))
             ):
-                raise ValueError(f"{key} is a name and has {what}: {str(value)!r}; leave it out")
+                raise ValueError(f"{key} is a name and has {what}: {str(value)!r}; write one without it")
         self.refuse()
         return self
 

@@ -273,7 +273,7 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     is_distributed = read_accelerate(config).distributed_type.upper() != "NO"
     options = [
         "--config_file",
-        str(config),
+        str(config.absolute()),
         *(["--num_processes", str(processes)] if is_distributed else []),
         "--quiet",
     ]
