@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import regex
 
 from ..records import REFUSAL, Contract
-from ..text import IDEOGRAPHIC, fold, n_words
+from ..text import IDEOGRAPHIC, fold, has_words, n_words
 from ..text import words as words_of
 from ..text.forms import LINE_END, normal_form, without_break
 from .refusals import is_refusal
@@ -129,6 +129,9 @@ def _summary(contract: Contract, reply: str) -> ReplyText:
             break
         rest = summary_of(unmarked(read.text[start:].strip()))
         read = read.but(rest.text, PREAMBLE, *rest.issues)
+    while (rule := BLANK_LINE.search(read.text)) and not has_words(read.text[: rule.start()]):
+        # a line across the page
+        read = read.but(read.text[rule.end() :], PREAMBLE)
     if cut := BLANK_LINE.search(read.text):
         read = read.but(read.text[: cut.start()], TRAILING)
         first = unmarked(read.text) if PREAMBLE in read.issues else unquoted(read.text)

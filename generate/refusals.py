@@ -30,6 +30,7 @@ DECLINED = "|".join(
         r"be (?:of )?(?:any )?(?:help|assistance)\b",
         rf"(?:continue|proceed)(?:{END}| with {ASKED})|(?:answer|respond to) {ASKED}{END}",
         rf"(?:comply|fulfil\w*)(?:{END}|(?: with)? {ASKED})",
+        r"take (?:a )?(?:sides?|stance|position)\b",
         rf"(?:do|read) (?:this|that|so|it)(?: for you)?{END}",
         r"(?:read|open|access|process|understand|interpret) (?:this|the|your) (?:old )?(?:text|article)\b(?! (?:of|again)\b)",
         r"(?:provide|create|generate|write|engage|discuss) (?:\S+ ){0,4}?(?:content|information|guidance|responses?|answers?)\b",

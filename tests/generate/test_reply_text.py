@@ -46,7 +46,9 @@ ANNOUNCEMENTS = (
     "Summary of the texts:",
     "Thank you for the feedback. Here is the improved version:", "I've revised the summary to address the feedback:",
     "Of course! Here is a one-sentence summary:", "Okay, here is the summary:", "Here you go:", "Here is the refined version.",
-    "Hier ist die Zusammenfassung:", "Nat\u00fcrlich! Hier ist eine kurze Zusammenfassung der Texte:", "Zusammenfassung:",
+    "\u201cHere is the summary:\u201d", "The refined summary is:", "Perspective summary:", "Sure \u2014 here is the summary:",
+    "In one sentence:", "Hier ist die Zusammenfassung:", "Nat\u00fcrlich! Hier ist eine kurze Zusammenfassung der Texte:",
+    "Zusammenfassung:",
     "Voici le r\u00e9sum\u00e9 :", "Bien s\u00fbr ! Voici un r\u00e9sum\u00e9 :", "Aqu\u00ed tienes el resumen:",
     "Ecco il riassunto:", "Resumo:",
     "Hier is de samenvatting:", "Oto podsumowanie:",
@@ -56,14 +58,11 @@ ANNOUNCEMENTS = (
 )  # fmt: skip
 # announcements that have a line for themselves
 LINES = (
-    "## Summary",
-    "# Refined summary",
-    "**Summary**",
-    "Summary",
-    "Sure!",
-    "Sure!\n\nHere is the summary:",
-    "Here is the refined summary",
-)
+    "## Summary", "# Refined summary", "**Summary**", "Summary", "Sure!\n\nHere is the summary:", "Here is the refined summary",
+    # these need something behind them
+    "Sure!", "Here is the summary:\n\n---", "Title: The ferry's crew", "**The ferry**",
+    "I will refine the summary by adding details.",
+)  # fmt: skip
 BETWEEN = ("\n\n", "\n", "\n \n\n", " ")
 FORMS = (
     "{}", '"{}"', "\u201c{}\u201d", "'{}'", "\u2018{}\u2019", "\u00ab{}\u00bb", "\u201e{}\u201c", "**{}**", "*{}*",
@@ -145,7 +144,7 @@ def test_so_is_one_that_has_a_line_for_itself(announcement):
         assert read(reply, Contract()) == (summary, ["preamble"]), reply
 
 
-@pytest.mark.parametrize("announcement", [*ANNOUNCEMENTS, *LINES])
+@pytest.mark.parametrize("announcement", [*ANNOUNCEMENTS, *LINES[:6]])
 def test_nothing_behind_an_announcement_is_empty(announcement):
     assert read(announcement)[0] == ""
     assert "empty" in read(announcement)[1]
