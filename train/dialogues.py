@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 from ..errors import DataError
 from ..records import Message
 from ..storage import shortened
-from ..text.chat_marks import BARRED
 
 # "Human:", "### Instruction:", "**User**:"
 NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*:(?:\*\*)?"
@@ -25,7 +24,7 @@ FIRST = re.compile(r"\s*" + ASKING, re.IGNORECASE)
 LATER_FIRST, HEADING = (re.compile(LINE + before + ASKING, re.IGNORECASE) for before in ("", "(?=#)"))
 OPEN = re.compile(WORD + ANSWERING + r"\s*\Z", re.IGNORECASE)
 # chats that were rendered with some model's template
-RENDERED = re.compile(rf"{BARRED}|\[/?INST\]|<(?:start|end)_of_turn>|<</?SYS>>")
+RENDERED = re.compile(r"<\|[^\s|<>]+\|>|\[/?INST\]|<(?:start|end)_of_turn>|<</?SYS>>")
 
 
 Role = Literal["system", "user", "assistant"]
