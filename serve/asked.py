@@ -11,14 +11,12 @@ from ..api.documents import load_documents
 from ..config import Recipe
 from ..errors import DataError
 from ..generate.requests import build_requests
-from ..generate.server.requests import MARKS
 from ..records import Document, DocumentSet, Record, SummaryRequest, Text
 from ..storage import digest, explained, shortened
+from ..text.chat_marks import without_end_marks
 
 R = TypeVar("R", bound=Record)
 
-# marks of turns and white space at the end of what a trainer decoded
-END = re.compile(rf"(?:{MARKS.pattern}|\s)+\Z", re.IGNORECASE)
 # half of a pair that stands for one character
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -204,7 +202,7 @@ def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
         raise DataError(f'label {place} is not JSON; it needs the documents: {{"documents": [...]}}') from error
     if not isinstance(said, Mapping):
         raise DataError(f'label {place} is not an object; it needs the documents: {{"documents": [...]}}')
-    return read(Item, {**said, "summary": END.sub("", query[len(prompt) :]).strip()}, f"label {place}")
+    return read(Item, {**said, "summary": without_end_marks(query[len(prompt) :])}, f"label {place}")
 
 
 def described(reasons: Sequence[str]) -> str:
