@@ -168,7 +168,8 @@ class ServerBackend:
         while left and not failures:
             await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
             # others of the form may have been answered meanwhile, which shows that these were refused for their texts
-            failures += [error.__cause__ or error for error in unexplained if not self._leave_out(error, found)]
+            causes = [error.__cause__ or error for error in unexplained if not self._leave_out(error, found)]
+            failures += [each for each in causes if isinstance(each, Exception)]
             unexplained.clear()
         if failures:
             raise self._refusal(failures[0])

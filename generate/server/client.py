@@ -14,7 +14,7 @@ from contextvars import ContextVar, copy_context
 from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass
 
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
@@ -359,7 +359,7 @@ def _is_local(section: ServerSection) -> bool:
 def _proxy(section: ServerSection) -> tuple[str, str] | None:
     """The variable that names a proxy for the server, and its address without a password; None where there is none."""
     place = urlsplit(section.base_url)
-    if proxy_bypass_environment(place.netloc):
+    if proxy_bypass(place.netloc):
         return None
     for name in (f"{place.scheme}_proxy", "all_proxy"):
         for variable in (name, name.upper()):
