@@ -49,13 +49,17 @@ class UnexplainedError(Exception):
     """A server refuses a request for no reason that is known: its text may be one, if others are answered.
 
     Args:
+        cause: the error that it gave.
         said: what it says.
         asks: by key, those that the request was to answer and further ones of its prompt.
         answered: what was answered of these before.
     """
 
-    def __init__(self, said: Rejection, asks: Mapping[str, Ask], answered: Mapping[str, Answer]) -> None:
+    def __init__(
+        self, cause: Exception, said: Rejection, asks: Mapping[str, Ask], answered: Mapping[str, Answer]
+    ) -> None:
         super().__init__(said.words)
+        self.cause = cause
         self.said, self.asks, self.answered = said, asks, answered
 
 
@@ -168,8 +172,7 @@ class ServerBackend:
         while left and not failures:
             await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
             # others of the form may have been answered meanwhile, which shows that these were refused for their texts
-            causes = [error.__cause__ or error for error in unexplained if not self._leave_out(error, found)]
-            failures += [each for each in causes if isinstance(each, Exception)]
+            failures += [error.cause for error in unexplained if not self._leave_out(error, found)]
             unexplained.clear()
         if failures:
             raise self._refusal(failures[0])
@@ -226,7 +229,7 @@ class ServerBackend:
                     continue
                 if self._exchange.is_unexplained(said, asks[0]):
                     left = {key: ask for key, ask in wanted.items() if key not in found}
-                    raise UnexplainedError(said, left, found) from error
+                    raise UnexplainedError(error, said, left, found) from error
                 raise refusal(error, self._server, self._model.name) from error
             if len(answers) < n:
                 self._exchange.without.add("n")

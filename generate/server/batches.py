@@ -423,6 +423,8 @@ class Batched:
         refused, without = "", dict[str, tuple[int, Answer]]()
         for name, (status, body) in rejected.items():
             ask, said = _asked(names[name], asks)[0], rejection(status, body)
+            # answers and refusals of a batch come in no order
+            self.exchange.n_in_row = 0
             if (reply := self.exchange.refused(ask, said)) is not None:
                 found |= dict.fromkeys(names[name], Answer(reply=reply))
                 without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))

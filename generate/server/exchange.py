@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # reason of an ask that it answers by something else than text
 UNREADABLE = "answer cannot be read"
+# texts in a row that may be refused for no reason that is known: more are the server's fault
+MOST_IN_ROW = 24
 # how they say that they give one answer at a time
 ONE_ANSWER = re.compile(r"(?:\bn\b|\bbest_of\b|completion choice|multiple choices)", re.I)
 # parameter by which vLLM's server holds an answer to choices; how it says that it cannot
@@ -70,6 +72,8 @@ class Exchange:
         self.guides = None if sending.may_be_guided else False
         # whether asks with choices, and those without, were answered: a request of their form is right
         self.answered: set[bool] = set()
+        # refusals without a known reason since the last answer
+        self.n_in_row = 0
         # what was said of this server already, once each
         self._remarks: set[str] = set()
         self._more = section.engine
@@ -138,6 +142,7 @@ class Exchange:
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
         if any(each.reply.text for each in answers.values()):
             self.answered.add(bool(asks[0].choices))
+            self.n_in_row = 0
         return answers
 
     def book(self, used: TokenUsage | None, most: Cost, number: int | None) -> None:
@@ -213,9 +218,16 @@ class Exchange:
         """
         if said.is_of_length:
             return failed(self.sending.prompt(ask), TOO_LONG, shortened(said.words, self.server))
-        if said.is_of_content or (self.is_unexplained(said, ask) and bool(ask.choices) in self.answered):
+        if said.is_of_content or self._is_of_text(said, ask):
             return failed(self.sending.prompt(ask), REFUSED, shortened(said.words, self.server))
         return None
+
+    def _is_of_text(self, said: Rejection, ask: Ask) -> bool:
+        """Whether others of the form were answered, so that a refusal without a known reason is of the text."""
+        if not self.is_unexplained(said, ask) or bool(ask.choices) not in self.answered:
+            return False
+        self.n_in_row += 1
+        return self.n_in_row <= MOST_IN_ROW
 
     def is_unexplained(self, said: Rejection, ask: Ask) -> bool:
         """Whether a refusal may be one of the text alone: it names nothing else that is wrong with the request."""

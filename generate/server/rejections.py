@@ -33,7 +33,8 @@ CONTEXT = re.compile(
 LENGTH = re.compile(
     rf"{CONTEXT.pattern}|too (?:long|many (?:input |prompt )?tokens)|reduce (?:the|your) (?:length|prompt|message|input)"
     r"|\b(?:prompt|inputs?|messages?|text|request|sequence|query)\b[^.]{0,60}\b(?:too (?:large|big)|exceed\w*|longer than)"
-    r"|exceeds? the [^.]{0,60}(?:context|tokens?|length)|(?:input|prompt) length|request.too.large|above max length|token limit"
+    r"|exceeds? the [^.]{0,60}(?:context|tokens?|length)|(?:input|prompt) length|request.too.large|above max length"
+    r"|(?:input|prompt|context|model'?s?) token limit"
     r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)",
     re.I,
 )
@@ -47,11 +48,17 @@ CONTENT = re.compile(
     r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )
+# a request that is larger than what all requests of a minute may be together; and words about these
+REQUEST = re.compile(rf"{CONTEXT.pattern}|request.too.large", re.I)
+RATE = re.compile(r"rate.?limit|per.(?:minute|min|hour|day|month)\b|quota|budget", re.I)
 # codes of numbers that mean the same
 CONTENT_CODES = frozenset({"1301"})
 KEY = re.compile(r"api.?key|credential|authenticat|unauthori[sz]ed|access token|bearer", re.I)
+SHORT = re.compile(
+    r"insufficient.{0,20}(?:quota|balance|credit|fund)|credit balance|exceeded current quota error", re.I
+)
 CREDIT = re.compile(
-    r"insufficient.{0,20}(?:quota|balance|credit|fund)|credit balance|billing|exceeded your current quota|payment required"
+    rf"{SHORT.pattern}|billing|exceeded your current quota|payment required|budget.{{0,20}}exceed|exceed\w*.{{0,20}}budget"
     r"|\u6b20\u8d39|\u4f59\u989d",
     re.I,
 )
@@ -101,9 +108,11 @@ class Rejection:
         codes = "\n".join(code.replace("_", " ") for code in self.codes)
         if self.status == TOO_LARGE or CONTEXT.search(codes):
             return True
-        if self.status >= OWN_FAULTS:
+        if self.status == TOO_MANY:
+            return REQUEST.search(self._all) is not None
+        if self.status in FORBIDDEN or self.status >= OWN_FAULTS:
             return CONTEXT.search(self._all) is not None
-        if self.status not in WRONG | FORBIDDEN | {TOO_MANY} or LENGTH.search(self._all) is None:
+        if self.status not in WRONG or LENGTH.search(self._all) is None or RATE.search(self._all):
             return False
         # an answer that is asked to be longer than the model writes is none of the text's faults, nor is another parameter
         return OF_INPUT.search(self.words) is not None or not any(map(self._names, OF_ANSWER))
@@ -123,7 +132,9 @@ class Rejection:
     @property
     def is_of_credit(self) -> bool:
         """Whether the server wants to be paid first."""
-        return self.status == UNPAID or (self.status < OWN_FAULTS and CREDIT.search(self._all) is not None)
+        # too many requests in a minute are said in the words of a quota, too
+        words = SHORT if self.status == TOO_MANY else CREDIT
+        return self.status == UNPAID or (self.status < OWN_FAULTS and words.search(self._all) is not None)
 
     @property
     def is_of_key(self) -> bool:

@@ -3,14 +3,19 @@
 import json
 import math
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("openai")
+pytest.importorskip("aiolimiter")
 
-from evenhand.config import BackendSection
+from serving import Server
+
+from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.answers import written_choice
-from evenhand.generate.backend import Ask
+from evenhand.generate.backend import Ask, Usage
+from evenhand.generate.backends import open_backend
 from evenhand.generate.server.counting import least_tokens
 from evenhand.generate.server.exchange import Exchange
 from evenhand.generate.server.kept import KeptAnswers
@@ -196,3 +201,20 @@ def test_server_that_reads_a_part_is_named_once_and_its_prompts_are_counted(exch
     assert "OLLAMA_CONTEXT_LENGTH" in caplog.text
     # a server that does not tell is not accused
     assert not exchange.is_partial(asked, 0)
+
+
+def test_answers_that_rest_on_a_part_of_their_prompt_are_counted_also_when_they_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    usage = {"prompt_tokens": 2050, "completion_tokens": 1}
+    content = json.dumps({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage})
+    asks = [
+        Ask((Message(role="user", content=text),), Sampling(temperature=0.0), 1) for text in (ENGLISH * 400, "short")
+    ]
+    with Server(lambda number, body: (200, content.encode(), {})) as server:
+        section = BackendSection(backend="openai", server={"base_url": server.base_url, "retries": 0})
+        for _ in range(2):
+            with closing(open_backend(section, ModelSection(name="tiny"))) as backend:
+                before = replace(backend.usage)
+                backend.complete(asks)
+                assert backend.usage.since(before) == Usage(4100, backend.usage.prefilled_tokens, 1)
+        assert len(server.asked) == 2

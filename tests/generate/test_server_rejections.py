@@ -168,7 +168,12 @@ def test_alternatives_that_are_too_many_are_no_text_that_is_too_long(text):
         (404, {"error": {"message": "The model `x` does not exist"}}, "model"),
         (400, {"message": "Invalid model: x", "type": "invalid_model"}, "model"),
         (400, {"error": {"message": "x is not a valid model ID"}}, "model"),
+        (400, {"error": {"message": "Budget has been exceeded!", "type": "budget_exceeded"}}, "credit"),
         (429, {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}, ""),
+        (429, {"error": {"message": "This request would exceed your rate limit of 40,000 input tokens per minute"}}, ""),
+        (429, {"error": {"message": "You have exceeded the token limit per minute"}}, ""),
+        (429, [{"error": {"message": "You exceeded your current quota, see billing. Please retry in 38s.", "code": 429}}], ""),
+        (400, {"error": {"message": "Your request exceeds the token limit per minute"}}, ""),
         (503, {"error": {"message": "Loading model"}}, ""), (500, "content_filter is down", ""), (502, "<html></html>", ""),
     ],
 )  # fmt: skip
@@ -255,6 +260,14 @@ def test_text_that_is_refused_in_unknown_words_is_left_out_where_others_are_answ
             text in {"bad", "worse"} for text in order
         )
         assert len(server.asked) == sum(text in {"bad", "worse"} for text in order)
+
+
+def test_server_that_refuses_all_texts_from_some_time_on_stops_the_command():
+    fault = (400, b'{"error": "Das kann ich nicht."}', {})
+    with Server(lambda number, body: fault if number > 3 else None) as server, opened(server, concurrency=2) as backend:
+        with pytest.raises(UnfitModelError, match="refuses a request for what it is"):
+            backend.complete([ask(f"text {n}") for n in range(60)])
+        assert len(server.asked) < 40
 
 
 @pytest.mark.parametrize(
