@@ -129,7 +129,9 @@ async def look(client: Any, tries: Tries, batch: str) -> Progress:
             missing = f"its file {file} is not there: {words(error, tries.section)}"
             continue
         responses |= lines
-        missing = f"its file {file} is not whole: {missing_lines}" if missing_lines else missing
+        missing = (
+            f"its file {file} is not whole: {shortened(missing_lines, tries.section)}" if missing_lines else missing
+        )
     return Progress(
         state.status,
         counts.completed if counts else 0,

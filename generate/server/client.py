@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from importlib import import_module
 from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -110,8 +111,8 @@ async def within(seconds: float, work: Awaitable[T], most_bytes: int = MOST_BYTE
 
 async def _read_bounded(response: Any) -> None:
     """Read a response as far as its bound, and refuse one that sends documents elsewhere."""
-    if response.has_redirect_location:
-        here, there = response.request.url, response.request.url.join(response.headers["location"])
+    if (there := redirected_to(response)) is not None:
+        here = response.request.url
         is_secured = (here.scheme, here.port, there.scheme, there.port) == ("http", None, "https", None)
         is_here = here.host == there.host and (is_secured or (here.scheme, here.port) == (there.scheme, there.port))
         # stores of files are often elsewhere, and nothing is sent with what asks for one: the library keeps the key back
@@ -128,6 +129,23 @@ async def _read_bounded(response: Any) -> None:
             raise BrokenAnswerError(f"the response is longer than {most} bytes, which no whole one is")
     # as `aread` has it, which knows no bound
     response._content = b"".join(parts)
+
+
+def redirected_to(response: Any) -> Any:
+    """The address that a response sends on to; None where it sends nowhere.
+
+    Raises:
+        BrokenAnswerError: it is none.
+    """
+    if not response.has_redirect_location:
+        return None
+    location = response.headers["location"]
+    # the library has one of two HTTP clients
+    invalid = import_module(type(response).__module__.partition(".")[0]).InvalidURL
+    try:
+        return response.request.url.join(location)
+    except invalid as error:
+        raise BrokenAnswerError(f"it sends requests on to {location!r}, which is no address") from error
 
 
 @contextmanager

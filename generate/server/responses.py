@@ -25,6 +25,8 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # why servers end an answer that is one; any other reason is a fault or a filter
 CUT = frozenset({"length", "max_tokens", "max_length", "model_length"})
 STOPPED = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end_of_text", ""})
+# letters of what is no JSON that an error shows
+MOST_SHOWN = 60
 # kinds of mistakes, as pydantic has them -> what is said of them
 MISTAKES = {
     "model_type": "is no object",
@@ -32,6 +34,8 @@ MISTAKES = {
     "string_type": "is no text",
     "missing": "is missing",
 }
+# tokens that a server may add to a prompt beyond what was sent, as instructions of its own
+MOST_ADDED = 100_000
 # how some write the reasons of an enumeration
 REASON_PREFIX = re.compile(r"^finish_?reason[._]")
 
@@ -62,7 +66,9 @@ def _or_none(value: Any, form: ValidatorFunctionWrapHandler) -> Any:
 
 # a part that an answer can do without
 Dispensable = WrapValidator(_or_none)
-Count = Annotated[int, Field(ge=0)]
+# more tokens than any request has
+MOST_COUNT = 10**9
+Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 
 
 class CachedTokens(Form):
@@ -74,14 +80,20 @@ class CachedTokens(Form):
 class TokenUsage(Form):
     """Tokens that a request took, as the server counts them."""
 
-    prompt_tokens: Annotated[int, Field(ge=1)]
+    prompt_tokens: Annotated[int, Field(ge=1, le=MOST_COUNT)]
     completion_tokens: Count
     prompt_tokens_details: CachedTokens | None = None
+    total_tokens: Annotated[Count | None, Dispensable] = None
 
     @property
     def cached(self) -> int:
         """Tokens of the prompt that the server had cached."""
         return (self.prompt_tokens_details and self.prompt_tokens_details.cached_tokens) or 0
+
+    @property
+    def output(self) -> int:
+        """Tokens that were written: some servers count those of a thought in the total alone, and want them paid, too."""
+        return max(self.completion_tokens, (self.total_tokens or 0) - self.prompt_tokens)
 
     @model_validator(mode="after")
     def _is_possible(self) -> "TokenUsage":
@@ -238,10 +250,10 @@ class Response(Form):
     # what some servers say in place of answers, or beside them
     error: Any = None
 
-    def usage_within(self, most_output: int) -> TokenUsage | None:
-        """The tokens that it took; None where the server says none that can be, or more than the answers may have."""
+    def usage_within(self, most_input: int, most_output: int) -> TokenUsage | None:
+        """The tokens that it took; None where the server says none that can be, or more than prompt and answers may have."""
         used = self.usage
-        if used is None or used.completion_tokens > most_output:
+        if used is None or used.prompt_tokens > most_input + MOST_ADDED or used.output > most_output:
             return None
         says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.in_order())
         return used if used.completion_tokens or says_nothing else None
@@ -367,8 +379,14 @@ def read_json(content: bytes | str) -> Any:
             plain = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
             value = json.loads(plain.decode("utf-16-le", "replace"))
     except (ValueError, RecursionError) as error:
-        raise BrokenAnswerError("the answer is not JSON") from error
+        raise BrokenAnswerError(f"the answer is not JSON: {_beginning(content)}") from error
     return value
+
+
+def _beginning(content: bytes | str) -> str:
+    """What tells a page, a stream of events or nothing from each other."""
+    text = (content if isinstance(content, str) else content[: 4 * MOST_SHOWN].decode(errors="replace")).strip()
+    return f"it begins with {text[:MOST_SHOWN]!r}" if text else "it is empty"
 
 
 def _explained(error: ValidationError) -> str:

@@ -1,5 +1,6 @@
 """What servers can have cost is never more than what is booked, whatever they answer; every try has one clock and one bound."""
 
+import json
 import math
 import os
 import subprocess
@@ -143,6 +144,19 @@ def test_every_part_of_a_request_is_in_what_it_can_cost(engine, tmp_path):
     assert 20.0 >= booked(tmp_path) >= 3.0 * len(server.asked) > 0
 
 
+def test_thoughts_that_are_counted_in_the_total_alone_are_paid(tmp_path):
+    usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 10}
+    answer = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "A ferry."}}], "usage": usage}
+    with (
+        Server(lambda *_: (200, json.dumps(answer).encode(), {})) as server,
+        spending(tmp_path, 1.0),
+        opened(server) as backend,
+    ):
+        assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+    # 4 tokens of an answer, and 3 of a thought
+    assert booked(tmp_path) == pytest.approx(3 * 0.001 + 7 * 0.002)
+
+
 def test_numbers_of_a_request_are_no_part_of_its_prompt():
     body = {
         "messages": [{"role": "user", "content": "äöü"}],
@@ -219,6 +233,54 @@ def test_redirect_to_another_host_is_refused_and_one_of_the_same_is_followed():
         assert len(server.asked) == 1
     with Server(lambda *_: "redirect here") as server, opened(server) as backend:
         assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+
+
+def test_each_redirect_is_a_try_and_later_requests_go_where_it_leads(tmp_path):
+    with (
+        Server(lambda number, _: "redirect here" if number == 0 else None, price=TOKEN) as server,
+        spending(tmp_path, 100.0),
+        opened(server, retries=0, concurrency=1) as backend,
+    ):
+        assert len(backend.complete(asks(3))) == 3
+    assert len(server.asked) == 4
+    assert len([line for line in costs_by_try(Journal(tmp_path / COSTS, Cost)) if not line.is_told]) == 1
+
+
+@pytest.mark.parametrize("fault", ["redirect to itself", "redirect to no address"])
+def test_redirects_that_lead_nowhere_end_soon_and_say_so(fault):
+    with (
+        Server(lambda *_: fault) as server,
+        opened(server, retries=0) as backend,
+        pytest.raises(ModelError, match=r"it sends requests on (more than 3 times|to 'http://.*which is no address)"),
+    ):
+        backend.complete(asks(1))
+    assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_a_run_whose_bill_is_far_below_its_limit_is_not_ended_by_what_its_answers_can_cost(concurrency, tmp_path):
+    sampling = Sampling(temperature=1.0, max_tokens=150)
+    wanted = [Ask((Message(role="user", content=f"text number {each}"),), sampling, 1) for each in range(60)]
+    # 3 and 4 tokens each: 60 cost .66, of which one answer can cost .35
+    with (
+        Server(price=TOKEN) as server,
+        spending(tmp_path, 1.1),
+        opened(server, concurrency=concurrency, timeout=60) as backend,
+    ):
+        assert len(backend.complete(wanted)) == 60
+    assert booked(tmp_path) == pytest.approx(math.fsum(server.bill)) == pytest.approx(0.66)
+
+
+def test_what_refusals_can_have_cost_is_said_where_the_limit_ends_the_run(tmp_path):
+    said = r"spent, of which (0.\d+) .*, (?P<refused>0.\d+) of it for what the server refused, which most servers do not bill"
+    with Server(lambda *_: 429, price=TOKEN) as server:
+        for _ in range(2):
+            with (
+                spending(tmp_path, 0.2),
+                opened(server, retries=10) as backend,
+                pytest.raises(CostLimitError, match=said),
+            ):
+                backend.complete(asks(3))
 
 
 @pytest.mark.parametrize("status", [302, 307])
