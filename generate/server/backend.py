@@ -28,11 +28,12 @@ from ..backend import Ask, Reply, Usage, too_long
 from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
-from .client import FEATURE, open_client, outside_of_loops, redirected_to, refusal, within, words
+from .client import FEATURE, open_client, outside_of_loops, redirected_to, within
 from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .rejections import Rejection, rejection_of
+from .remedies import refusal, words
 from .requests import Messages, Sending, Tokens
 from .responses import BrokenAnswerError
 from .tries import MOST_WAIT, Tries, takes_choices, was_sent

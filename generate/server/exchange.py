@@ -9,12 +9,13 @@ from typing import Any
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
+from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
-from .client import shortened
 from .kept import Answer, KeptAnswers
 from .rejections import WRONG, Rejection, rejection
+from .remedies import shortened
 from .requests import REFUSED, Sending
-from .responses import CUT, BrokenAnswerError, BrokenChoice, Choice, Response, TokenUsage, formed, read_json
+from .responses import BrokenAnswerError, formed, read_json
 
 log = logging.getLogger(__name__)
 

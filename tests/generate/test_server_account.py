@@ -24,7 +24,7 @@ from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server import client, tries
+from evenhand.generate.server import reachability, tries
 from evenhand.generate.server.bounds import most_tokens
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
@@ -99,7 +99,7 @@ def test_undisturbed_run_books_what_the_server_bills(tmp_path):
 
 def test_requests_that_have_no_room_beside_others_wait_until_these_are_settled(tmp_path):
     # 20 requests cost .38, and each can cost .064: never two at once within the limit
-    with Server(price=TOKEN) as server, spending(tmp_path, 0.45), opened(server, concurrency=8) as backend:
+    with Server(price=TOKEN) as server, spending(tmp_path, 0.45), opened(server, concurrency=8, timeout=60) as backend:
         assert len(backend.complete(asks(20))) == 20
     assert server.most_at_once < 8
 
@@ -308,12 +308,12 @@ def test_no_spelling_of_a_redirect_leads_elsewhere(location, status):
 
 @pytest.mark.parametrize("fault", ["trickling blanks", "trickle", "huge", "redirect elsewhere"])
 def test_list_of_models_has_one_clock_and_one_bound_and_leads_nowhere_else(fault, monkeypatch):
-    monkeypatch.setattr(client, "PATIENCE", 0.5)
+    monkeypatch.setattr(reachability, "PATIENCE", 0.5)
     with Server(late=20.0) as server:
         server.other_faults["models"] = [fault]
         start = time.monotonic()
         with pytest.raises(ModelError, match=r"no answer within 0.5 seconds|longer than|sends requests on to"):
-            client.refuse_unreachable(ServerSection(base_url=server.base_url), "tiny")
+            reachability.refuse_unreachable(ServerSection(base_url=server.base_url), "tiny")
         assert time.monotonic() - start < 10
 
 

@@ -21,23 +21,14 @@ from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingEr
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.server import tries
-from evenhand.generate.server.batches import _read_lines, look
-from evenhand.generate.server.client import refuse_unreachable
+from evenhand.generate.server.answer_forms import ChatResponse, TextResponse, TokenUsage
+from evenhand.generate.server.batch_files import _read_lines, look
 from evenhand.generate.server.exchange import UNREADABLE, Exchange, RejectedError
 from evenhand.generate.server.kept import Answer, KeptAnswers
+from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.generate.server.requests import Messages
-from evenhand.generate.server.responses import (
-    Batch,
-    BatchLine,
-    BatchList,
-    BrokenAnswerError,
-    ChatResponse,
-    Identified,
-    ModelList,
-    TextResponse,
-    TokenUsage,
-    read,
-)
+from evenhand.generate.server.responses import BrokenAnswerError, read
+from evenhand.generate.server.server_forms import Batch, BatchLine, BatchList, Identified, ModelList
 from evenhand.generate.server.tries import Tries
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.spending import PROMISED, Spending, spending
