@@ -94,6 +94,8 @@ class Misbehaving(BaseHTTPRequestHandler):
     """Sends answers, and what is none."""
 
     protocol_version = "HTTP/1.1"
+    # headers and body are two segments, and the second would wait 40 ms for the first one's receipt
+    disable_nagle_algorithm = True
     # seconds by which what is late is late; ended early by `over`
     late = 1.0
     over = threading.Event()

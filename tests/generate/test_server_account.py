@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Barrier
 from typing import NamedTuple
 
 import pytest
@@ -407,6 +408,20 @@ def test_ask_of_a_process_that_is_gone_is_taken_over(host, pid, started, seconds
         assert kept.begin(["a", "b"], 60) == (None if waits else {})
         other.end(["a"])
         assert kept.begin(["a", "b"], 60) == {}
+
+
+def test_commands_that_begin_together_open_a_new_file_of_answers(tmp_path, monkeypatch):
+    begins = Barrier(4)
+
+    def command(number):
+        begins.wait()
+        with closing(KeptAnswers()) as kept:
+            return kept.begin([str(number)], 60)
+
+    with ThreadPoolExecutor(4) as pool:
+        for n in range(25):
+            monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / str(n)))
+            assert [*pool.map(command, range(4))] == [{}] * 4
 
 
 def test_killed_commands_are_billed_no_more_than_is_booked_and_leave_nothing_that_others_wait_for(tmp_path):
