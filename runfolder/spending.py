@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -76,7 +77,7 @@ class Spending:
         self._open: dict[int, Cost] = {}
         self._lines = None if folder is None else Journal(folder / COSTS, Cost)
         costs = costs_by_try(self._lines or ())
-        self._n_tries = 1 + max((line.number for line in costs if line.number is not None), default=-1)
+        self._numbers = count(1 + max((line.number for line in costs if line.number is not None), default=-1))
         self._spent = self._untold = self._refused = 0.0
         self._n_untold = 0
         for line in costs:
@@ -105,11 +106,10 @@ class Spending:
         Raises:
             StorageError: the file cannot be written.
         """
-        number = self._n_tries
+        number = next(self._numbers)
         # without prices nothing is limited
         if most.cost is not None:
             self._write(most.model_copy(update={"number": number, "is_told": False}))
-        self._n_tries += 1
         self._open[number] = most
         return number
 
@@ -223,7 +223,8 @@ def _read_promised(path: Path | None) -> dict[str, float]:
         ) from error
 
 
-_account: ContextVar[Spending | None] = ContextVar("spending", default=None)
+# outside of a run nothing is limited, and several threads may ask
+_account: ContextVar[Spending] = ContextVar("spending", default=Spending(None))  # noqa: B039
 
 
 @contextmanager
@@ -236,6 +237,6 @@ def spending(folder: Path | None, limit: float | None = None) -> Iterator[None]:
         _account.reset(token)
 
 
-def current() -> Spending | None:
-    """The open account; None outside of a run."""
+def current() -> Spending:
+    """The open account; outside of a run one that is neither written nor limited."""
     return _account.get()

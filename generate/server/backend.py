@@ -266,22 +266,20 @@ class ServerBackend:
     async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers that one try brings; what it can cost is booked before it is sent, and stays where nothing whole comes."""
         account, exchange = current(), self._exchange
-        number = None if account is None else await _begin(account, exchange.most(body))
+        number = await _begin(account, exchange.most(body))
         try:
             sent = self._client.post(exchange.address, body=body, cast_to=bytes, options={"follow_redirects": False})
             response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
             return exchange.taken(keys, asks, body, response, number)
         except self._errors.APIConnectionError as error:
-            if account is not None and number is not None and not was_sent(error):
+            if not was_sent(error):
                 account.withdraw(number)
             raise
         except (self._errors.APIStatusError, RejectedError):
-            if account is not None and number is not None:
-                account.leave(number, is_refused=True)
+            account.leave(number, is_refused=True)
             raise
         finally:
-            if account is not None and number is not None:
-                account.leave(number)
+            account.leave(number)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""

@@ -83,8 +83,7 @@ class Batched:
 
     def settle(self) -> None:
         """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
-        account = current()
-        if account is not None and any(each.startswith(self._address("")) for each in account.promised):
+        if any(each.startswith(self._address("")) for each in current().promised):
             self._open()
 
     async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
@@ -93,7 +92,7 @@ class Batched:
         for some in self._files(calls):
             most, unnamed = sum(each.most for each in some.values()), f"{place}/batches of mark {mark_of(some)}"
             # one that was killed may have submitted it, and has noted what it can cost
-            if account is not None and not account.has_room(most - account.promised.get(unnamed, 0.0)):
+            if not account.has_room(most - account.promised.get(unnamed, 0.0)):
                 if not under_way.said:
                     raise account.refusal(most)
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
@@ -103,16 +102,14 @@ class Batched:
                 if kept.begin(keys, FILE_SECONDS) != {} or not self._submitted_keys().isdisjoint(keys):
                     under_way.said.append(f"another command submits requests that are among {len(some)} of these")
                     continue
-                if account is not None:
-                    account.promise(unnamed, most)
+                account.promise(unnamed, most)
                 lines = {name: each.line for name, each in some.items()}
                 batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
                 kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             finally:
                 kept.end(keys)
             self._promise(batch, most)
-            if account is not None:
-                account.promise(unnamed, 0.0)
+            account.promise(unnamed, 0.0)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
             n_left -= len(some)
 
@@ -210,12 +207,11 @@ class Batched:
                 # a process that was killed took it in, and could not say so
                 kept.finish(batch, place, {}, {})
                 del submitted[batch]
-        if (account := current()) is not None:
-            # another run took them in, or they were forgotten
-            addresses = {self._address(batch) for batch in submitted}
-            for each in [*account.promised]:
-                if each.startswith(self._address("")) and each not in addresses:
-                    account.promise(each, 0.0)
+        # another run took them in, or they were forgotten
+        account, addresses = current(), {self._address(batch) for batch in submitted}
+        for each in [*account.promised]:
+            if each.startswith(self._address("")) and each not in addresses:
+                account.promise(each, 0.0)
         return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
@@ -226,11 +222,10 @@ class Batched:
 
     def _promised(self, batch: str) -> float:
         """What the batch can still cost, as the run's account has it."""
-        return 0.0 if (account := current()) is None else account.promised.get(self._address(batch), 0.0)
+        return current().promised.get(self._address(batch), 0.0)
 
     def _promise(self, batch: str, most: float) -> None:
-        if (account := current()) is not None:
-            account.promise(self._address(batch), most)
+        current().promise(self._address(batch), most)
 
     def _address(self, batch: str) -> str:
         return f"{self.exchange.server.base_url}/batches/{batch}"

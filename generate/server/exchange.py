@@ -150,10 +150,7 @@ class Exchange:
 
     def book(self, used: TokenUsage | None, most: Cost, number: int | None) -> None:
         """Book what a request took; where the server says nothing that can be, the most that it can have cost."""
-        account = current()
-        if account is None:
-            return
-        cost = most
+        account, cost = current(), most
         if used is not None:
             counts = used.prompt_tokens, used.cached, used.output
             paid = self.server.price.cost(*counts) if self.server.price else None

@@ -159,6 +159,7 @@ def test_after_a_failure_for_good_what_was_under_way_is_kept(monkeypatch):
     bad = "text 7"
 
     def broken(number, body):
+        time.sleep(0.02)
         return 500 if body["messages"][0]["content"] == bad else None
 
     with Server(broken) as server, opened(server, concurrency=4, retries=1) as backend:
