@@ -198,7 +198,7 @@ def print_asked(what: str, asked: "LanguageModel", asks: "Sequence[Ask]") -> Non
         ModelError: the server is not there, refuses the key, or lacks the model.
     """
     from ..estimate.counting import Counter, reader
-    from ..generate.server.client import refuse_unreachable
+    from ..generate.server.reachability import refuse_unreachable
 
     server = asked.backend.server
     if server is None:

@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ class KeptTable:
             path.parent.mkdir(parents=True, exist_ok=True)
             # one thread at a time, not always the same
             with closing(sqlite3.connect(path, timeout=patience, check_same_thread=False)) as database:
-                database.execute("PRAGMA journal_mode = WAL")
+                _begin_log(database, patience)
                 database.execute(f"CREATE TABLE IF NOT EXISTS {self.table} ({self.columns}) WITHOUT ROWID")
                 yield database
 
@@ -115,6 +116,19 @@ class KeptTable:
             # also of rows that were deleted before
             database.execute("VACUUM")
         return n
+
+
+def _begin_log(database: sqlite3.Connection, patience: float) -> None:
+    """Have writers append to a log; where others open a new file at this moment, SQLite does not wait for them by itself."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ..config.model import LanguageModel, ModelSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
-from ..generate.server.client import refuse_unreachable
+from ..generate.server.reachability import refuse_unreachable
 from ..generate.step_prompts import refuse_step_prompts
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,8 @@ class Cost(Record):
     cost: float | None = None
     # False: the server did not tell its tokens, or not yet, and the cost is the most that they can have cost
     is_told: bool = True
+    # whether the server refused the try: most servers want nothing for that
+    is_refused: bool = False
 
 
 def costs_by_try(lines: Iterable[Cost]) -> list[Cost]:
@@ -74,8 +77,8 @@ class Spending:
         self._open: dict[int, Cost] = {}
         self._lines = None if folder is None else Journal(folder / COSTS, Cost)
         costs = costs_by_try(self._lines or ())
-        self._n_tries = 1 + max((line.number for line in costs if line.number is not None), default=-1)
-        self._spent = self._untold = 0.0
+        self._numbers = count(1 + max((line.number for line in costs if line.number is not None), default=-1))
+        self._spent = self._untold = self._refused = 0.0
         self._n_untold = 0
         for line in costs:
             self._add(line)
@@ -103,11 +106,10 @@ class Spending:
         Raises:
             StorageError: the file cannot be written.
         """
-        number = self._n_tries
+        number = next(self._numbers)
         # without prices nothing is limited
         if most.cost is not None:
             self._write(most.model_copy(update={"number": number, "is_told": False}))
-        self._n_tries += 1
         self._open[number] = most
         return number
 
@@ -121,10 +123,18 @@ class Spending:
         del self._open[number]
         self._add(cost)
 
-    def leave(self, number: int) -> None:
-        """Let the most stay booked of a try of which nothing whole came; nothing happens to one that is settled."""
-        if (most := self._open.pop(number, None)) is not None:
-            self._add(most.model_copy(update={"is_told": False}))
+    def leave(self, number: int, *, is_refused: bool = False) -> None:
+        """Let the most stay booked of a try of which nothing whole came; nothing happens to one that is settled.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        if (most := self._open.pop(number, None)) is None:
+            return
+        most = most.model_copy(update={"number": number, "is_told": False, "is_refused": is_refused})
+        self._add(most)
+        if is_refused and most.cost is not None:
+            self._write(most)
 
     def withdraw(self, number: int) -> None:
         """Take back what a try can cost that was never sent.
@@ -163,6 +173,11 @@ class Spending:
                 f"of which {self._untold:.2g} is the most that {self._n_untold} requests can have cost whose answers did not "
                 "come whole or did not tell their tokens"
             )
+        if self._refused:
+            parts.append(
+                f"{self._refused:.2g} of it for what the server refused, which most servers do not bill (server.concurrency and "
+                "requests_per_minute make such refusals fewer; add to limits.cost what is not billed)"
+            )
         if promised:
             parts.append(
                 f"batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'})"
@@ -188,6 +203,7 @@ class Spending:
         if not cost.is_told and cost.cost:
             self._n_untold += 1
             self._untold = math.fsum([self._untold, cost.cost])
+            self._refused = math.fsum([self._refused, cost.cost * cost.is_refused])
 
 
 def _read_promised(path: Path | None) -> dict[str, float]:
@@ -207,7 +223,8 @@ def _read_promised(path: Path | None) -> dict[str, float]:
         ) from error
 
 
-_account: ContextVar[Spending | None] = ContextVar("spending", default=None)
+# outside of a run nothing is limited, and several threads may ask
+_account: ContextVar[Spending] = ContextVar("spending", default=Spending(None))  # noqa: B039
 
 
 @contextmanager
@@ -220,6 +237,6 @@ def spending(folder: Path | None, limit: float | None = None) -> Iterator[None]:
         _account.reset(token)
 
 
-def current() -> Spending | None:
-    """The open account; None outside of a run."""
+def current() -> Spending:
+    """The open account; outside of a run one that is neither written nor limited."""
     return _account.get()

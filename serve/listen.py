@@ -10,7 +10,7 @@ from ..config.model import LanguageModel
 from ..config.server import ServerSection
 from ..errors import DataError, ModelError, RecipeError, UnfitModelError
 from ..extras import need
-from ..generate.server.client import refuse_unreachable
+from ..generate.server.reachability import refuse_unreachable
 from ..preflight import check_names
 from ..preflight.judges import under
 from ..runfolder.phases import BASE, Phase, open_phase

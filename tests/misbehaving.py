@@ -35,6 +35,9 @@ BODIES: dict[str, bytes] = {
     "a number": b"17",
     "a list": b"[]",
     "deep": b'{"choices": ' + b"[" * DEEP + b"]" * DEEP + b"}",
+    "events": b'data: {"choices": [{"index": 0, "delta": {"content": "The"}}]}\n\ndata: [DONE]\n\n',
+    "several answers": b'{"choices": []}\n{"choices": []}',
+    "packed": gzip.compress(b'{"choices": []}'),
     "another encoding": '{"choices": [{"message": {"content": "fähre"}}]}'.encode("latin-1"),
 }
 
@@ -68,6 +71,9 @@ USAGES: dict[str, Any] = {
     "usage above what is allowed": {"completion_tokens": 10**9},
     "usage of no output": {"completion_tokens": 0},
     "usage of no prompt": {"prompt_tokens": 0},
+    "usage beyond all numbers": {"prompt_tokens": 10**400},
+    "usage of another prompt": {"prompt_tokens": 10**8},
+    "usage of a thought in the total alone": {"total_tokens": 10**6},
     "usage null": {"prompt_tokens": None, "completion_tokens": None},
     "usage a list": [1, 2, 3],
     "usage in words": "some tokens",
@@ -77,7 +83,9 @@ USAGES: dict[str, Any] = {
 # name -> whether an answer that is whole comes of it, for who waits long enough
 SENDINGS: dict[str, bool] = {
     "close": False, "reset": False, "cut": False, "cut chunks": False, "late": True, "trickle": True, "trickling blanks": True,
-    "huge": False, "huge in few bytes": False, "redirect elsewhere": False, "redirect here": True, "long wait": False,
+    "huge": False, "huge in few bytes": False, "not packed": False, "chunks without end": False, "no length": True,
+    "redirect elsewhere": False, "redirect here": True, "redirect to itself": False, "redirect to no address": False,
+    "long wait": False,
 }  # fmt: skip
 WAYS = (*BODIES, *CHANGES, *USAGES, *SENDINGS)
 
@@ -86,6 +94,8 @@ class Misbehaving(BaseHTTPRequestHandler):
     """Sends answers, and what is none."""
 
     protocol_version = "HTTP/1.1"
+    # headers and body are two segments, and the second would wait 40 ms for the first one's receipt
+    disable_nagle_algorithm = True
     # seconds by which what is late is late; ended early by `over`
     late = 1.0
     over = threading.Event()
@@ -168,11 +178,30 @@ class Misbehaving(BaseHTTPRequestHandler):
             self.wfile.write(answer)
         elif way == "huge in few bytes":
             self.send_bytes(200, gzip.compress(b" " * HUGE + answer), {"Content-Encoding": "gzip"})
-        elif way.startswith("redirect"):
-            here = f"{self.path.replace('/v1/', '/v1/again/')}"
-            self.send_bytes(307, b"", {"Location": here if way == "redirect here" else self.elsewhere})
-        else:
+        elif way == "long wait":
             self.send_json(429, {"error": {"message": "come back later"}}, {"Retry-After": str(LONG_WAIT)})
+        else:
+            self._send_unlike(way, answer)
+
+    def _send_unlike(self, way: str, answer: bytes) -> None:
+        """Send it in another form than the headers say, or send elsewhere."""
+        if way == "not packed":
+            self.send_bytes(200, answer, {"Content-Encoding": "gzip"})
+        elif way == "chunks without end":
+            self._begin(200, {"Transfer-Encoding": "chunked"})
+            self._chunk(answer)
+            self._break()
+        elif way == "no length":
+            # its end is that of the connection
+            self._begin(200, {"Connection": "close"})
+            self.wfile.write(answer)
+        else:
+            places = {
+                "redirect here": self.path.replace("/v1/", "/v1/again/"),
+                "redirect to itself": "",
+                "redirect to no address": "http://[::1",
+            }
+            self.send_bytes(307, b"", {"Location": places.get(way, self.elsewhere)})
 
     def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         self.send_response(status)

@@ -269,7 +269,7 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
                 return
         fault = server.fault(number, body) or (None if body else NO_REQUEST)
         is_hop = fault == "redirect here" and "/again/" not in self.path
-        if body and not is_hop:
+        if body:
             server.charge(body, fault)
         if isinstance(fault, tuple):
             status, error, headers = fault

@@ -28,18 +28,22 @@ from ..backend import Ask, Reply, Usage, too_long
 from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
-from .client import FEATURE, open_client, outside_of_loops, refusal, within, words
+from .client import FEATURE, open_client, outside_of_loops, redirected_to, within
 from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .rejections import Rejection, rejection_of
+from .remedies import refusal, words
 from .requests import Messages, Sending, Tokens
+from .responses import BrokenAnswerError
 from .tries import MOST_WAIT, Tries, takes_choices, was_sent
 
 log = logging.getLogger(__name__)
 
 # requests that are refused for no reason that is known, before a request is answered: so many texts can hardly be at fault
 MOST_UNEXPLAINED = 4
+# how often a try is sent on
+MOST_REDIRECTS = 3
 # seconds, and tenths of them
 MINUTE, TENTHS = 60.0, 600
 # seconds between looks for the answers to what another command asks
@@ -246,23 +250,36 @@ class ServerBackend:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        return await self._tries.first_whole(lambda: self._try(keys, asks, body))
+        return await self._tries.first_whole(lambda: self._followed(keys, asks, body))
+
+    async def _followed(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+        """The answers that a try brings, sent on as the server says; each time is a try of its own, and later ones go there."""
+        for _ in range(MOST_REDIRECTS + 1):
+            try:
+                return await self._try(keys, asks, body)
+            except self._errors.APIStatusError as error:
+                if (there := redirected_to(error.response)) is None:
+                    raise
+                self._exchange.address = str(there)
+        raise BrokenAnswerError(f"it sends requests on more than {MOST_REDIRECTS} times")
 
     async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers that one try brings; what it can cost is booked before it is sent, and stays where nothing whole comes."""
         account, exchange = current(), self._exchange
-        number = None if account is None else await _begin(account, exchange.most(body))
+        number = await _begin(account, exchange.most(body))
         try:
-            sent = self._client.post(exchange.sending.path, body=body, cast_to=bytes)
+            sent = self._client.post(exchange.address, body=body, cast_to=bytes, options={"follow_redirects": False})
             response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
             return exchange.taken(keys, asks, body, response, number)
         except self._errors.APIConnectionError as error:
-            if account is not None and number is not None and not was_sent(error):
+            if not was_sent(error):
                 account.withdraw(number)
             raise
+        except (self._errors.APIStatusError, RejectedError):
+            account.leave(number, is_refused=True)
+            raise
         finally:
-            if account is not None and number is not None:
-                account.leave(number)
+            account.leave(number)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""

@@ -7,175 +7,31 @@ asked together has its reply, so that it is not asked again while the rest is wa
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from ...errors import ModelError, UnfitModelError, WaitingError
-from ...extras import need
 from ...runfolder.spending import current
-from ...storage import digest
 from ..backend import Ask, failed
-from .client import FEATURE, PASSING, shortened, unlike_batches, within, words
+from .answer_forms import Response
+from .batch_files import FILE_SECONDS, Progress, look, mark_of, submit
 from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer
 from .rejections import OWN_FAULTS, rejection
-from .responses import Batch, BatchLine, BatchList, BrokenAnswerError, Identified, Response, read
+from .remedies import PASSING, shortened
+from .responses import BrokenAnswerError
 from .tries import Tries
 
 log = logging.getLogger(__name__)
-
 # requests of one batch, at most, as OpenAI has it
 MOST_REQUESTS = 50_000
 # bytes of its file, at most: OpenAI takes 200 MB (reference of "Create batch"), Together AI 100 (its page "Batch inference")
 MOST_BYTES = 100_000_000
-# bytes of a file of answers, at most, and seconds in which a file comes or goes
-MOST_FILE, FILE_SECONDS = 2_000_000_000, 3600.0
 # batches in a row in which a request fails before it is given up, and the reason that it then has
 MOST_FAILURES = 3
 UNANSWERED = "not answered by the server"
-# states of a batch in which nothing more comes
-GONE = "gone"
-ENDED = frozenset({"completed", "failed", "expired", "cancelled", GONE})
-STARTED = frozenset({"validating", "in_progress", "finalizing"})
-# key of a batch's metadata that tells it again, if it was submitted and not noted
-MARK = "evenhand"
-# batches that are looked through for one that was not noted
-MOST_LISTED = 100
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a batch is."""
-
-    status: str
-    completed: int
-    total: int
-    # request -> HTTP status and body, once the batch has ended; requests that were not answered are absent
-    responses: dict[str, tuple[int, Any]]
-    # why it failed as a whole, without the server's key; "" when it did not
-    error: str = ""
-    # why its answers, which are paid for, do not come, although it has ended; "" when they do
-    missing: str = ""
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more comes."""
-        return self.status in ENDED
-
-
-def mark_of(names: Iterable[str]) -> str:
-    """What tells a batch of requests of these names, before it has an id."""
-    return digest(sorted(names), 32)
-
-
-async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
-    """Submit the lines of requests by name; the batch's id.
-
-    One that was submitted by a process that was killed since, or by a try whose answer was lost, is found again; none of those
-    that were noted.
-
-    Raises:
-        UnfitModelError: the server has batches of another form.
-    """
-    mark, seconds = mark_of(lines), tries.section.timeout
-    content = ("requests.jsonl", b"".join(lines.values()))
-
-    async def known_or_created() -> str:
-        try:
-            if (known := await within(seconds, _known(client, mark, noted))) is not None:
-                return known
-        except BrokenAnswerError as error:
-            raise unlike_batches(tries.section) from error
-        upload = await within(FILE_SECONDS, client.files.with_raw_response.create(file=content, purpose="batch"))
-        body = {
-            "input_file_id": read(upload.content, Identified).id, "endpoint": f"/v1{path}", "completion_window": "24h",
-            "metadata": {MARK: mark},
-        }  # fmt: skip
-        return read(await within(seconds, client.post("/batches", body=body, cast_to=bytes)), Identified).id
-
-    return await tries.first_whole(known_or_created)
-
-
-async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
-    """The id of a batch of that mark that has not failed, other than those."""
-    listed = read(await client.get(f"/batches?limit={MOST_LISTED}", cast_to=bytes), BatchList).data or ()
-    alive = (
-        each.id
-        for each in listed
-        if (each.metadata or {}).get(MARK) == mark and each.status in {*STARTED, "completed"} and each.id not in noted
-    )
-    return next(alive, None)
-
-
-async def look(client: Any, tries: Tries, batch: str) -> Progress:
-    """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
-    responses: dict[str, tuple[int, Any]] = {}
-    not_found, missing = need("openai", FEATURE).NotFoundError, ""
-    try:
-        state = await tries.first_whole(partial(_read_batch, client, tries.section.timeout, batch))
-    except not_found as error:
-        return Progress(GONE, 0, 0, {}, words(error, tries.section))
-    counts = state.request_counts
-    for file in [each for each in (state.output_file_id, state.error_file_id) if each and state.status in ENDED]:
-        n_least = counts.completed if counts and file == state.output_file_id else 0
-        try:
-            content = await tries.first_whole(partial(_read_file, client, file))
-            lines, missing_lines = _read_lines(content, n_least)
-        except not_found as error:
-            missing = f"its file {file} is not there: {words(error, tries.section)}"
-            continue
-        responses |= lines
-        missing = f"its file {file} is not whole: {missing_lines}" if missing_lines else missing
-    return Progress(
-        state.status,
-        counts.completed if counts else 0,
-        counts.total if counts else 0,
-        responses,
-        shortened(rejection(200, state.faults).words, tries.section),
-        missing,
-    )
-
-
-async def _read_batch(client: Any, seconds: float, batch: str) -> Batch:
-    content = await within(seconds, client.get(f"/batches/{quote(batch, safe='')}", cast_to=bytes))
-    return read(content, Batch)
-
-
-async def _read_file(client: Any, file: str) -> bytes:
-    path = f"/files/{quote(file, safe='')}/content"
-    content: bytes = await within(FILE_SECONDS, client.get(path, cast_to=bytes), MOST_FILE)
-    return content
-
-
-def _read_lines(content: bytes, n_least: int) -> tuple[dict[str, tuple[int, Any]], str]:
-    """Responses by request, and what is wrong with the file as a whole; "" where nothing is.
-
-    Lines that say nothing of a request, as of those that expired, are passed over. One that cannot be read is the answer of none,
-    but where it is the last, or the only one, or lines are missing, the file was cut or is another.
-
-    Args:
-        content: of the file.
-        n_least: how many requests were answered, as the server says.
-    """
-    lines = [line for line in content.decode("utf-8-sig", "replace").split("\n") if line.strip()]
-    responses, broken = dict[str, tuple[int, Any]](), list[str]()
-    for number, line in enumerate(lines, start=1):
-        try:
-            said = read(line, BatchLine)
-        except BrokenAnswerError as error:
-            broken.append(f"line {number} of {len(lines)}: {error}")
-            continue
-        if said.response is not None:
-            responses[said.custom_id] = said.response.status_code, said.response.body
-    if broken and (len(broken) == len(lines) or broken[-1].startswith(f"line {len(lines)} ")):
-        return responses, broken[-1]
-    if len(lines) < n_least:
-        return responses, f"it has {len(lines)} lines, and {n_least} requests were answered"
-    return responses, ""
 
 
 class Request(NamedTuple):
@@ -227,8 +83,7 @@ class Batched:
 
     def settle(self) -> None:
         """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
-        account = current()
-        if account is not None and any(each.startswith(self._address("")) for each in account.promised):
+        if any(each.startswith(self._address("")) for each in current().promised):
             self._open()
 
     async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
@@ -237,7 +92,7 @@ class Batched:
         for some in self._files(calls):
             most, unnamed = sum(each.most for each in some.values()), f"{place}/batches of mark {mark_of(some)}"
             # one that was killed may have submitted it, and has noted what it can cost
-            if account is not None and not account.has_room(most - account.promised.get(unnamed, 0.0)):
+            if not account.has_room(most - account.promised.get(unnamed, 0.0)):
                 if not under_way.said:
                     raise account.refusal(most)
                 under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
@@ -247,16 +102,14 @@ class Batched:
                 if kept.begin(keys, FILE_SECONDS) != {} or not self._submitted_keys().isdisjoint(keys):
                     under_way.said.append(f"another command submits requests that are among {len(some)} of these")
                     continue
-                if account is not None:
-                    account.promise(unnamed, most)
+                account.promise(unnamed, most)
                 lines = {name: each.line for name, each in some.items()}
                 batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
                 kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             finally:
                 kept.end(keys)
             self._promise(batch, most)
-            if account is not None:
-                account.promise(unnamed, 0.0)
+            account.promise(unnamed, 0.0)
             under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
             n_left -= len(some)
 
@@ -354,12 +207,11 @@ class Batched:
                 # a process that was killed took it in, and could not say so
                 kept.finish(batch, place, {}, {})
                 del submitted[batch]
-        if (account := current()) is not None:
-            # another run took them in, or they were forgotten
-            addresses = {self._address(batch) for batch in submitted}
-            for each in [*account.promised]:
-                if each.startswith(self._address("")) and each not in addresses:
-                    account.promise(each, 0.0)
+        # another run took them in, or they were forgotten
+        account, addresses = current(), {self._address(batch) for batch in submitted}
+        for each in [*account.promised]:
+            if each.startswith(self._address("")) and each not in addresses:
+                account.promise(each, 0.0)
         return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
@@ -370,11 +222,10 @@ class Batched:
 
     def _promised(self, batch: str) -> float:
         """What the batch can still cost, as the run's account has it."""
-        return 0.0 if (account := current()) is None else account.promised.get(self._address(batch), 0.0)
+        return current().promised.get(self._address(batch), 0.0)
 
     def _promise(self, batch: str, most: float) -> None:
-        if (account := current()) is not None:
-            account.promise(self._address(batch), most)
+        current().promise(self._address(batch), most)
 
     def _address(self, batch: str) -> str:
         return f"{self.exchange.server.base_url}/batches/{batch}"

@@ -9,12 +9,13 @@ from typing import Any
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
+from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
-from .client import shortened
 from .kept import Answer, KeptAnswers
 from .rejections import WRONG, Rejection, rejection
+from .remedies import shortened
 from .requests import REFUSED, Sending
-from .responses import CUT, BrokenAnswerError, BrokenChoice, Choice, Response, TokenUsage, formed, read_json
+from .responses import BrokenAnswerError, formed, read_json
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,8 @@ class Exchange:
         self.server, self.sending, self.kept = section.server, sending, kept
         # changes when the server has loaded an adapter
         self.name = name
+        # where requests go: the path behind the server's address, or where it sent one on to
+        self.address = sending.path
         # what this server was found not to take
         self.without: set[str] = set()
         # whether the server is told to hold answers to their choices; None where it was not asked yet whether it can
@@ -136,7 +139,7 @@ class Exchange:
         """
         # what is paid is written down before what was got for it
         most = self.most(body)
-        self.book(response.usage_within(most.output), most, number)
+        self.book(response.usage_within(most.input, most.output), most, number)
         answers = dict(zip(keys, self._read(asks, response, most.output, is_held=GUIDE in body), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
@@ -147,12 +150,9 @@ class Exchange:
 
     def book(self, used: TokenUsage | None, most: Cost, number: int | None) -> None:
         """Book what a request took; where the server says nothing that can be, the most that it can have cost."""
-        account = current()
-        if account is None:
-            return
-        cost = most
+        account, cost = current(), most
         if used is not None:
-            counts = used.prompt_tokens, used.cached, used.completion_tokens
+            counts = used.prompt_tokens, used.cached, used.output
             paid = self.server.price.cost(*counts) if self.server.price else None
             cost = Cost(model=self.name, input=counts[0], cached=counts[1], output=counts[2], cost=paid)
         if number is None:

@@ -34,11 +34,6 @@ CREATE TABLE IF NOT EXISTS batches (
     id TEXT NOT NULL, address TEXT NOT NULL, calls TEXT NOT NULL, PRIMARY KEY (address, id)
 ) WITHOUT ROWID
 """
-# what gives a table of earlier versions, whose key was the id alone, the key of today's
-REBUILD = (
-    "ALTER TABLE batches RENAME TO earlier_batches", SUBMITTED,
-    "INSERT INTO batches SELECT id, address, calls FROM earlier_batches", "DROP TABLE earlier_batches",
-)  # fmt: skip
 # asks of batches that got no answer to keep: in how many in a row, and what they get in its place
 FAILURES = """
 CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, batches INTEGER NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID
@@ -98,7 +93,6 @@ class KeptAnswers:
         with ExitStack() as opened:
             self._database = opened.enter_context(ANSWERS.opened())
             self._database.execute(SUBMITTED)
-            _rebuild(self._database)
             self._database.execute(FAILURES)
             self._database.execute(UNDER_WAY)
             self._process, self._owner = this_process(), uuid.uuid4().hex
@@ -259,23 +253,6 @@ class OnlyKept:
     def close(self) -> None:
         """Close the file of answers."""
         self._kept.close()
-
-
-def _rebuild(database: sqlite3.Connection) -> None:
-    """Give the table of batches its key, where it has that of earlier versions: two servers may call their batches alike."""
-    if not _is_earlier(database):
-        return
-    with database:
-        database.execute("BEGIN IMMEDIATE")
-        # another process may have done it meanwhile
-        if _is_earlier(database):
-            for statement in REBUILD:
-                database.execute(statement)
-
-
-def _is_earlier(database: sqlite3.Connection) -> bool:
-    columns = database.execute("SELECT name FROM pragma_table_info('batches') WHERE pk > 0").fetchall()
-    return columns == [("id",)]
 
 
 def _text(kept: object) -> str:

@@ -16,19 +16,11 @@ from typing import Any, TypeVar
 from ...config.server import ServerSection
 from ...errors import ModelError
 from ...extras import need
-from .client import (
-    CONTINUES,
-    FEATURE,
-    NO_PATH,
-    PASSING,
-    RedirectError,
-    refusal,
-    tls_fault,
-    within,
-    words,
-)
+from .client import FEATURE, RedirectError, within
 from .rejections import OWN_FAULTS, rejection_of
-from .responses import BrokenAnswerError, ModelList, ResponseError, read
+from .remedies import CONTINUES, NO_PATH, PASSING, refusal, tls_fault, words
+from .responses import BrokenAnswerError, ResponseError, read
+from .server_forms import ModelList
 
 T = TypeVar("T")
 

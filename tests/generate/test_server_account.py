@@ -1,5 +1,6 @@
 """What servers can have cost is never more than what is booked, whatever they answer; every try has one clock and one bound."""
 
+import json
 import math
 import os
 import subprocess
@@ -8,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Barrier
 from typing import NamedTuple
 
 import pytest
@@ -23,7 +25,7 @@ from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server import client, tries
+from evenhand.generate.server import reachability, tries
 from evenhand.generate.server.bounds import most_tokens
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
@@ -98,7 +100,7 @@ def test_undisturbed_run_books_what_the_server_bills(tmp_path):
 
 def test_requests_that_have_no_room_beside_others_wait_until_these_are_settled(tmp_path):
     # 20 requests cost .38, and each can cost .064: never two at once within the limit
-    with Server(price=TOKEN) as server, spending(tmp_path, 0.45), opened(server, concurrency=8) as backend:
+    with Server(price=TOKEN) as server, spending(tmp_path, 0.45), opened(server, concurrency=8, timeout=60) as backend:
         assert len(backend.complete(asks(20))) == 20
     assert server.most_at_once < 8
 
@@ -141,6 +143,19 @@ def test_every_part_of_a_request_is_in_what_it_can_cost(engine, tmp_path):
         commands(server, tmp_path, 20.0, asks(1), engine=engine)
     # each costs 3 and more
     assert 20.0 >= booked(tmp_path) >= 3.0 * len(server.asked) > 0
+
+
+def test_thoughts_that_are_counted_in_the_total_alone_are_paid(tmp_path):
+    usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 10}
+    answer = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "A ferry."}}], "usage": usage}
+    with (
+        Server(lambda *_: (200, json.dumps(answer).encode(), {})) as server,
+        spending(tmp_path, 1.0),
+        opened(server) as backend,
+    ):
+        assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+    # 4 tokens of an answer, and 3 of a thought
+    assert booked(tmp_path) == pytest.approx(3 * 0.001 + 7 * 0.002)
 
 
 def test_numbers_of_a_request_are_no_part_of_its_prompt():
@@ -221,6 +236,54 @@ def test_redirect_to_another_host_is_refused_and_one_of_the_same_is_followed():
         assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
 
 
+def test_each_redirect_is_a_try_and_later_requests_go_where_it_leads(tmp_path):
+    with (
+        Server(lambda number, _: "redirect here" if number == 0 else None, price=TOKEN) as server,
+        spending(tmp_path, 100.0),
+        opened(server, retries=0, concurrency=1) as backend,
+    ):
+        assert len(backend.complete(asks(3))) == 3
+    assert len(server.asked) == 4
+    assert len([line for line in costs_by_try(Journal(tmp_path / COSTS, Cost)) if not line.is_told]) == 1
+
+
+@pytest.mark.parametrize("fault", ["redirect to itself", "redirect to no address"])
+def test_redirects_that_lead_nowhere_end_soon_and_say_so(fault):
+    with (
+        Server(lambda *_: fault) as server,
+        opened(server, retries=0) as backend,
+        pytest.raises(ModelError, match=r"it sends requests on (more than 3 times|to 'http://.*which is no address)"),
+    ):
+        backend.complete(asks(1))
+    assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_a_run_whose_bill_is_far_below_its_limit_is_not_ended_by_what_its_answers_can_cost(concurrency, tmp_path):
+    sampling = Sampling(temperature=1.0, max_tokens=150)
+    wanted = [Ask((Message(role="user", content=f"text number {each}"),), sampling, 1) for each in range(60)]
+    # 3 and 4 tokens each: 60 cost .66, of which one answer can cost .35
+    with (
+        Server(price=TOKEN) as server,
+        spending(tmp_path, 1.1),
+        opened(server, concurrency=concurrency, timeout=60) as backend,
+    ):
+        assert len(backend.complete(wanted)) == 60
+    assert booked(tmp_path) == pytest.approx(math.fsum(server.bill)) == pytest.approx(0.66)
+
+
+def test_what_refusals_can_have_cost_is_said_where_the_limit_ends_the_run(tmp_path):
+    said = r"spent, of which (0.\d+) .*, (?P<refused>0.\d+) of it for what the server refused, which most servers do not bill"
+    with Server(lambda *_: 429, price=TOKEN) as server:
+        for _ in range(2):
+            with (
+                spending(tmp_path, 0.2),
+                opened(server, retries=10) as backend,
+                pytest.raises(CostLimitError, match=said),
+            ):
+                backend.complete(asks(3))
+
+
 @pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize(
     "location",
@@ -246,12 +309,12 @@ def test_no_spelling_of_a_redirect_leads_elsewhere(location, status):
 
 @pytest.mark.parametrize("fault", ["trickling blanks", "trickle", "huge", "redirect elsewhere"])
 def test_list_of_models_has_one_clock_and_one_bound_and_leads_nowhere_else(fault, monkeypatch):
-    monkeypatch.setattr(client, "PATIENCE", 0.5)
+    monkeypatch.setattr(reachability, "PATIENCE", 0.5)
     with Server(late=20.0) as server:
         server.other_faults["models"] = [fault]
         start = time.monotonic()
         with pytest.raises(ModelError, match=r"no answer within 0.5 seconds|longer than|sends requests on to"):
-            client.refuse_unreachable(ServerSection(base_url=server.base_url), "tiny")
+            reachability.refuse_unreachable(ServerSection(base_url=server.base_url), "tiny")
         assert time.monotonic() - start < 10
 
 
@@ -345,6 +408,20 @@ def test_ask_of_a_process_that_is_gone_is_taken_over(host, pid, started, seconds
         assert kept.begin(["a", "b"], 60) == (None if waits else {})
         other.end(["a"])
         assert kept.begin(["a", "b"], 60) == {}
+
+
+def test_commands_that_begin_together_open_a_new_file_of_answers(tmp_path, monkeypatch):
+    begins = Barrier(4)
+
+    def command(number):
+        begins.wait()
+        with closing(KeptAnswers()) as kept:
+            return kept.begin([str(number)], 60)
+
+    with ThreadPoolExecutor(4) as pool:
+        for n in range(25):
+            monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / str(n)))
+            assert [*pool.map(command, range(4))] == [{}] * 4
 
 
 def test_killed_commands_are_billed_no_more_than_is_booked_and_leave_nothing_that_others_wait_for(tmp_path):

@@ -24,10 +24,10 @@ from evenhand.errors import CostLimitError, ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.server.backend import ServerBackend
-from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.exchange import UNREADABLE
 from evenhand.generate.server.kept import ANSWERS, NotKeptError, OnlyKept
 from evenhand.generate.server.patience import GivenUpError, Patience
+from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Cost, costs_by_try, spending
@@ -159,6 +159,7 @@ def test_after_a_failure_for_good_what_was_under_way_is_kept(monkeypatch):
     bad = "text 7"
 
     def broken(number, body):
+        time.sleep(0.02)
         return 500 if body["messages"][0]["content"] == bad else None
 
     with Server(broken) as server, opened(server, concurrency=4, retries=1) as backend:
@@ -806,7 +807,7 @@ def test_a_key_is_taken_out_before_what_was_said_is_cut(monkeypatch):
     import httpx2 as httpx
     import openai
 
-    from evenhand.generate.server.client import MOST_SAID, refusal
+    from evenhand.generate.server.remedies import MOST_SAID, refusal
 
     key = "sk-" + "SECRET" * 8
     monkeypatch.setenv("EVENHAND_TEST_KEY", key)
@@ -823,7 +824,7 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     import httpx2 as httpx
     import openai
 
-    from evenhand.generate.server.client import refusal
+    from evenhand.generate.server.remedies import refusal
 
     section = ServerSection(base_url="https://127.0.0.1:1/v1")
     late = openai.APITimeoutError(request=httpx.Request("POST", section.base_url))

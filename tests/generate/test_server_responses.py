@@ -21,23 +21,14 @@ from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingEr
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.server import tries
-from evenhand.generate.server.batches import _read_lines, look
-from evenhand.generate.server.client import refuse_unreachable
+from evenhand.generate.server.answer_forms import ChatResponse, TextResponse, TokenUsage
+from evenhand.generate.server.batch_files import _read_lines, look
 from evenhand.generate.server.exchange import UNREADABLE, Exchange, RejectedError
 from evenhand.generate.server.kept import Answer, KeptAnswers
+from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.generate.server.requests import Messages
-from evenhand.generate.server.responses import (
-    Batch,
-    BatchLine,
-    BatchList,
-    BrokenAnswerError,
-    ChatResponse,
-    Identified,
-    ModelList,
-    TextResponse,
-    TokenUsage,
-    read,
-)
+from evenhand.generate.server.responses import BrokenAnswerError, read
+from evenhand.generate.server.server_forms import Batch, BatchLine, BatchList, Identified, ModelList
 from evenhand.generate.server.tries import Tries
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.spending import PROMISED, Spending, spending
@@ -195,7 +186,7 @@ USAGES = [
 @pytest.mark.parametrize("usage", USAGES, ids=str)
 def test_usage_that_cannot_be_is_none_and_the_answer_stays(usage):
     response = read(json.dumps(CHAT | {"usage": usage}).encode(), ChatResponse)
-    assert response.usage_within(8) is None
+    assert response.usage_within(3, 8) is None
     assert response.choices[0].text == "4"
 
 
@@ -204,8 +195,8 @@ def test_usage_that_can_be_is_read(cached):
     details = {"prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0}}
     usage = {"prompt_tokens": 3, "completion_tokens": 8, "total_tokens": 11, **details}
     response = read(json.dumps(CHAT | {"usage": usage}).encode(), ChatResponse)
-    assert response.usage_within(8) == TokenUsage.model_validate(usage)
-    assert response.usage_within(8).cached == (cached or 0)
+    assert response.usage_within(3, 8) == TokenUsage.model_validate(usage)
+    assert response.usage_within(3, 8).cached == (cached or 0)
 
 
 def replies(exchange, asked=None, **choice):

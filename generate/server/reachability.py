@@ -1,0 +1,110 @@
+"""Whether a server is there, has the model, and takes what it will be sent: asked before any work."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...config.server import ServerSection
+from ...errors import UnfitModelError
+from ...extras import need
+from .client import FEATURE, LateError, open_client, outside_of_loops, within
+from .remedies import NO_PATH, refusal, words
+from .requests import SENDINGS
+from .responses import BrokenAnswerError, ResponseError, read
+from .server_forms import BatchList, ModelList
+
+# seconds that a server has to say which models it has, before any work
+PATIENCE = 5.0
+# models that an error names
+MOST_NAMED = 8
+
+
+def refuse_unreachable(section: ServerSection, model: str) -> None:
+    """Ask the server which models it has, before any work; one that does not tell is believed.
+
+    Raises:
+        MissingExtra, UnfitModelError: as `open_client`.
+        UnfitModelError: base_url is not the address below which answers are asked for, or takes no batches where these are.
+        ModelError: it gives no answer, refuses the key, or lacks the model.
+    """
+    known: list[str] = []
+
+    async def look() -> None:
+        async with open_client(section, PATIENCE) as client:
+            known.extend(await _models(client, section))
+            if section.batches:
+                await _refuse_without_batches(client, section)
+
+    openai = need("openai", FEATURE)
+    try:
+        outside_of_loops(lambda: asyncio.run(look()))
+    except BrokenAnswerError as error:
+        raise UnfitModelError(
+            f"{section.base_url} answers, but not as an OpenAI-compatible server does: {error}"
+        ) from error
+    except (openai.OpenAIError, ResponseError) as error:
+        raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
+    wanted = section.model or model
+    # Azure lists models and is asked for deployments; some write a folder before the name
+    is_azure = str(urlsplit(section.base_url).hostname).endswith("azure.com")
+    if known and not is_azure and not any(each == wanted or each.endswith(f"/{wanted}") for each in known):
+        named = ", ".join(map(repr, known[:MOST_NAMED])) + (" and others" if len(known) > MOST_NAMED else "")
+        raise UnfitModelError(
+            f"{section.base_url} has no model {wanted!r}; it has {named}. Write one of them as server.model"
+        )
+
+
+async def _models(client: Any, section: ServerSection) -> list[str]:
+    """The models that the server lists; none where it has no list, but has what answers are asked for."""
+    openai, path = need("openai", FEATURE), SENDINGS[section.prompts].path
+    try:
+        content = await within(PATIENCE, client.get("/models", cast_to=bytes))
+        return [each.id for each in read(content, ModelList).models]
+    except openai.NotFoundError:
+        pass
+    try:
+        # no request: who has the path refuses it, and nothing is paid for
+        await within(PATIENCE, client.post(path, body={}, cast_to=object))
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        raise
+    except openai.APIStatusError as error:
+        said = words(error, section)
+        # a path that is there may miss the model, which is not named
+        if error.status_code in NO_PATH and "model" not in said.lower():
+            raise UnfitModelError(
+                f"{section.base_url} has neither /models nor {path} below it: {said}; write the address up to and with the "
+                "version, and nothing that comes behind it, as server.base_url: http://localhost:8000/v1"
+            ) from error
+    except (openai.APIConnectionError, LateError):
+        # it was there a moment ago, and the first request will tell
+        pass
+    return []
+
+
+async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
+    """Refuse a server that takes no requests as files: few do.
+
+    Raises:
+        UnfitModelError: it has no such address, or what is there has another form.
+    """
+    openai = need("openai", FEATURE)
+    try:
+        read(await within(PATIENCE, client.get("/batches?limit=1", cast_to=bytes)), BatchList)
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        raise
+    except openai.APIStatusError as error:
+        if error.status_code in NO_PATH:
+            raise UnfitModelError(
+                f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
+                "are sent one by one"
+            ) from error
+    except BrokenAnswerError as error:
+        raise unlike_batches(section) from error
+
+
+def unlike_batches(section: ServerSection) -> UnfitModelError:
+    """What it means that a list of batches is read as none."""
+    return UnfitModelError(
+        f"{section.base_url} has /batches below it, but they are of another form than OpenAI's; leave server.batches out, and "
+        "requests are sent one by one"
+    )
