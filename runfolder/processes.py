@@ -23,7 +23,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from .. import errors
 from ..errors import EvenhandError, RecipeError, StorageError
@@ -182,6 +182,35 @@ def _named(holder: dict[str, Any]) -> str:
     if not holder:
         return "another command"
     return f"{holder['command']!r} (process {holder['pid']}{'' if _is_here(holder) else ' on ' + holder['host']})"
+
+
+class Process(NamedTuple):
+    """What tells a process from all others, for as long as its machine runs."""
+
+    host: str
+    pid: int
+    # in clock ticks since the machine started; "" where the system does not say it
+    started: str
+
+    @property
+    def may_run(self) -> bool:
+        """Whether it may still be there; of another machine's processes nothing is known."""
+        if self.host != socket.gethostname():
+            return True
+        return is_alive(self.pid) and self.started == _start_of(self.pid)
+
+
+def this_process() -> Process:
+    """This one."""
+    return Process(socket.gethostname(), os.getpid(), _start_of(os.getpid()))
+
+
+def _start_of(pid: int) -> str:
+    try:
+        # the command's name may hold blanks and brackets, and ends with the last one
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
 
 
 def is_alive(pid: int) -> bool:

@@ -1,14 +1,15 @@
-"""What a run pays for servers' answers: a line for each in its folder, and the limit that no request may pass.
+"""What a run pays for servers' answers: lines for each try of a request in its folder, and the limit that none may pass.
 
-A stage opens the account of its run, and whoever asks a server books there; nobody in between hands anything on. A line is
-written before its answer is kept, so a kill can make the account too high by what was in flight, and never too low.
+A stage opens the account of its run, and whoever asks a server books there; nobody in between hands anything on. The most that a
+try can cost is written down before it is sent, and what it did cost when its answer is whole and says it: the last line of a
+number counts. So whatever comes back, and whenever the command is killed, the account may be too high, and is never too low.
 
 Batches are answered when the command has long ended, so what they can cost is noted beside the account until it is booked: the
 limit holds for all steps of a run, also for those that ask another server or work by another recipe.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -26,8 +27,10 @@ PROMISED = "batches.json"
 
 
 class Cost(Record):
-    """What one request took."""
+    """What one try of a request took, or the most that it can have taken."""
 
+    # of the try, counted from 0: the last line of a number counts; None: the line stands alone
+    number: int | None = None
     model: str
     # tokens of the prompt; those of them that the server had cached; tokens of all its answers
     input: int
@@ -35,8 +38,16 @@ class Cost(Record):
     output: int
     # None: no price is known
     cost: float | None = None
-    # False: the server did not tell its tokens, and the cost is the most that they can have cost
+    # False: the server did not tell its tokens, or not yet, and the cost is the most that they can have cost
     is_told: bool = True
+
+
+def costs_by_try(lines: Iterable[Cost]) -> list[Cost]:
+    """What each try took as far as it is known, or can have taken: the lines that count."""
+    counting = dict[tuple[bool, int], Cost]()
+    for place, line in enumerate(lines):
+        counting[line.number is None, place if line.number is None else line.number] = line
+    return [*counting.values()]
 
 
 class Promised(Record):
@@ -58,35 +69,71 @@ class Spending:
 
     def __init__(self, folder: Path | None, limit: float | None = None) -> None:
         self.limit = limit
-        # what each request under way may cost
-        self._reserved: list[float] = []
+        # the most that each try under way can cost, by its number
+        self._open: dict[int, Cost] = {}
         self._lines = None if folder is None else Journal(folder / COSTS, Cost)
-        self._spent = math.fsum(line.cost for line in self._lines or () if line.cost is not None)
+        costs = costs_by_try(self._lines or ())
+        self._n_tries = 1 + max((line.number for line in costs if line.number is not None), default=-1)
+        self._spent = self._untold = 0.0
+        self._n_untold = 0
+        for line in costs:
+            self._add(line)
         self._promised_file = None if folder is None else folder / PROMISED
         self._promised = _read_promised(self._promised_file)
 
     @property
     def spent(self) -> float:
-        """The sum so far."""
+        """The sum so far, without tries that are under way."""
         return self._spent
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is under way."""
-        return not self._reserved
+        """Whether no try is under way."""
+        return not self._open
 
     def has_room(self, most: float) -> bool:
         """Whether a request of at most this cost may be sent beside those that are under way."""
-        taken = [self._spent, *self._reserved, *self._promised.values()]
+        taken = [self._spent, *(each.cost or 0.0 for each in self._open.values()), *self._promised.values()]
         return self.limit is None or math.fsum([*taken, most]) <= self.limit
 
-    def reserve(self, most: float) -> None:
-        """Take room for a request that is sent; it is given back when it is booked or released."""
-        self._reserved.append(most)
+    def begin(self, most: Cost) -> int:
+        """Write down the most that a try can cost, before it is sent; its number.
 
-    def release(self, most: float) -> None:
-        """Give the room of a request back."""
-        self._reserved.remove(most)
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        number = self._n_tries
+        # without prices nothing is limited
+        if most.cost is not None:
+            self._write(most.model_copy(update={"number": number, "is_told": False}))
+        self._n_tries += 1
+        self._open[number] = most
+        return number
+
+    def settle(self, number: int, cost: Cost) -> None:
+        """Write down what a try took.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        self._write(cost.model_copy(update={"number": number}))
+        del self._open[number]
+        self._add(cost)
+
+    def leave(self, number: int) -> None:
+        """Let the most stay booked of a try of which nothing whole came; nothing happens to one that is settled."""
+        if (most := self._open.pop(number, None)) is not None:
+            self._add(most.model_copy(update={"is_told": False}))
+
+    def withdraw(self, number: int) -> None:
+        """Take back what a try can cost that was never sent.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        most = self._open.pop(number)
+        if most.cost is not None:
+            self._write(Cost(number=number, model=most.model, input=0, cached=0, output=0, cost=0.0))
 
     @property
     def promised(self) -> Mapping[str, float]:
@@ -109,24 +156,37 @@ class Spending:
         """Why no further request is sent."""
         where = "" if self._lines is None else f"{self._lines.path}: "
         promised = math.fsum(self._promised.values())
-        open_batches = (
-            f"batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'}), "
-        )
-        return CostLimitError(
-            f"{where}{self.spent:.4g} of limits.cost {self.limit:g} is spent, {open_batches if promised else ''}and the next "
-            f"request may cost {most:.2g}; raise limits.cost, and the same command continues"
-        )
+        parts = [f"{self.spent:.4g} of limits.cost {self.limit:g} is spent"]
+        if self._untold:
+            parts.append(
+                f"of which {self._untold:.2g} is the most that {self._n_untold} requests can have cost whose answers did not "
+                "come whole or did not tell their tokens"
+            )
+        if promised:
+            parts.append(
+                f"batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'})"
+            )
+        parts.append(f"and the next request may cost {most:.2g}; raise limits.cost, and the same command continues")
+        return CostLimitError(where + ", ".join(parts))
 
     def book(self, cost: Cost) -> None:
-        """Write down what a request took.
+        """Write down what a request of a batch took.
 
         Raises:
             StorageError: the file cannot be written.
         """
+        self._write(cost)
+        self._add(cost)
+
+    def _write(self, cost: Cost) -> None:
         if self._lines is not None:
             self._lines.append([cost])
-        if cost.cost is not None:
-            self._spent = math.fsum([self._spent, cost.cost])
+
+    def _add(self, cost: Cost) -> None:
+        self._spent = math.fsum([self._spent, cost.cost or 0.0])
+        if not cost.is_told and cost.cost:
+            self._n_untold += 1
+            self._untold = math.fsum([self._untold, cost.cost])
 
 
 def _read_promised(path: Path | None) -> dict[str, float]:

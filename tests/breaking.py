@@ -1,14 +1,14 @@
 """A proxy in front of a real server that breaks a part of its answers in many ways."""
 
 import threading
-import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
+from misbehaving import Misbehaving
 
-# what becomes of an answer: a status, or "close": none comes; "cut": half of it does; "slow": it is late
-FAULTS = (429, 500, 503, "close", "cut", "slow", "wrong JSON", "no JSON", "empty")
+# what becomes of an answer, one after the other
+FAULTS = (429, 500, 503, "close", "cut", "late", "null", "text", "empty")
 
 
 class Proxy:
@@ -21,7 +21,7 @@ class Proxy:
     """
 
     def __init__(self, upstream: str, every: int, late: float) -> None:
-        self.upstream, self.every, self.late = upstream, every, late
+        self.upstream, self.every = upstream, every
         self.broken = Counter[int | str]()
         self.n_whole = 0
         self._lock = threading.Lock()
@@ -30,6 +30,7 @@ class Proxy:
         class Handler(_Handler):
             proxy = outer
 
+        Handler.late = late
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
 
@@ -56,45 +57,24 @@ class Proxy:
         self._http.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Misbehaving, BaseHTTPRequestHandler):
     proxy: Proxy
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
-        self._answer(httpx.get(self.proxy.upstream + self.path, timeout=60))
+        self._pass_on(httpx.get(self.proxy.upstream + self.path, timeout=60))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fault = self.proxy.fault()
-        if isinstance(fault, int):
-            self._send(fault, b'{"error": {"message": "not now"}}', {"Retry-After": "0.01"} if fault == 429 else {})
-            return
-        if fault == "close":
-            self.close_connection = True
-            return
         headers = {"Content-Type": "application/json"}
+        if isinstance(fault, int) or fault == "close":
+            self.misbehave(fault, {})
+            return
         answer = httpx.post(self.proxy.upstream + self.path, content=body, headers=headers, timeout=60)
-        if fault == "slow":
-            time.sleep(self.proxy.late)
-        self._answer(answer, fault)
+        if fault is None:
+            self._pass_on(answer)
+        else:
+            self.misbehave(fault, answer.json())
 
-    def _answer(self, answer: httpx.Response, fault: str | None = None) -> None:
-        broken = {"wrong JSON": b'{"choices": [null]}', "no JSON": b"<html>bad gateway</html>", "empty": b""}
-        content = broken.get(fault or "", answer.content)
-        if fault == "cut":
-            self.close_connection = True
-        self._send(answer.status_code, content, {}, len(content) // 2 if fault == "cut" else None)
-
-    def _send(self, status: int, content: bytes, headers: dict[str, str], n_sent: int | None = None) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        try:
-            self.wfile.write(content[:n_sent])
-        except ConnectionError:
-            # who asked has not waited for it
-            self.close_connection = True
+    def _pass_on(self, answer: httpx.Response) -> None:
+        self.send_bytes(answer.status_code, answer.content)

@@ -12,10 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from misbehaving import CHANGES, SENDINGS, Misbehaving
+
 from evenhand.storage import digest
 
-# what becomes of the nth request: None for an answer, "close", "cut", "text", "empty", "slow", or a status; or the content of its
-# choices, one by one
+# what becomes of the nth request: None for an answer, or a way to misbehave, as `misbehaving` names them; status, error and
+# headers; or the content of its choices, one by one
 Fault = Callable[[int, dict[str, Any]], Any]
 # what becomes of a request without a field
 NO_REQUEST = (400, {"message": "messages: field required"}, {})
@@ -38,6 +40,8 @@ class Server:
         has_batches: whether it takes requests as files.
         has_adapters: whether it loads adapters.
         certificate: file of its certificate and key; None: it speaks plain HTTP.
+        late: seconds by which what is late comes late, and for which what trickles does.
+        price: of a token of the prompt, and of one of the answer, in its bill.
     """
 
     def __init__(
@@ -55,6 +59,8 @@ class Server:
         has_batches: bool = True,
         has_adapters: bool = True,
         certificate: Path | None = None,
+        late: float = 1.0,
+        price: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
@@ -74,6 +80,9 @@ class Server:
         self.asked: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        # what it wants for each request that it answered or worked on, whatever came of it
+        self.bill: list[float] = []
+        self.price = price
         self.most_at_once = 0
         # files and batches by id; a batch is worked off when a test says so
         self.files: dict[str, str] = {}
@@ -84,11 +93,18 @@ class Server:
 
         class Handler(_Handler):
             server_of_test = outer
+            over = threading.Event()
+
+        Handler.late = late
 
         class Quiet(ThreadingHTTPServer):
+            # connections of a burst that wait to be taken: of the usual five the others are reset
+            request_queue_size = 128
+
             def handle_error(self, *_: Any) -> None:
                 """A client that was killed is no news."""
 
+        self._over = Handler.over
         self._http = Quiet(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._scheme = "http" if certificate is None else "https"
@@ -106,6 +122,7 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -142,32 +159,46 @@ class Server:
         with self._lock:
             self._at_once -= 1
 
+    def charge(self, body: dict[str, Any], fault: Any) -> None:
+        """Put a request on the bill: what a whole answer says of its tokens, and of any other the most that they can be."""
+        is_whole = fault is None or isinstance(fault, list)
+        is_whole = is_whole or (isinstance(fault, str) and (fault in CHANGES or SENDINGS.get(fault, False)))
+        if is_whole and self.tells:
+            used = respond(self, body)["usage"]
+            n_input, n_output = used["prompt_tokens"], used["completion_tokens"]
+        else:
+            texts = [turn["content"] for turn in body.get("messages", ())] + [
+                json.dumps(value, ensure_ascii=False)
+                for key, value in body.items()
+                if key in {"tools", "response_format"}
+            ]
+            n_input = sum(len(text.encode()) for text in texts) + len(body.get("prompt", ()))
+            n_output = body.get("n", 1) * max(body.get("max_tokens", 0), body.get("max_completion_tokens", 0))
+        with self._lock:
+            self.bill.append(n_input * self.price[0] + n_output * self.price[1])
 
-class _Handler(BaseHTTPRequestHandler):
+
+class _Handler(Misbehaving, BaseHTTPRequestHandler):
     server_of_test: Server
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         server = self.server_of_test
         if not self._may():
             return
         if self.path == "/v1/models" and server.list_faults:
-            self._send(server.list_faults.pop(0), {"error": {"message": "no list now"}}, {"Retry-After-Ms": "1"})
+            self.send_json(server.list_faults.pop(0), {"error": {"message": "no list now"}}, {"Retry-After-Ms": "1"})
         elif "/files/" in self.path:
-            self._send(200, server.files[self.path.split("/")[-2]])
+            self.send_json(200, server.files[self.path.split("/")[-2]])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
-            self._send(200, server.batches[name])
+            self.send_json(200, server.batches[name])
         elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
             batches = list(server.batches.values())
-            self._send(200, json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
+            self.send_json(200, json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
         elif self.path == "/v1/models" and server.models is not None:
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
-            self._send(200, {"object": "list", "data": models})
+            self.send_json(200, {"object": "list", "data": models})
         else:
-            self._send(404, {"error": {"message": server.lacks}})
+            self.send_json(404, {"error": {"message": server.lacks}})
 
     def do_POST(self) -> None:
         server = self.server_of_test
@@ -179,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             name = f"file-{len(server.files)}"
             lines = [line for line in sent.decode().splitlines() if line.startswith("{")]
             server.files[name] = "\n".join(lines)
-            self._send(
+            self.send_json(
                 200, {"id": name, "object": "file", "bytes": 1, "created_at": 1, "filename": "f", "purpose": "batch"}
             )
             return
@@ -187,15 +218,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/load_lora_adapter") and server.has_adapters:
             # as vLLM says it
             server.adapters.append(body)
-            self._send(200, "Success: LoRA adapter added successfully.")
+            self.send_json(200, "Success: LoRA adapter added successfully.")
             return
         if self.path.endswith("/batches"):
             name = f"batch-{len(server.batches)}"
             server.batches[name] = {"id": name, "object": "batch", "status": "in_progress", "created_at": 1, **body}
-            self._send(200, server.batches[name])
+            self.send_json(200, server.batches[name])
             return
-        if self.path not in {"/v1/chat/completions", "/v1/completions"}:
-            self._send(404, {"error": {"message": server.lacks}})
+        if self.path.replace("/again/", "/") not in {"/v1/chat/completions", "/v1/completions"}:
+            self.send_json(404, {"error": {"message": server.lacks}})
             return
         if not body:
             # no request, so that nobody is asked
@@ -213,7 +244,7 @@ class _Handler(BaseHTTPRequestHandler):
             return True
         # as some servers do, it repeats what it was sent
         said = f"Incorrect API key provided: {self.headers.get('Authorization')}"
-        self._send(401, {"error": {"message": said, "code": "invalid_api_key"}})
+        self.send_json(401, {"error": {"message": said, "code": "invalid_api_key"}})
         return False
 
     def _answer(self, server: Server, number: int, body: dict[str, Any]) -> None:
@@ -221,53 +252,24 @@ class _Handler(BaseHTTPRequestHandler):
             if parameter in body:
                 message = f"Unsupported parameter: '{parameter}' is not supported with this model."
                 error = {"message": message, "param": parameter, "code": "unsupported_parameter"}
-                self._send(400, {"error": error})
+                server.charge(body, 400)
+                self.send_json(400, {"error": error})
                 return
         fault = server.fault(number, body) or (None if body else NO_REQUEST)
-        if fault == "close":
-            self.close_connection = True
-            return
+        is_hop = fault == "redirect here" and "/again/" not in self.path
+        if body and not is_hop:
+            server.charge(body, fault)
         if isinstance(fault, tuple):
             status, error, headers = fault
-            self._send(status, {"error": error}, headers)
+            self.send_json(status, {"error": error}, headers)
             return
-        if isinstance(fault, int):
-            self._send(fault, {"error": {"message": f"fault {fault}"}}, {"Retry-After": "0.01"} if fault == 429 else {})
+        answer = respond(server, body, fault if isinstance(fault, list) else ())
+        if isinstance(fault, str | int) and (is_hop or fault != "redirect here"):
+            self.misbehave(fault, answer)
             return
-        answer = json.dumps(respond(server, body, fault if isinstance(fault, list) else ())).encode()
-        if fault == "empty":
-            answer = b""
-        elif fault == "text":
-            answer = b"<html>a gateway's error</html>"
-        elif fault == "error":
-            answer = json.dumps({"error": {"message": "an error with status 200"}}).encode()
-        elif fault == "null":
-            answer = json.dumps({"choices": [None]}).encode()
-        elif fault == "nothing":
-            answer = json.dumps({"choices": None}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        if fault == "cut":
-            self.wfile.write(answer[: len(answer) // 2])
-            self.wfile.flush()
-            self.close_connection = True
-            self.connection.close()
-            return
-        self.wfile.write(answer)
-        self.wfile.flush()
+        self.send_json(200, answer)
         if fault is None:
             server.answered.append(body)
-
-    def _send(self, status: int, content: dict[str, Any] | str, headers: dict[str, str] | None = None) -> None:
-        answer = (content if isinstance(content, str) else json.dumps(content)).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
 
 
 def _held(top: list[dict[str, Any]], choices: Sequence[str]) -> list[dict[str, Any]]:

@@ -9,10 +9,10 @@ machine may differ.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,24 @@ from ...errors import UnfitModelError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
-from ...runfolder.spending import Spending, current
+from ...runfolder.spending import Cost, Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
-from .client import FEATURE, open_client, refusal, takes_choices, words
-from .exchange import Call, Exchange, calls_of, most_tokens
+from .bounds import most_bytes, most_tokens
+from .client import FEATURE, open_client, outside_of_loops, refusal, within, words
+from .exchange import Call, Exchange, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .requests import Messages, Sending, Tokens
+from .tries import MOST_WAIT, Tries, takes_choices, was_sent
+
+log = logging.getLogger(__name__)
 
 # seconds, and tenths of them
 MINUTE, TENTHS = 60.0, 600
+# seconds between looks for the answers to what another command asks
+POLL_SECONDS = 0.2
 
 
 class ServerBackend:
@@ -52,6 +58,7 @@ class ServerBackend:
         at_once = max(1, (requests or 0) // TENTHS)
         self._rates = _rate(requests, at_once), _rate(self._server.tokens_per_minute)
         self._client = open_client(self._server)
+        self._tries = Tries(self._server, model.name)
         self._kept = KeptAnswers()
         self._exchange = Exchange(section, self._server.model or model.name, sending, self._kept)
         self._runner = asyncio.Runner()
@@ -64,14 +71,16 @@ class ServerBackend:
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run it to its end."""
-        _outside_of_loops(partial(self._runner.run, work))
+        outside_of_loops(partial(self._runner.run, work))
 
     async def _load(self, adapter: Path) -> None:
         """Have the server load an adapter, which lies on a file system that it shares."""
         name = f"evenhand-{adapter_digest(adapter)}"
         try:
             body = {"lora_name": name, "lora_path": str(adapter.absolute())}
-            await self._client.post("/load_lora_adapter", body=body, cast_to=str)
+            await self._tries.first_whole(
+                lambda: within(self._server.timeout, self._client.post("/load_lora_adapter", body=body, cast_to=str))
+            )
         except self._errors.OpenAIError as error:
             if isinstance(error, self._errors.AuthenticationError | self._errors.PermissionDeniedError):
                 raise refusal(error, self._server, self._model.name) from error
@@ -121,7 +130,7 @@ class ServerBackend:
     async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
-            self._exchange.guides = await takes_choices(self._client, self._server, self._model.name)
+            self._exchange.guides = await takes_choices(self._client, self._tries)
         left, failures = iter(calls), list[Exception]()
 
         async def work() -> None:
@@ -143,12 +152,26 @@ class ServerBackend:
             raise refusal(error, self._server, self._model.name) from error
 
     async def _ask(self, call: Call) -> dict[str, Answer]:
-        """The answers to one call, kept; asks that one request did not answer are asked one by one."""
+        """The answers to one call, kept; what another command asks at this moment is waited for, and not paid for twice."""
+        seconds, is_told = (self._server.timeout + MOST_WAIT) * (self._server.retries + 1), False
+        while (found := self._kept.begin(call.keys, seconds)) is None:
+            if not is_told:
+                log.info("another command has requested the same; waiting for its answers")
+                is_told = True
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            left = {key: ask for key, ask in zip(call.keys, call.asks, strict=True) if key not in found}
+            return found | await self._ask_for(left)
+        finally:
+            self._kept.end(call.keys)
+
+    async def _ask_for(self, wanted: Mapping[str, Ask]) -> dict[str, Answer]:
+        """The answers to asks of one prompt, by key; those that one request did not answer are asked one by one."""
         found: dict[str, Answer] = {}
-        while len(found) < len(call.asks):
+        while len(found) < len(wanted):
             without = frozenset(self._exchange.without)
-            n = 1 if "n" in without else len(call.asks) - len(found)
-            asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            n = 1 if "n" in without else len(wanted) - len(found)
+            keys, asks = zip(*islice(wanted.items(), len(found), len(found) + n), strict=True)
             body = self._exchange.body(asks)
             try:
                 found |= (answers := await self._send(keys, asks, body))
@@ -158,8 +181,6 @@ class ServerBackend:
                 if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
                     continue
-                raise refusal(error, self._server, self._model.name) from error
-            except self._errors.OpenAIError as error:
                 raise refusal(error, self._server, self._model.name) from error
             if len(answers) < n:
                 self._exchange.without.add("n")
@@ -173,43 +194,38 @@ class ServerBackend:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        account, most = current(), self._exchange.most_cost(body)
-        await self._reserve(account, most)
-        try:
-            response: dict[str, Any] = await self._client.post(
-                self._exchange.sending.path, body=body, cast_to=dict[str, Any]
-            )
-            return self._exchange.taken(keys, asks, body, response)
-        finally:
-            if account is not None:
-                account.release(most)
+        return await self._tries.first_whole(lambda: self._try(keys, asks, body))
 
-    async def _reserve(self, account: Spending | None, most: float) -> None:
-        """Wait until the request has room in what may be spent, beside those under way."""
-        if account is None:
-            return
-        while not account.has_room(most):
-            if account.is_idle:
-                raise account.refusal(most)
-            await asyncio.sleep(0.01)
-        account.reserve(most)
+    async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+        """The answers that one try brings; what it can cost is booked before it is sent, and stays where nothing whole comes."""
+        account, exchange = current(), self._exchange
+        number = None if account is None else await _begin(account, exchange.most(body))
+        try:
+            sent = self._client.post(exchange.sending.path, body=body, cast_to=bytes)
+            response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
+            return exchange.taken(keys, asks, body, response, number)
+        except self._errors.APIConnectionError as error:
+            if account is not None and number is not None and not was_sent(error):
+                account.withdraw(number)
+            raise
+        finally:
+            if account is not None and number is not None:
+                account.leave(number)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""
         self._kept.close()
         self._run(self._client.close())
-        _outside_of_loops(self._runner.close)
+        outside_of_loops(self._runner.close)
 
 
-def _outside_of_loops(work: Callable[[], None]) -> None:
-    """Do what runs a loop of events, in another thread where one runs in this: a notebook's."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        work()
-        return
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(copy_context().run, work).result()
+async def _begin(account: Spending, most: Cost) -> int:
+    """Wait until a try has room in what may be spent, beside those under way; its number in the account."""
+    while not account.has_room(most.cost or 0.0):
+        if account.is_idle:
+            raise account.refusal(most.cost or 0.0)
+        await asyncio.sleep(0.01)
+    return account.begin(most)
 
 
 def _rate(per_minute: int | None, at_once: int | None = None) -> Any:

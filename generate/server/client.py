@@ -1,17 +1,25 @@
-"""The client of a server: opened with a key that nobody sees; what it refuses is said in evenhand's words."""
+"""The client of a server: opened with a key that nobody sees; what it refuses is said in evenhand's words.
 
-import json
+What it reads has a bound of size, whatever it is, and comes from the server's own address: a redirect elsewhere is refused, since
+documents would go with it. It tries nothing twice: `tries` does, and counts what each costs.
+"""
+
+import asyncio
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...extras import need
 from .requests import SENDINGS
+
+T = TypeVar("T")
 
 FEATURE = "backend 'openai'"
 # seconds that a server has to say which models it has, before any work
@@ -20,8 +28,6 @@ PATIENCE = 5.0
 MOST_SAID = 300
 # what TLS raises and takes back within every connection
 WAITING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
-# whose models those of vLLM's server are, as it says itself
-VLLM = "vllm"
 CONTINUES = "what was answered is kept, and the same command continues"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # the file of authorities whose certificates are trusted
@@ -30,14 +36,40 @@ CERTIFICATES = "SSL_CERT_FILE"
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
 # statuses of a path that is not there, or is there for other purposes
 NO_PATH = frozenset({404, 405, 501})
-# statuses of a list of models that is not there, or that not everybody may see who may ask
-NO_LIST = NO_PATH | {400, 403}
 # models that an error names
 MOST_NAMED = 8
+# bytes of a response that holds no answers, at most
+MOST_BYTES = 32_000_000
+
+_most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
 
 
-def open_client(section: ServerSection) -> Any:
-    """An `openai.AsyncOpenAI`; its retries include answers that are cut off or no JSON.
+class ResponseError(Exception):
+    """What a request brought is no answer to it."""
+
+
+class BrokenAnswerError(ResponseError):
+    """It is no response of its kind; why, is the text of this."""
+
+
+class LateError(ResponseError):
+    """It was not whole within its time.
+
+    Args:
+        seconds: that it had.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no whole answer within {seconds:g} seconds")
+        self.seconds = seconds
+
+
+class RedirectError(ResponseError):
+    """It sends elsewhere; where, is the text of this."""
+
+
+def open_client(section: ServerSection, timeout: float | None = None) -> Any:
+    """An `openai.AsyncOpenAI` that waits so many seconds for each part of an answer; None: those of the section.
 
     Raises:
         MissingExtra: the library is not installed.
@@ -48,10 +80,53 @@ def open_client(section: ServerSection) -> Any:
         return openai.AsyncOpenAI(
             base_url=section.base_url,
             api_key=_key(section),
-            timeout=section.timeout,
-            max_retries=section.retries,
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_refuse_broken]}),
+            timeout=timeout or section.timeout,
+            max_retries=0,
+            # what is sent in few bytes may be large when it is unpacked
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_read_bounded]}),
         )
+
+
+async def within(seconds: float, work: Awaitable[T], most_bytes: int = MOST_BYTES) -> T:
+    """What the server says to one request, all of it in so many seconds and at most so many bytes.
+
+    Raises:
+        ResponseError: it takes longer, is longer, or sends elsewhere.
+        openai.OpenAIError: the server refuses it, or cannot be reached.
+    """
+    token = _most_bytes.set(most_bytes)
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError as error:
+        raise LateError(seconds) from error
+    except need("openai", FEATURE).APIConnectionError as error:
+        # some versions of the library take what its hooks raise for a lost connection
+        if isinstance(error.__cause__, ResponseError):
+            raise error.__cause__ from None
+        raise
+    finally:
+        _most_bytes.reset(token)
+
+
+async def _read_bounded(response: Any) -> None:
+    """Read a response as far as its bound, and refuse one that sends documents elsewhere."""
+    if response.has_redirect_location:
+        here, there = response.request.url, response.request.url.join(response.headers["location"])
+        is_secured = (here.scheme, here.port, there.scheme, there.port) == ("http", None, "https", None)
+        if here.host != there.host or not (is_secured or (here.scheme, here.port) == (there.scheme, there.port)):
+            raise RedirectError(
+                f"{there.scheme}://{there.netloc.decode(errors='replace').rpartition('@')[2]}{there.path}"
+            )
+    most, parts, size = _most_bytes.get(), [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise BrokenAnswerError(f"the response is longer than {most} bytes, which no whole one is")
+    # as `aread` has it, which knows no bound
+    response._content = b"".join(parts)
 
 
 @contextmanager
@@ -94,18 +169,15 @@ def _key(section: ServerSection) -> str:
     return key
 
 
-async def _refuse_broken(response: Any) -> None:
-    """Have the library ask again, as after a lost connection, when an answer is not what its status says."""
-    from anyio import EndOfStream
-
-    if response.status_code != 200 or not response.request.url.path.endswith("/completions"):
-        return
+def outside_of_loops(work: Callable[[], object]) -> None:
+    """Do what runs a loop of events, in another thread where one runs in this: a notebook's."""
     try:
-        content = json.loads(await response.aread())
-    except ValueError as error:
-        raise EndOfStream("the answer is not JSON") from error
-    if not are_choices(content):
-        raise EndOfStream("the answer holds no choices")
+        asyncio.get_running_loop()
+    except RuntimeError:
+        work()
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(copy_context().run, work).result()
 
 
 def are_choices(content: Any) -> bool:
@@ -128,15 +200,18 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         UnfitModelError: base_url is not the address below which answers are asked for, or takes no batches where these are.
         ModelError: it gives no answer, refuses the key, or lacks the model.
     """
-    openai = need("openai", FEATURE)
-    with _environment(section):
-        client = openai.OpenAI(base_url=section.base_url, api_key=_key(section), timeout=PATIENCE, max_retries=0)
-    try:
-        with client:
-            known = _models(client, section)
+    known: list[str] = []
+
+    async def look() -> None:
+        async with open_client(section, PATIENCE) as client:
+            known.extend(await _models(client, section))
             if section.batches:
-                _refuse_without_batches(client, section)
-    except openai.OpenAIError as error:
+                await _refuse_without_batches(client, section)
+
+    openai = need("openai", FEATURE)
+    try:
+        outside_of_loops(lambda: asyncio.run(look()))
+    except (openai.OpenAIError, ResponseError) as error:
         raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
     except (ValueError, AttributeError) as error:
         raise UnfitModelError(f"{section.base_url} answers, but not as an OpenAI-compatible server does") from error
@@ -150,16 +225,16 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         )
 
 
-def _models(client: Any, section: ServerSection) -> list[str]:
+async def _models(client: Any, section: ServerSection) -> list[str]:
     """The models that the server lists; none where it has no list, but has what answers are asked for."""
     openai, path = need("openai", FEATURE), SENDINGS[section.prompts].path
     try:
-        return [each.id for each in client.models.list().data or ()]
+        return [each.id for each in (await within(PATIENCE, client.models.list())).data or ()]
     except openai.NotFoundError:
         pass
     try:
         # no request: who has the path refuses it, and nothing is paid for
-        client.post(path, body={}, cast_to=object)
+        await within(PATIENCE, client.post(path, body={}, cast_to=object))
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
@@ -170,13 +245,13 @@ def _models(client: Any, section: ServerSection) -> list[str]:
                 f"{section.base_url} has neither /models nor {path} below it: {said}; write the address up to and with the "
                 "version, and nothing that comes behind it, as server.base_url: http://localhost:8000/v1"
             ) from error
-    except openai.APIConnectionError:
+    except (openai.APIConnectionError, LateError):
         # it was there a moment ago, and the first request will tell
         pass
     return []
 
 
-def _refuse_without_batches(client: Any, section: ServerSection) -> None:
+async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     """Refuse a server that takes no requests as files: few do.
 
     Raises:
@@ -184,7 +259,7 @@ def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     """
     openai = need("openai", FEATURE)
     try:
-        client.batches.list(limit=1)
+        await within(PATIENCE, client.batches.list(limit=1))
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
@@ -205,37 +280,24 @@ def unlike_batches(section: ServerSection) -> UnfitModelError:
     )
 
 
-async def takes_choices(client: Any, section: ServerSection, model: str) -> bool:
-    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's.
-
-    Raises:
-        UnfitModelError, ModelError: it did not say it, and might at another time, so that some grades would be guided and
-            others not.
-    """
-    openai = need("openai", FEATURE)
-    try:
-        models = await client.models.list()
-        return any(each.owned_by == VLLM for each in models.data or ())
-    except openai.OpenAIError as error:
-        if getattr(error, "status_code", None) in NO_LIST:
-            return False
-        raise refusal(error, section, model) from error
-    except (ValueError, AttributeError):
-        # vLLM's server has a list, in the form that OpenAI's has
-        return False
-
-
 def refusal(
-    error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES, waited: float | None = None
+    error: Exception,
+    section: ServerSection,
+    model: str,
+    *,
+    remedy: str = CONTINUES,
+    waited: float | None = None,
+    n_retries: int = 0,
 ) -> EvenhandError:
     """What a server's refusal means, and how to mend it; its words are the server's, without the key.
 
     Args:
-        error: the library's.
+        error: the library's, or one of this module.
         section: the server.
         model: name of its model in the recipe.
         remedy: what helps where the server is slow, gone or broken.
         waited: seconds for an answer; None for those of the section.
+        n_retries: how often the request was sent again.
     """
     openai, place = need("openai", FEATURE), section.base_url
     said = words(error, section)
@@ -247,16 +309,22 @@ def refusal(
         return UnfitModelError(
             f"{place} does not know model {section.model or model!r}, or is not the address of its version (…/v1): {said}"
         )
-    if (fault := _of_tls(error)) is not None and not isinstance(error, openai.APITimeoutError):
+    if isinstance(error, RedirectError):
+        return UnfitModelError(
+            f"{place} sends requests on to {error}, which is another server, and documents go to none but the one that "
+            "is named; write the address up to and with the version as server.base_url if it is right"
+        )
+    if (fault := tls_fault(error)) is not None and not isinstance(error, openai.APITimeoutError):
         return UnfitModelError(f"{place}: {_tls(fault)[0]}: {said}; {_tls(fault)[1]}")
     what = f"gives no whole answer: {said}"
     if isinstance(error, openai.RateLimitError):
-        what = (
-            f"still refuses after {section.retries} retries: {said}; wait, or lower server.concurrency or "
-            "requests_per_minute"
+        tried = (
+            f"still refuses after {n_retries} {'retry' if n_retries == 1 else 'retries'}" if n_retries else "refuses"
         )
-    elif isinstance(error, openai.APITimeoutError):
-        what = f"gives no answer within {waited or section.timeout:g} seconds"
+        what = f"{tried}: {said}; wait, or lower server.concurrency or requests_per_minute"
+    elif isinstance(error, openai.APITimeoutError | LateError):
+        seconds = error.seconds if isinstance(error, LateError) else waited or section.timeout
+        what = f"gives no answer within {seconds:g} seconds"
         what += "" if waited else "; raise server.timeout or lower server.concurrency"
     return ModelError(f"{place} {what}; {remedy}")
 
@@ -274,7 +342,7 @@ def words(error: Exception, section: ServerSection) -> str:
     return redacted(lines[0], section)[:MOST_SAID] if lines else type(error).__name__
 
 
-def _of_tls(error: BaseException | None) -> ssl.SSLError | None:
+def tls_fault(error: BaseException | None) -> ssl.SSLError | None:
     """The fault of TLS that caused the error; a connection that was lost, or is waited for, is none."""
     while error is not None and (not isinstance(error, ssl.SSLError) or isinstance(error, WAITING)):
         error = error.__cause__ or error.__context__

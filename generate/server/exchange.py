@@ -1,15 +1,18 @@
 """One request and what becomes of it: asks of one prompt, their body, their price, their answers."""
 
+import json
 import logging
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
-from .client import redacted
+from .bounds import most_tokens
+from .client import BrokenAnswerError, are_choices, redacted
 from .kept import Answer, KeptAnswers
 from .requests import ENDS, Sending, UnreadableError
 
@@ -78,33 +81,72 @@ class Exchange:
 
     def most_cost(self, body: Mapping[str, Any]) -> float:
         """What a request can cost; 0 without prices."""
-        given, written = most_tokens(body)
-        return self.server.price.cost(given, 0, written) if self.server.price else 0.0
+        return self.most(body).cost or 0.0
+
+    def most(self, body: Mapping[str, Any]) -> Cost:
+        """What a try of a request can take, at most: none of its tokens was cached, or all, whichever costs more."""
+        price, (given, written) = self.server.price, most_tokens(body)
+        cost = None if price is None else max(price.cost(given, cached, written) for cached in (0, given))
+        return Cost(model=self.name, input=given, cached=0, output=written, cost=cost, is_told=False)
+
+    def read(self, content: bytes) -> dict[str, Any]:
+        """The response that came.
+
+        Raises:
+            BrokenAnswerError: it is none.
+        """
+        try:
+            response = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise BrokenAnswerError("the answer is not JSON") from error
+        if not are_choices(response):
+            raise BrokenAnswerError("the answer holds no choices")
+        return cast(dict[str, Any], response)
 
     def taken(
-        self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any], response: dict[str, Any]
+        self,
+        keys: Sequence[str],
+        asks: Sequence[Ask],
+        body: Mapping[str, Any],
+        response: dict[str, Any],
+        number: int | None = None,
     ) -> dict[str, Answer]:
-        """The answers that the response to a request of this body holds, in its own order, booked and kept."""
+        """The answers that the response to a request of this body holds, in its own order, booked and kept.
+
+        Args:
+            keys: of the asks.
+            asks: of one prompt.
+            body: of the request.
+            response: to it.
+            number: of its try in the account; None for a request of a batch.
+        """
         # what is paid is written down before what was got for it
-        self._book(response, self.most_cost(body))
+        self._book(response, self.most(body), number)
         answers = dict(zip(keys, self._read(asks, response, is_held=GUIDE in body), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
         return answers
 
-    def _book(self, response: dict[str, Any], most: float) -> None:
-        """Book what a request took; where the server does not say it, the most that it can have cost."""
+    def _book(self, response: dict[str, Any], most: Cost, number: int | None) -> None:
+        """Book what a request took; where the server says nothing that can be, the most that it can have cost."""
         account = current()
         if account is None:
             return
-        given, cached, written = _used(response)
-        price, is_told = self.server.price, bool(given)
-        cost = None if price is None else price.cost(given, cached, written) if is_told else most
-        account.book(Cost(model=self.name, input=given, cached=cached, output=written, cost=cost, is_told=is_told))
+        used = possible_usage(response, most.output)
+        if used is None:
+            cost = most
+        else:
+            (given, cached, written), price = used, self.server.price
+            paid = None if price is None else price.cost(given, cached, written)
+            cost = Cost(model=self.name, input=given, cached=cached, output=written, cost=paid)
+        if number is None:
+            account.book(cost)
+        else:
+            account.settle(number, cost)
 
     def _read(self, asks: Sequence[Ask], response: dict[str, Any], *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
-        given, cached, _ = _used(response)
+        given, cached, _ = possible_usage(response, sys.maxsize) or (0, 0, 0)
         choices = sorted(response["choices"], key=lambda each: each.get("index") or 0)
         found: list[Answer] = []
         for ask, choice in zip(asks, choices, strict=False):
@@ -161,15 +203,17 @@ def calls_of(asks: Sequence[tuple[Ask, str]]) -> list[Call]:
     return [Call(tuple(each.values()), tuple(each)) for each in together.values()]
 
 
-def most_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
-    """Tokens of a request and of its answers, at most: none is less than a byte, but for a few around each turn."""
-    turns = body.get("messages")
-    given = len(body["prompt"]) if turns is None else sum(len(turn["content"].encode()) + 32 for turn in turns)
-    return given, int(body.get("n", 1)) * int(body.get("max_completion_tokens") or body["max_tokens"])
-
-
-def _used(response: dict[str, Any]) -> tuple[int, int, int]:
-    """Tokens of the prompt, those of them that the server had cached, and of all answers; 0 where it does not say."""
-    used = response.get("usage") or {}
-    cached = (used.get("prompt_tokens_details") or {}).get("cached_tokens")
-    return int(used.get("prompt_tokens") or 0), int(cached or 0), int(used.get("completion_tokens") or 0)
+def possible_usage(response: Mapping[str, Any], most_output: int) -> tuple[int, int, int] | None:
+    """Tokens of the prompt, those of them that the server had cached, and of all answers; None where it says none that can be."""
+    used = response.get("usage")
+    details = used.get("prompt_tokens_details") if isinstance(used, Mapping) else None
+    cached = (details.get("cached_tokens") if isinstance(details, Mapping) else None) or 0
+    given, written = (
+        (used.get(key) for key in ("prompt_tokens", "completion_tokens"))
+        if used and isinstance(used, Mapping)
+        else (0, 0)
+    )
+    written = written or 0
+    if not all(type(each) is int and each >= 0 for each in (given, cached, written)):
+        return None
+    return (given, cached, written) if given and cached <= given and written <= most_output else None

@@ -2,11 +2,16 @@
 
 An answer is written the moment it arrives, so whatever is killed, nothing is asked twice. It also keeps the promise of every
 backend that equal requests get equal replies, which most servers do not give: the first answer to a prompt under a seed stays.
+An ask that is under way has a row with the process that asks and the time until which it is waited for, so that commands at
+the same time pay once; where that process is gone, or the time is over, the next one asks.
+
 The key is the SHA-256 of the model's signature, the chat, the sampling, the seed and the choices; texts of prompts are not kept.
 """
 
 import json
 import sqlite3
+import time
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
@@ -15,6 +20,7 @@ from pydantic import ValidationError
 from ...errors import EvenhandError
 from ...models.cache import KeptTable
 from ...records import Record
+from ...runfolder.processes import Process, this_process
 from ...storage import canonical_json, digest
 from ..backend import Ask, Reply, Usage
 
@@ -40,6 +46,13 @@ CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, batches INTEGER NOT N
 NOTE_FAILURE = """
 INSERT INTO failures VALUES (?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET batches = batches + excluded.batches, answer = excluded.answer
+"""
+# asks that are under way: by whom, the process, and until when it is waited for, in seconds since 1970
+UNDER_WAY = """
+CREATE TABLE IF NOT EXISTS under_way (
+    key TEXT PRIMARY KEY, owner TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL,
+    until REAL NOT NULL
+) WITHOUT ROWID
 """
 # hexadecimal digits of a key
 LENGTH = 64
@@ -72,6 +85,10 @@ class KeptAnswers:
             self._database.execute(SUBMITTED)
             _rebuild(self._database)
             self._database.execute(FAILURES)
+            self._database.execute(UNDER_WAY)
+            self._process, self._owner = this_process(), uuid.uuid4().hex
+            # asks that are under way from here
+            self._under_way: set[str] = set()
             self._opened = opened.pop_all()
 
     def find(self, keys: Sequence[str]) -> dict[str, Answer]:
@@ -95,6 +112,45 @@ class KeptAnswers:
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
         with ANSWERS.usable(), self._database:
             self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+            self._end(answers)
+
+    def begin(self, keys: Sequence[str], seconds: float) -> dict[str, Answer] | None:
+        """Note that asks are under way from here for so many seconds, or until `end`, unless somebody else is at one of them.
+
+        Returns:
+            The answers that are kept meanwhile, whose asks are not under way; None where somebody else is at one of the others.
+        """
+        if self._are_elsewhere(keys):
+            return None
+        with ANSWERS.usable(), self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            found = self.find(keys)
+            left = [key for key in keys if key not in found]
+            # another process may have begun meanwhile
+            if self._are_elsewhere(left):
+                return None
+            rows = [(key, self._owner, *self._process, time.time() + seconds) for key in left]
+            self._database.executemany("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._under_way.update(left)
+        return found
+
+    def _are_elsewhere(self, keys: Sequence[str]) -> bool:
+        """Whether somebody else who is still there asks for one of these."""
+        query = "SELECT host, pid, started, until FROM under_way WHERE key = ? AND owner != ?"
+        with ANSWERS.usable():
+            rows = [row for key in keys for row in self._database.execute(query, (key, self._owner)).fetchall()]
+        return any(until > time.time() and Process(*process).may_run for *process, until in rows)
+
+    def end(self, keys: Iterable[str]) -> None:
+        """Note that asks are no longer under way from here; those that are kept are not."""
+        if not self._under_way.isdisjoint(keys):
+            with ANSWERS.usable(), self._database:
+                self._end(keys)
+
+    def _end(self, keys: Iterable[str]) -> None:
+        rows = [(key, self._owner) for key in keys if key in self._under_way]
+        self._database.executemany("DELETE FROM under_way WHERE key = ? AND owner = ?", rows)
+        self._under_way.difference_update(keys)
 
     def submit(self, batch: str, address: str, calls: Mapping[str, Sequence[str]]) -> None:
         """Note a batch: its id, the server's address, and the keys of the asks that each of its requests answers."""

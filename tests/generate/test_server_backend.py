@@ -30,7 +30,7 @@ from evenhand.generate.server.kept import ANSWERS, NotKeptError, OnlyKept
 from evenhand.generate.server.patience import GivenUpError, Patience
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Cost, spending
+from evenhand.runfolder.spending import COSTS, Cost, costs_by_try, spending
 
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 DRAWN = Sampling(temperature=1.0, max_tokens=8)
@@ -133,9 +133,9 @@ def test_broken_answer_is_asked_for_again(fault, monkeypatch):
 
 
 def _hurry(monkeypatch):
-    import openai._base_client
+    from evenhand.generate.server import tries
 
-    monkeypatch.setattr(openai._base_client, "INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
 
 
 def test_slow_answer_runs_into_the_timeout(monkeypatch):
@@ -373,7 +373,7 @@ def test_cost_that_a_server_does_not_tell_is_taken_at_its_most(tmp_path):
     stopped = pytest.raises(CostLimitError)
     with Server(tells=False) as server, spending(tmp_path, limit=1.0), opened(server, price=price) as backend, stopped:
         backend.complete([ask(f"text {n}") for n in range(100)])
-    booked = list(Journal(tmp_path / COSTS, Cost))
+    booked = costs_by_try(Journal(tmp_path / COSTS, Cost))
     assert not any(line.is_told for line in booked)
     assert 0.5 < math.fsum(line.cost for line in booked) <= 1.0
 
@@ -542,7 +542,7 @@ def test_cost_is_booked_and_the_limit_is_never_passed(tmp_path):
         said = pytest.raises(CostLimitError, match=r"raise limits.cost, and the same command continues")
         with spending(tmp_path, limit=20.5 * each), opened(server, price=price, concurrency=8) as backend, said:
             backend.complete(asks)
-        booked = [line.cost for line in Journal(tmp_path / COSTS, Cost)]
+        booked = [line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Cost))]
         assert booked == pytest.approx([each] * len(server.answered))
         assert math.fsum(booked) <= 20.5 * each
         # what a request may cost at most is known by its bytes only, so a few are not sent that would have had room
@@ -551,7 +551,7 @@ def test_cost_is_booked_and_the_limit_is_never_passed(tmp_path):
         with spending(tmp_path, limit=100 * each), opened(server, price=price) as backend:
             backend.complete(asks)
         assert len(server.asked) == len(server.answered) == 40 > before
-        assert len(Journal(tmp_path / COSTS, Cost)) == 40
+        assert len(costs_by_try(Journal(tmp_path / COSTS, Cost))) == 40
 
 
 def test_marks_of_turns_in_documents_are_broken():

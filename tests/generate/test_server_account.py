@@ -1,0 +1,343 @@
+"""What servers can have cost is never more than what is booked, whatever they answer; every try has one clock and one bound."""
+
+import math
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+pytest.importorskip("openai")
+pytest.importorskip("aiolimiter")
+
+import misbehaving
+from serving import Server
+
+from evenhand.config import BackendSection, ModelSection
+from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
+from evenhand.generate.backend import Ask
+from evenhand.generate.backends import open_backend
+from evenhand.generate.server import tries
+from evenhand.generate.server.bounds import most_tokens
+from evenhand.generate.server.kept import ANSWERS, KeptAnswers
+from evenhand.records import Message, Sampling
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.processes import this_process
+from evenhand.runfolder.spending import COSTS, Cost, Spending, costs_by_try, spending
+
+# of a million tokens each, and of one
+PRICE = {"input": 1000.0, "output": 2000.0}
+TOKEN = (0.001, 0.002)
+LATE = 0.6
+FAULTS = [*misbehaving.WAYS, 204, 408, 409, 429, 500, 503, 529]
+
+
+@pytest.fixture(autouse=True)
+def _hurry(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
+
+
+class Address(NamedTuple):
+    """Of a server in another process."""
+
+    base_url: str
+
+
+def opened(server, engine=None, **options):
+    section = {"base_url": server.base_url, "retries": 2, "price": PRICE, "timeout": LATE / 2, **options}
+    return closing(
+        open_backend(BackendSection(backend="openai", server=section, engine=engine or {}), ModelSection(name="tiny"))
+    )
+
+
+def asks(n, n_draws=1):
+    sampling = Sampling(temperature=1.0, max_tokens=8)
+    return [
+        Ask((Message(role="user", content=f"text number {each}"),), sampling, seed)
+        for each in range(n)
+        for seed in range(n_draws)
+    ]
+
+
+def booked(folder):
+    return math.fsum(line.cost or 0.0 for line in costs_by_try(Journal(folder / COSTS, Cost)))
+
+
+def commands(server, folder, limit, wanted, **options):
+    """Give a command again and again; what each was refused for, None for one that was not."""
+    for _ in range(2):
+        try:
+            with spending(folder, limit), opened(server, **options) as backend:
+                backend.complete(wanted)
+            yield None
+        except EvenhandError as error:
+            yield error
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_server_that_bills_each_try_bills_no_more_than_is_booked(fault, tmp_path):
+    limit = 0.4
+    with Server(lambda number, body: None if number % 3 == 1 else fault, late=LATE, price=TOKEN) as server:
+        list(commands(server, tmp_path, limit, asks(4, 2), concurrency=2))
+        time.sleep(0.02)
+    assert server.bill
+    assert math.fsum(server.bill) <= booked(tmp_path) + 1e-9 <= limit + 2e-9
+
+
+def test_undisturbed_run_books_what_the_server_bills(tmp_path):
+    with Server(price=TOKEN) as server, spending(tmp_path, 100.0), opened(server, timeout=60) as backend:
+        backend.complete(asks(20, 2))
+    assert booked(tmp_path) == pytest.approx(math.fsum(server.bill), abs=1e-12)
+    # the most that each can cost does not stay
+    assert Spending(tmp_path).spent == pytest.approx(math.fsum(server.bill), abs=1e-12)
+
+
+def test_requests_that_have_no_room_beside_others_wait_until_these_are_settled(tmp_path):
+    # 20 requests cost .38, and each can cost .064: never two at once within the limit
+    with Server(price=TOKEN) as server, spending(tmp_path, 0.45), opened(server, concurrency=8) as backend:
+        assert len(backend.complete(asks(20))) == 20
+    assert server.most_at_once < 8
+
+
+def test_a_server_that_is_not_there_costs_nothing(tmp_path):
+    with Server() as server:
+        pass
+    with spending(tmp_path, 0.1), opened(server) as backend, pytest.raises(ModelError, match="the same command"):
+        backend.complete(asks(1))
+    assert booked(tmp_path) == 0.0
+
+
+def test_what_broken_tries_can_have_cost_is_said_where_the_limit_ends_the_run(tmp_path):
+    said = r"of which 0.\d+ is the most that \d+ requests can have cost whose answers did not come whole"
+    with (
+        Server(lambda *_: "cut", price=TOKEN) as server,
+        spending(tmp_path, 0.2),
+        opened(server, retries=10) as backend,
+        pytest.raises(CostLimitError, match=said),
+    ):
+        backend.complete(asks(3))
+
+
+TOOLS = [
+    {"type": "function", "function": {"name": "look_up", "description": "a" * 3000, "parameters": {"é": ["ß"] * 50}}}
+]
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        {"tools": TOOLS},
+        {"functions": [TOOLS[0]["function"]]},
+        {"response_format": {"schema": "s" * 3000}},
+        {"system": "s" * 3000},
+    ],
+)
+def test_every_part_of_a_request_is_in_what_it_can_cost(engine, tmp_path):
+    with Server(lambda *_: "cut", price=TOKEN) as server:
+        list(commands(server, tmp_path, 20.0, asks(1), engine=engine))
+    # each costs 3 and more
+    assert 20.0 >= booked(tmp_path) >= 3.0 * len(server.asked) > 0
+
+
+def test_numbers_of_a_request_are_no_part_of_its_prompt():
+    body = {
+        "messages": [{"role": "user", "content": "äöü"}],
+        "temperature": 0.5,
+        "seed": 3,
+        "max_tokens": 8,
+        "logprobs": True,
+    }
+    # six bytes, and 32 around the turn
+    assert most_tokens(body) == (38, 8)
+    assert most_tokens({"prompt": [1, 2, 3], "max_completion_tokens": 4, "max_tokens": 5, "n": 3}) == (3, 15)
+
+
+def test_cached_tokens_that_cost_more_than_others_are_in_what_a_request_can_cost(tmp_path):
+    price = {**PRICE, "cached": 1250.0}
+    with (
+        Server(lambda *_: "close") as server,
+        spending(tmp_path, 5.0),
+        opened(server, price=price, retries=0) as backend,
+        pytest.raises(ModelError),
+    ):
+        backend.complete(asks(1))
+    # 13 bytes and 32 tokens around them, and 8 tokens of an answer
+    assert booked(tmp_path) == pytest.approx(45 * 1.25e-3 + 8 * 2e-3)
+
+
+@pytest.mark.parametrize("fault", ["late", "trickle", "trickling blanks"])
+def test_one_time_out_is_around_the_whole_of_a_try(fault):
+    with Server(lambda number, _: fault if number == 0 else None, late=20.0) as server, opened(server) as backend:
+        start = time.monotonic()
+        assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+        assert time.monotonic() - start < 5
+    assert len(server.asked) == 2
+    ANSWERS.forget()
+    with (
+        Server(lambda *_: fault, late=20.0) as server,
+        opened(server, retries=1) as backend,
+        pytest.raises(ModelError, match=r"gives no answer within 0.3 seconds; raise server.timeout"),
+    ):
+        backend.complete(asks(1))
+
+
+@pytest.mark.parametrize("fault", ["trickle", "trickling blanks"])
+def test_answer_that_trickles_within_its_time_is_one(fault):
+    with Server(lambda *_: fault, late=0.2) as server, opened(server, timeout=20.0, retries=0) as backend:
+        assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+
+
+@pytest.mark.parametrize("fault", ["huge", "huge in few bytes"])
+def test_answer_has_a_bound_of_size(fault):
+    with (
+        Server(lambda *_: fault) as server,
+        opened(server, retries=0, timeout=30.0) as backend,
+        pytest.raises(ModelError, match=r"longer than \d+ bytes"),
+    ):
+        backend.complete(asks(1))
+
+
+def test_long_answers_that_were_asked_for_are_read_whole():
+    text = "word " * 200_000
+    with Server(lambda *_: [text]) as server, opened(server, timeout=30.0) as backend:
+        sampling = Sampling(temperature=0.0, max_tokens=200_000)
+        (reply,) = backend.complete([Ask((Message(role="user", content="a ferry"),), sampling, 1)])
+    assert reply.text == text
+
+
+def test_redirect_to_another_host_is_refused_and_one_of_the_same_is_followed():
+    with (
+        Server(lambda *_: "redirect elsewhere") as server,
+        opened(server) as backend,
+        pytest.raises(UnfitModelError, match=r"sends requests on to http://localhost.invalid/v1/chat/completions"),
+    ):
+        backend.complete(asks(1))
+        assert len(server.asked) == 1
+    with Server(lambda *_: "redirect here") as server, opened(server) as backend:
+        assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "said"),
+    [
+        ("1000", "1000 seconds"),
+        ("inf", "ever"),
+        ("1e9", "1000000000 seconds"),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", r"\d+ seconds"),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_long_wait_is_said_as_what_it_is(retry_after, said, status):
+    fault = (status, {"message": "busy"}, {"Retry-After": retry_after})
+    with (
+        Server(lambda *_: fault) as server,
+        opened(server, retries=5) as backend,
+        pytest.raises(ModelError, match=rf"asks to be left alone for {said} \(Retry-After\)") as refused,
+    ):
+        backend.complete(asks(1))
+    assert "retries" not in str(refused.value)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("retry_after", ["-5", "nan", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 99 Nonsense"])
+def test_a_wait_that_is_none_is_not_waited_for(retry_after):
+    fault = (429, {"message": "busy"}, {"Retry-After": retry_after})
+    with Server(lambda number, _: fault if number == 0 else None) as server, opened(server) as backend:
+        assert len(backend.complete(asks(1))) == 1
+
+
+@pytest.mark.parametrize(
+    ("retries", "said"), [(0, "refuses: busy"), (1, "after 1 retry: busy"), (2, "after 2 retries: busy")]
+)
+def test_a_refusal_says_how_often_it_was_tried_again(retries, said):
+    with (
+        Server(lambda *_: (429, {"message": "busy"}, {})) as server,
+        opened(server, retries=retries) as backend,
+        pytest.raises(ModelError, match=said),
+    ):
+        backend.complete(asks(1))
+    assert len(server.asked) == retries + 1
+
+
+def test_two_commands_at_once_pay_for_each_request_once():
+    wanted = asks(8)
+    with Server(lambda *_: time.sleep(0.1)) as server, ThreadPoolExecutor(2) as pool:
+
+        def command(_):
+            with opened(server, concurrency=3, timeout=60) as backend:
+                return [reply.text for reply in backend.complete(wanted)]
+
+        first, second = pool.map(command, range(2))
+    assert first == second
+    assert len(server.asked) == 8
+
+
+def test_what_another_command_gave_up_is_asked_for():
+    with Server(lambda number, _: 400 if number == 0 else None) as server, ThreadPoolExecutor(2) as pool:
+
+        def command(_):
+            try:
+                with opened(server, timeout=60) as backend:
+                    return len(backend.complete(asks(1)))
+            except ModelError:
+                return 0
+
+        assert sorted(pool.map(command, range(2))) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("host", "pid", "started", "seconds", "waits"),
+    [
+        (None, None, None, 60, True),
+        (None, None, None, -1, False),
+        # its number was given to another process since
+        (None, None, "1", 60, False),
+        (None, 2**22 + 1, None, 60, False),
+        ("elsewhere", 2**22 + 1, "1", 60, True),
+        ("elsewhere", None, None, -1, False),
+    ],
+)
+def test_ask_of_a_process_that_is_gone_is_taken_over(host, pid, started, seconds, waits):
+    here = this_process()
+    with closing(KeptAnswers()) as kept, closing(KeptAnswers()) as other:
+        assert other.begin(["a"], 60) == {}
+        with ANSWERS.opened() as database, database:
+            row = (host or here.host, pid or here.pid, started or here.started, time.time() + seconds)
+            database.execute("UPDATE under_way SET host = ?, pid = ?, started = ?, until = ?", row)
+        assert kept.begin(["a", "b"], 60) == (None if waits else {})
+        other.end(["a"])
+        assert kept.begin(["a", "b"], 60) == {}
+
+
+def test_killed_commands_are_billed_no_more_than_is_booked_and_leave_nothing_that_others_wait_for(tmp_path):
+    limit, path = 0.5, os.pathsep.join(filter(None, sys.path))
+    with Server(lambda *_: time.sleep(0.05), price=TOKEN) as server:
+        for n_seen in (1, 3, 5):
+            before = len(server.asked)
+            arguments = [sys.executable, __file__, server.base_url, str(tmp_path), str(limit)]
+            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path})
+            assert process.stdout.readline() == b"asks\n"
+            while len(server.asked) < before + n_seen and process.poll() is None:
+                time.sleep(0.01)
+            process.kill()
+            process.communicate()
+        # what the server works on is billed
+        time.sleep(0.2)
+        assert 0 < math.fsum(server.bill) <= booked(tmp_path) <= limit
+        n_killed, n_kept = len(server.asked), ANSWERS.count()
+        with spending(tmp_path, 10.0), opened(server, timeout=60) as backend:
+            assert len(backend.complete(asks(30))) == 30
+        assert len(server.asked) == n_killed + 30 - n_kept
+        assert math.fsum(server.bill) <= booked(tmp_path)
+
+
+if __name__ == "__main__":
+    with spending(Path(sys.argv[2]), float(sys.argv[3])), opened(Address(sys.argv[1]), timeout=60) as opened_backend:
+        print("asks", flush=True)
+        opened_backend.complete(asks(30))
