@@ -13,8 +13,9 @@ import os
 import re
 import reprlib
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
@@ -41,10 +42,13 @@ MOST_NUMBERED = 5
 MOST_PROBLEMS = 5
 # arrays and objects within each other that JSON and YAML may have; Python's own bound differs from version to version
 MOST_NESTED = 100
-# all bytes but those that tell how deep a text is nested; what a string of JSON leaves of itself then; what each bracket adds
-NOT_NESTING = bytes(set(range(256)) - set(b'[]{}"'))
+# characters of a key of an object, where there is a bound
+MOST_KEY = 1000
+# all bytes but those that tell how deep a text is nested and how many values it has; what a string of JSON leaves of itself then;
+# what each of them adds to the depth
+NOT_NESTING = bytes(set(range(256)) - set(b'[]{},"'))
 STRING = re.compile(rb'"[^"]*"?')
-STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 # name of a file that is being written, with the number of the process that writes it
 TEMPORARY = re.compile(r"\..+\.([0-9]+)\.tmp")
 # first bytes of files of office programs, new and old
@@ -395,10 +399,16 @@ class NotJsonError(DataError):
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, n in counts.items() if n > 1)
         raise NotJsonError(f"has an object with the key {shortened(twice)} twice; keep one")
     return found
+
+
+def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
+    if long := next((name for name, _ in pairs if len(name) > MOST_KEY), None):
+        raise NotJsonError(f"has an object with a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most")
+    return make_object(pairs)
 
 
 def _finite(text: str) -> float:
@@ -408,18 +418,26 @@ def _finite(text: str) -> float:
     return number
 
 
-def _refuse_nesting(text: str) -> None:
-    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, counted by the brackets outside of strings."""
-    if text.count("[") + text.count("{") <= MOST_NESTED:
+def _refuse_unbounded(text: str, most_values: int | None) -> None:
+    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, or more values, told by brackets and commas alone."""
+    n_open = text.count("[") + text.count("{")
+    if n_open <= MOST_NESTED and (most_values is None or n_open + text.count(",") < most_values):
         return
     plain = text.replace("\\\\", "").replace('\\"', "").encode(errors="replace")
-    brackets = STRING.sub(b"", plain.translate(None, NOT_NESTING))
-    if max(accumulate(map(STEPS.__getitem__, brackets)), default=0) > MOST_NESTED:
+    signs = STRING.sub(b"", plain.translate(None, NOT_NESTING))
+    if max(accumulate(map(STEPS.__getitem__, signs)), default=0) > MOST_NESTED:
         raise NotJsonError(f"is nested too deeply to be read: more than {MOST_NESTED} levels")
+    # the first value of each array or object, and one behind each comma
+    if most_values is not None and sum(map(signs.count, (b"[", b"{", b","))) >= most_values:
+        raise NotJsonError(f"has more than {most_values:,} values; send fewer at a time")
 
 
 def parse_json(
-    text: str, make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys, *, allow_nan: bool = False
+    text: str,
+    make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys,
+    *,
+    allow_nan: bool = False,
+    most_values: int | None = None,
 ) -> Any:
     """The value that a JSON text holds.
 
@@ -427,13 +445,16 @@ def parse_json(
         text: JSON.
         make_object: makes an object of its keys and values, in order; the default refuses a key that occurs there twice.
         allow_nan: read NaN and Infinity, which Python's own writer puts into files.
+        most_values: that it may have, counted before any is made; with a bound keys of objects have one, too: `MOST_KEY`.
 
     Raises:
         NotJsonError: it is not JSON, or has what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and
             other numbers without an end, a whole number of thousands of digits, half a character (a lone surrogate, which no file
             can hold). The text says what, not where the file is.
     """
-    _refuse_nesting(text)
+    _refuse_unbounded(text, most_values)
+    if most_values is not None:
+        make_object = partial(_with_short_keys, make_object)
     try:
         number = None if allow_nan else _finite
         found = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
