@@ -14,6 +14,7 @@ from functools import cache
 from types import ModuleType
 
 from .errors import MissingExtra
+from .text.controls import visible
 
 # library -> extra of pyproject.toml that installs it
 EXTRAS: dict[str, str] = {
@@ -143,6 +144,10 @@ class _ToStderr(logging.StreamHandler):  # type: ignore[type-arg]
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
         super().emit(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, in which documents and names of others write no control sequence."""
+        return visible(super().format(record))
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class Part:
         return Path(str(distribution(self.distribution).locate_file(self.path)))
 
 
-class Kind(Enum):
+class LackReason(Enum):
     """What keeps a part from being read."""
 
     NOT_INSTALLED = 1
@@ -48,15 +48,15 @@ class Lack:
     """What keeps a part from being read, and how it goes on behind the name of its distribution."""
 
     part: Part
-    kind: Kind
+    kind: LackReason
     # the version that is there, or the file that is not; "" of a distribution that is not installed
     found: str = ""
 
     def __str__(self) -> str:
         told = {
-            Kind.NOT_INSTALLED: "is not installed",
-            Kind.OTHER_VERSION: f"is there in version {self.found}",
-            Kind.LOST: f"has lost {self.found}",
+            LackReason.NOT_INSTALLED: "is not installed",
+            LackReason.OTHER_VERSION: f"is there in version {self.found}",
+            LackReason.LOST: f"has lost {self.found}",
         }
         return told[self.kind]
 
@@ -66,10 +66,10 @@ def lack(part: Part) -> Lack | None:
     try:
         found = distribution(part.distribution)
     except PackageNotFoundError:
-        return Lack(part, Kind.NOT_INSTALLED)
+        return Lack(part, LackReason.NOT_INSTALLED)
     if found.version != part.version:
-        return Lack(part, Kind.OTHER_VERSION, found.version)
-    return None if part.place().exists() else Lack(part, Kind.LOST, PurePosixPath(part.path).name)
+        return Lack(part, LackReason.OTHER_VERSION, found.version)
+    return None if part.place().exists() else Lack(part, LackReason.LOST, PurePosixPath(part.path).name)
 
 
 def pip_install(parts: Iterable[Part], *, again: bool = False) -> str:

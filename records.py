@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
-from .text import fold, one_spelling, repeated, some_of
+from .text import fold, look_alike, one_spelling, repeated, some_of
 
 
 def not_blank(text: str) -> str:
@@ -116,6 +116,8 @@ class DocumentSet(Record):
     def _ids_are_unique(self) -> "DocumentSet":
         if twice := repeated(document.id for document in self.documents):
             raise ValueError(f"document ids occur more than once: {some_of(twice)}; rename them")
+        for same in look_alike(document.id for document in self.documents):
+            raise ValueError(f"document ids look the same: {some_of([*map(ascii, same)])}; rename all but one")
         return self
 
     def values(self, attribute: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Nothing is written in place: a file appears by renaming a temporary one. Work in
 
 import bz2
 import contextlib
+import errno
 import gzip
 import hashlib
 import json
@@ -12,11 +13,13 @@ import math
 import os
 import re
 import reprlib
+import stat
+import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from io import StringIO
+from io import BytesIO, StringIO
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -50,7 +53,11 @@ NOT_NESTING = bytes(set(range(256)) - set(b'[]{},"'))
 STRING = re.compile(rb'"[^"]*"?')
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 # name of a file that is being written, with the number of the process that writes it
-TEMPORARY = re.compile(r"\..+\.([0-9]+)\.tmp")
+TEMPORARY = re.compile(r"\..+\.([0-9]+)\.evenhand\.tmp")
+# of a file that is read whole, and of a pipe or device, whose end nobody knows; of a line
+MOST_BYTES, MOST_OF_PIPE, MOST_OF_LINE = 1 << 32, 1 << 26, 1 << 28
+# that somebody has to write into a pipe
+PATIENCE_SECONDS = 5.0
 # first bytes of files of office programs, new and old
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # half of a pair that stands for one character; alone it is none
@@ -86,6 +93,8 @@ def file_digest(path: Path) -> str:
     """
     if path.is_dir():
         return digest({str(p.relative_to(path)): file_digest(p) for p in sorted(path.rglob("*")) if p.is_file()})
+    if _may_be_endless(path):
+        return hashlib.sha256(_bytes(path)).hexdigest()[:16]
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]
@@ -249,13 +258,20 @@ def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
         StorageError: as of `read_text`.
     """
+    if _may_be_endless(path):
+        yield from numbered_lines(read_text(path))
+        return
     try:
         packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
         opened = packed.get(path.suffix, open)
         with opened(path, "rt", encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(MOST_OF_LINE), ""), start=1):
+                if len(line) == MOST_OF_LINE:
+                    raise StorageError(f"{path}:{number}: is a line of {MOST_OF_LINE:,} characters or more; divide it")
                 if line.strip():
                     yield number, line.removesuffix("\n")
+    except StorageError:
+        raise
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         # it finds the same fault again and can say where it is
         read_text(path)
@@ -327,7 +343,7 @@ def no_disk(path: Path) -> str:
     )
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
     """A UTF-8 file's text, without the byte order mark that some editors put first; a file named .gz is unpacked.
 
     Line ends of Windows and of old Macs become "\\n".
@@ -337,7 +353,7 @@ def read_text(path: Path) -> str:
         DamagedFileError: it is not UTF-8, or named .gz and damaged.
     """
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = read_bytes(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if error.object.startswith(OFFICE):
             raise DamagedFileError(
@@ -364,24 +380,75 @@ def as_given(place: str = "") -> Iterator[None]:
         raise DataError(f"{place}{error}") from error
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """A file's content; a file named .gz or .bz2 is unpacked.
 
     Raises:
-        StorageError: the file is absent or unreadable.
+        StorageError: the file is absent or unreadable, or has more than so many bytes.
         DamagedFileError: it is named .gz or .bz2 and damaged.
     """
+    data = _bytes(path, most)
+    packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    if path.suffix not in packed:
+        return data
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        return (
-            gzip.decompress(data) if path.suffix == ".gz" else bz2.decompress(data) if path.suffix == ".bz2" else data
-        )
+        with packed[path.suffix](BytesIO(data)) as file:
+            content: bytes = file.read(most + 1)
     except (EOFError, OSError, ValueError, zlib.error) as error:
         kind = "gzip" if path.suffix == ".gz" else "bzip2"
         raise DamagedFileError(f"{path}: is not a whole {kind} file ({error}); get it again") from error
+    if len(content) > most:
+        raise StorageError(f"{path}: comes to more than {most:,} bytes, unpacked; divide it")
+    return content
+
+
+def _may_be_endless(path: Path) -> bool:
+    """Whether it is a pipe or a device, of which nobody knows how much it gives."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        # which reading it says
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """A file's content as it lies there; a pipe's and a device's up to a bound, since they may have no end."""
+    try:
+        found = path.stat()
+        if stat.S_ISREG(found.st_mode) and found.st_size <= most:
+            return path.read_bytes()
+        if stat.S_ISREG(found.st_mode):
+            raise StorageError(f"{path}: has {found.st_size:,} bytes, and {most:,} are read; divide it")
+        most = min(most, MOST_OF_PIPE)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            first = _first_of_pipe(path, descriptor) if stat.S_ISFIFO(found.st_mode) else b""
+            os.set_blocking(descriptor, True)
+            data = first + file.read(most + 1)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(data) > most:
+        raise StorageError(
+            f"{path}: is no file on a disk and gives more than {most:,} bytes, perhaps without an end; write what it "
+            "gives into a file, and name that"
+        )
+    return data
+
+
+def _first_of_pipe(path: Path, descriptor: int) -> bytes:
+    """What a pipe gives first, b"" as soon as somebody has opened it to write."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if data := os.read(descriptor, 1 << 16):
+                return data
+        except BlockingIOError:
+            return b""
+        time.sleep(0.05)
+    raise StorageError(f"{path}: is a pipe into which nobody writes; name a file")
 
 
 class NotJsonError(DataError):
@@ -407,7 +474,9 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
     if long := next((name for name, _ in pairs if len(name) > MOST_KEY), None):
-        raise NotJsonError(f"has an object with a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most")
+        raise NotJsonError(
+            f"has an object with a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most"
+        )
     return make_object(pairs)
 
 
@@ -516,6 +585,70 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
+def open_own(path: Path, flags: int) -> int:
+    """Descriptor of a file that is written in place, such as a lock, a log or a journal.
+
+    A folder that came from somebody else may have a link in its place, to a file that is not evenhand's to write.
+
+    Args:
+        path: the file.
+        flags: as of `os.open`.
+
+    Raises:
+        StorageError: it is a link, no file, or a file of several names.
+        OSError: it cannot be opened.
+    """
+    try:
+        # without waiting for the other end of a pipe
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            raise _not_own(path) from error
+        raise
+    if is_own(os.fstat(descriptor)):
+        return descriptor
+    os.close(descriptor)
+    raise _not_own(path)
+
+
+def is_own(found: os.stat_result) -> bool:
+    """Whether it is a file by one name, and so no other place's."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse what a library would write through: links and files of several names in a folder, which need not be there.
+
+    Raises:
+        StorageError: names the first.
+    """
+    for path in sorted(folder.rglob("*")):
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) and not is_own(found):
+            raise _not_own(path)
+
+
+def _not_own(path: Path) -> StorageError:
+    return StorageError(
+        f"{path}: is a link, a file with other names, or no file, and writing there could change what lies elsewhere; delete it "
+        "(a copy of the folder without links is as good)"
+    )
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn the file system's errors within into one that names the file and the remedy."""
+    try:
+        yield
+    except StorageError:
+        # of another file, which the block reads
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"
+        ) from error
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """A file to be written in the block: it has a temporary name, is flushed to disk, then renamed into place.
@@ -525,25 +658,45 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         StorageError: the folder or file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.evenhand.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except StorageError:
-        # of another file, which the block reads
-        raise
-    except OSError as error:
-        raise StorageError(
-            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"
-        ) from error
+        with _told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # left by a process that had this number, or put there by somebody else as a link
+            temporary.unlink(missing_ok=True)
+            with temporary.open("x", encoding="utf-8") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     finally:
         # gone after the rename; left over only when something went wrong
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def write_together(files: Mapping[Path, Iterable[str]]) -> None:
+    """Write files that belong together: all are whole under their temporary names before the first is renamed.
+
+    Whoever looks at them begins with the last one. It gives way before the others are renamed and is renamed after them, so that
+    after a kill in between it is missing, and what was and what is are never taken for one.
+
+    Args:
+        files: path -> the parts of its text, in the order in which they are renamed.
+
+    Raises:
+        StorageError: a file cannot be written; what was there before is there still, unless renaming failed.
+    """
+    last = list(files)[-1]
+    with contextlib.ExitStack() as opened:
+        # what is opened last is renamed first
+        for path in reversed([*files]):
+            file = opened.enter_context(whole_file(path))
+            with _told(path):
+                file.writelines(files[path])
+                file.flush()
+        with _told(last):
+            last.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -560,8 +713,12 @@ def write_json(path: Path, value: Any) -> None:
 def write_jsonl(path: Path, records: Iterable[BaseModel]) -> None:
     """Write records as JSON lines, whole; one of them is in memory at a time."""
     with whole_file(path) as file:
-        for record in records:
-            write_record(file, record)
+        file.writelines(json_lines(records))
+
+
+def json_lines(records: Iterable[BaseModel]) -> Iterator[str]:
+    """Records as JSON lines, one of them in memory at a time."""
+    return (f"{record.model_dump_json()}\n" for record in records)
 
 
 def write_record(file: TextIO, record: BaseModel) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from ..config import Recipe
 from ..corpora.leftovers import leftover_in_summaries
-from ..corpora.summaries import BY_ORDER
+from ..corpora.summaries import BY_ORDER, THOUGHTS
 from ..errors import DataError
 from ..evaluation.comparison.entries import ELSEWHERE
 from ..evaluation.pages import html, numbers
@@ -159,11 +159,14 @@ class Candidates(Results[Candidate]):
         failures: Iterable[Failure] = (),
         *,
         by_order: bool = False,
+        n_thoughts: int = 0,
     ) -> None:
         super().__init__(records)
         self.recipe, self.failures = recipe, tuple(failures)
         # whether summaries from elsewhere had no ids, so that the first went to the first set, and so on
         self.by_order = by_order
+        # how many of them had a train of thought
+        self.n_thoughts = n_thoughts
         self.requests = {request.id: request for request in requests}
 
     @property
@@ -171,7 +174,8 @@ class Candidates(Results[Candidate]):
         """What is to be known of summaries from elsewhere before their scores are believed."""
         given = {each.id: each.raw_text for each in self if each.method == ELSEWHERE}
         leftover = leftover_in_summaries(given)
-        return tuple(filter(None, (BY_ORDER if self.by_order else "", leftover)))
+        thoughts = THOUGHTS.format(n=self.n_thoughts) if self.n_thoughts else ""
+        return tuple(filter(None, (BY_ORDER if self.by_order else "", thoughts, leftover)))
 
     @property
     def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:

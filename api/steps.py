@@ -238,6 +238,7 @@ def given_candidates(
         requests,
         recipe,
         by_order=texts.by_order,
+        n_thoughts=texts.n_thoughts,
     )
 
 

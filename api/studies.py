@@ -236,7 +236,7 @@ def _system(
 ) -> System:
     if isinstance(given, str | Path):
         texts = read_summaries(Path(given), sets, allow_missing=allow_missing, columns=columns)
-        return System(label, str(given), digest(texts), texts, texts.by_order)
+        return System(label, str(given), digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
     rows = []
     if isinstance(given, Best):
         rows = [(each.set_id, each.side, each.text) for each in given]
@@ -250,4 +250,4 @@ def _system(
     if isinstance(given, Best | Candidates):
         given, columns = {name: text for name, _, text in rows}, USUAL
     texts = summaries_of(given, {each.id: each for each in sets}, allow_missing=allow_missing, columns=columns)
-    return System(label, label, digest(texts), texts, texts.by_order)
+    return System(label, label, digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)

@@ -38,7 +38,7 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import note, note_cautions, print_plan, say, show, summary
+from .terminal import complain, note, note_cautions, print_plan, say, show, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -379,11 +379,11 @@ def main() -> None:
         is_done = isinstance(error, SystemExit) and not error.code
         # whatever the interrupt has become by now: a library may call it an error of its own
         if interrupted and not is_done:
-            print(f"interrupted; {after_interrupt(sys.argv[1:])}", file=sys.stderr)
+            complain(f"interrupted; {after_interrupt(sys.argv[1:])}")
             sys.exit(INTERRUPTED)
         if not isinstance(error, EvenhandError):
             raise
-        print(f"error: {error}", file=sys.stderr)
+        complain(f"error: {error}")
         sys.exit(error.exit_code)
 
 

@@ -265,8 +265,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
-    from rich.text import Text as RichText
-
     from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
@@ -315,7 +313,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     show(terminal.render(page(found), whole=verbosity() == "verbose"))
     # a whole page has them where it says how it was made
     for hint in () if verbosity() else found.hints:
-        show(RichText(hint))
+        show(terminal.RichText(hint))
     more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{more}")
     gate.end(found.gate, "audit")

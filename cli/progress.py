@@ -1,6 +1,5 @@
 """How far the work is, while it runs: a bar in a terminal, a line at its start and its end where the output goes elsewhere."""
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..extras import verbosity
 from ..runfolder.progress import Tally, progress_path, read_progress
-from .terminal import note, note_cautions, say_put_aside, summary
+from .terminal import note, note_cautions, relay, say_put_aside, summary
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,13 +64,14 @@ def watched(title: str, folder: Path, stage: str = "*") -> Iterator[Callable[[st
     Yields:
         What takes the output of the stage's process, with -v.
     """
-    from rich.console import Console
     from rich.live import Live
 
-    terminal = Console()
+    from .consoles import Terminal
+
+    terminal = Terminal()
     if not terminal.is_terminal or verbosity():
         note(f"{title}  started at {datetime.now():%H:%M:%S}")
-        yield sys.stderr.write if verbosity() == "verbose" else None
+        yield relay if verbosity() == "verbose" else None
         return
     view = View(title, lambda: _tally(folder, stage))
     with Live(get_renderable=view.render, console=terminal, transient=True, refresh_per_second=2):

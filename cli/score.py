@@ -1,6 +1,6 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -64,6 +64,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
+    from ..runfolder.processes import hold
     from ..storage import listed
 
     files = [labelled(each, "--summaries") for each in summaries]
@@ -80,29 +81,30 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, **known)
     given = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
-    replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
-    for said in filter(None, replaced):
-        say(said)
-    if is_several:
-        SCORED.announce(out, labels, say)
-    entries = []
-    for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
-        _write(folder, found)
-        section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
-        recipe = found.recipe.model_copy(update={"corpus": section})
-        entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
-    compared = build_comparison(entries, [1])
-    if is_several:
-        made = page(compared)
-        SCORED.write(out, compared, made, {})
-        show(terminal.render(made))
-        say(f"comparison: {out / PAGE}")
-    else:
-        show(terminal.fragment(given_means(compared)))
-        for warning in found.candidates.notes:
-            say(f"warning: {labels[0]}: {warning}")
-        _say_counts(found)
-        say(f"scores: {out / SCORES_TABLE}")
+    with hold(out):
+        replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
+        for said in filter(None, replaced):
+            say(said)
+        if is_several:
+            SCORED.announce(out, labels, say)
+        entries = []
+        for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
+            _write(folder, found)
+            section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
+            recipe = found.recipe.model_copy(update={"corpus": section})
+            entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
+        compared = build_comparison(entries, [1])
+        if is_several:
+            made = page(compared)
+            SCORED.write(out, compared, made, {})
+            show(terminal.render(made))
+            say(f"comparison: {out / PAGE}")
+        else:
+            show(terminal.fragment(given_means(compared)))
+            for warning in found.candidates.notes:
+                say(f"warning: {labels[0]}: {warning}")
+            _say_counts(found)
+            say(f"scores: {out / SCORES_TABLE}")
 
 
 def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
@@ -141,18 +143,19 @@ def _check(folder: Path) -> None:
 
 def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, force: bool) -> str:
     """A sentence on earlier scores that will be replaced, "" without any; those of other summaries are by force alone."""
+    from ..corpora.table_files import csv_rows
     from ..evaluation.pages.folder import SCORES_TABLE, is_scores
 
     table = folder / SCORES_TABLE
     if not is_scores(table):
         return ""
-    header, *earlier = _read(table)
-    if not force and [row[header.index("text")] for row in earlier] != [candidate.text for candidate in given]:
+    earlier = [row for _, row in csv_rows(table, ("set", "text"))]
+    if not force and [row["text"] for row in earlier] != [candidate.text for candidate in given]:
         raise DataError(
             f"--out {folder}: holds scores of other summaries than those of {file[1]}; name another folder, or add --force to "
             "replace them"
         )
-    return f"{folder} holds scores of {_scored(header, len(earlier))}; they will be replaced."
+    return f"{folder} holds scores of {_scored(earlier)}; they will be replaced."
 
 
 def _write(folder: Path, found: "Judgements") -> None:
@@ -160,14 +163,9 @@ def _write(folder: Path, found: "Judgements") -> None:
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
-    from ..storage import write_jsonl, write_text
+    from ..storage import json_lines, write_together
 
     rows = found.rows()
-    # first, so that what was left half written is known as ours
-    write_text(folder / SCORES_TABLE, _csv(rows))
-    write_jsonl(folder / REQUESTS, found.candidates.requests.values())
-    write_jsonl(folder / CANDIDATES, found.candidates)
-    write_jsonl(folder / JUDGEMENTS, found)
     # of one summary each, the best is that one, whatever its scores
     best = (
         BestSummary(
@@ -182,7 +180,16 @@ def _write(folder: Path, found: "Judgements") -> None:
         )
         for candidate, row in zip(found.candidates, rows, strict=True)
     )
-    write_jsonl(folder / BEST, best)
+    write_together(
+        {
+            # first, so that what was left half written is known as ours
+            folder / SCORES_TABLE: [_csv(rows)],
+            folder / REQUESTS: json_lines(found.candidates.requests.values()),
+            folder / CANDIDATES: json_lines(found.candidates),
+            folder / JUDGEMENTS: json_lines(found),
+            folder / BEST: json_lines(best),
+        }
+    )
 
 
 def _say_counts(found: "Judgements") -> None:
@@ -195,26 +202,17 @@ def _say_counts(found: "Judgements") -> None:
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
-    import csv
-    import io
+    from ..text.cells import csv_text
 
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    return csv_text([columns, *([row.get(column) for column in columns] for row in rows)])
 
 
-def _read(table: Path) -> list[list[str]]:
-    import csv
-
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
-
-
-def _scored(header: list[str], n: int) -> str:
+def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many summaries a table has, and by whom they were judged."""
     from ..evaluation.pages.words import counted
 
-    judges = [name for name in header if name not in ("set", "side", "text", "cut", "unscored", "id")]
-    return f"{counted(n, 'summary', 'summaries')} by {', '.join(judges)}"
+    judges = [
+        name for name in (rows[0] if rows else ()) if name not in ("set", "side", "text", "cut", "unscored", "id")
+    ]
+    return f"{counted(len(rows), 'summary', 'summaries')} by {', '.join(judges)}"

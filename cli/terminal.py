@@ -1,11 +1,13 @@
 """What the verbs print with: lines, tables, and the plan of a run."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..extras import verbosity
 from ..text import some_of
+from ..text.controls import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -18,21 +20,31 @@ if TYPE_CHECKING:
 
 def say(text: str) -> None:
     """Print a line as it is: names and paths are data, not markup."""
-    console().print(text, highlight=False, markup=False)
+    console().print(visible(text), highlight=False)
+
+
+def complain(text: str) -> None:
+    """Print a message to stderr as it is, not wrapped."""
+    print(visible(text), file=sys.stderr)
+
+
+def relay(output: str) -> None:
+    """Print what a process of a step has written, whose bars begin their line again."""
+    sys.stderr.write("\r".join(map(visible, output.split("\r"))))
 
 
 def console() -> "Console":
     """The terminal; long lines are wrapped by it and not by us."""
-    from rich.console import Console
+    from .consoles import Terminal
 
-    return Console(soft_wrap=True)
+    return Terminal(soft_wrap=True)
 
 
 def show(renderable: "RenderableType") -> None:
     """Print a table; what stands around it is wrapped at the terminal's width."""
-    from rich.console import Console
+    from .consoles import Terminal
 
-    Console().print(renderable)
+    Terminal().print(renderable)
 
 
 def plain_table(title: str | None = None) -> "Table":

@@ -2,7 +2,8 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -14,7 +15,10 @@ from ..config.command_line import repeated_options
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
 from ..storage import listed, no_disk, shortened
+from ..text.controls import visible
 
+# of the click that typer has within it
+UsageError: Any = typer.BadParameter.__base__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -108,8 +112,23 @@ class _Verb(TyperCommand):
 
 class _Family(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeated(self, ctx, args)
-        return super().parse_args(ctx, args)
+        with _visible_refusals():
+            refuse_repeated(self, ctx, args)
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_refusals():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_refusals() -> Iterator[None]:
+    """What typer says itself of a command line, with the names of files that a shell has put there."""
+    try:
+        yield
+    except UsageError as error:
+        error.message = visible(error.message)
+        raise
 
 
 class Verbs(typer.Typer):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ..records import Sampling, is_none
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_lost_adapter
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_lost_settings
 from .section import Section
 from .server import refuse_unpriced
 
@@ -109,7 +109,7 @@ class BiasRecipe(Section):
         if self.model is not None:
             refuse_for_training(self.model)
             if self.backend.server is not None:
-                refuse_lost_adapter(LanguageModel(self.model, self.backend))
+                refuse_lost_settings(LanguageModel(self.model, self.backend))
                 refuse_unpriced("most_cost", self.most_cost, {"backend": self.backend.server})
                 self.backend.server.refuse_drawing(self.sampling)
         if self.instruction is not None and self.model is None:

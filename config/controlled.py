@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from ..records import Sampling, is_none
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_lost_adapter
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_lost_settings
 from .section import Section
 from .server import refuse_unpriced
 
@@ -37,7 +37,7 @@ class ControlledRecipe(Section):
         """The model must be one that is only asked, and its attempts must be able to differ."""
         refuse_for_training(self.model)
         if self.backend.server is not None:
-            refuse_lost_adapter(LanguageModel(self.model, self.backend))
+            refuse_lost_settings(LanguageModel(self.model, self.backend))
             refuse_unpriced("most_cost", self.most_cost, {"backend": self.backend.server})
             self.backend.server.refuse_drawing(self.sampling)
         if self.attempts > 1 and self.sampling.temperature == 0:

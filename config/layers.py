@@ -2,10 +2,11 @@
 
 `extends: FILE` names another recipe, by its path from the file that says so or by its shipped name. What the file says is laid
 over what the other comes to: mappings are merged key by key, everything else is replaced. Three things are replaced as wholes:
-lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out;
-plans of which all are `null` are taken out of those of the other.
+lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out,
+and so it does a key of `trainer` that evenhand refuses; plans of which all are `null` are taken out of those of the other.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from .plain_yaml import read_yaml_lines
 from .shipped import find_recipe, recipe_names
 
 EXTENDS = "extends"
+# recipes that extend each other in one line
+MOST_LAYERS = 50
 # in a run folder, the recipe of the run
 RESOLVED = "recipe.yaml"
 # mappings that are replaced as wholes: each plan adds candidates, so that those of two files would add up
@@ -82,6 +85,10 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
     if not isinstance(base, str) or not base:
         raise RecipeError(f"{where}: key 'extends' needs the path or the name of a recipe, got {shown(base, EXTENDS)}")
     chain = (*above, path.resolve())
+    if len(chain) > MOST_LAYERS:
+        raise RecipeError(
+            f"{where}: key 'extends': more than {MOST_LAYERS} recipes extend each other, from {chain[0]} on; put some into one"
+        )
     below_path = find_recipe(Path(base), path.parent)
     if below_path.resolve() in chain:
         circle = [*chain[chain.index(below_path.resolve()) :], below_path.resolve()]
@@ -96,12 +103,16 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
         raise RecipeError(f"{where}: key 'extends': {error}{near} A path counts from this file's folder") from error
     replaced: list[str] = []
     merged = _merged(below.values, values, replaced)
-    kept = {
-        key: place
-        for key, place in below.places.items()
-        if not any(key == each or key.startswith(f"{each}.") for each in replaced)
-    }
+    gone = set(replaced)
+    kept = {key: place for key, place in below.places.items() if gone.isdisjoint(_with_those_above(key))}
     return Layers(path, merged, kept | places, extends=below_path)
+
+
+def _with_those_above(key: str) -> Iterator[str]:
+    """ "a.b.c", "a.b", "a"."""
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
 
 
 def _merged(base: dict[str, Any], top: dict[str, Any], replaced: list[str], within: str = "") -> dict[str, Any]:

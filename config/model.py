@@ -1,16 +1,24 @@
 """A language model and what runs it."""
 
 import math
+from operator import not_
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ..records import is_none
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
 from .server import ONLY_WHERE, ServerSection
 
+# variables of chat templates that come from evenhand, the chat or the tokenizer
+OWNED_SWITCHES = frozenset(
+    """
+    add_generation_prompt bos_token continue_final_message date_string documents eos_token messages return_dict
+    strftime_now tokenize tools
+    """.split()
+)
 # torch's own flash kernel (torch.nn.attention.varlen) in training, of which transformers knows nothing
 TORCH_VARLEN = "torch_varlen"
 
@@ -30,6 +38,19 @@ class ModelSection(Section):
     attn_implementation: str = "sdpa"
     # adapter folder that the first round starts from
     adapter: Path | None = None
+    # variables of the model's chat template and their values, for whatever writes its prompts, in training too; one that thinks
+    # unless it is told not to takes {enable_thinking: false}
+    chat_template_kwargs: dict[str, bool | int | float | str] = Field(default_factory=dict, exclude_if=not_)
+
+    @field_validator("chat_template_kwargs")
+    @classmethod
+    def _names_of_variables(cls, switches: dict[str, bool | int | float | str]) -> dict[str, bool | int | float | str]:
+        for name in switches:
+            if not name.isidentifier():
+                raise ValueError(f"{name!r} is no name of a variable in a chat template")
+            if name in OWNED_SWITCHES:
+                raise ValueError(f"{name!r} is not for a recipe: evenhand gives it to the chat template")
+        return switches
 
     @property
     def answers_with(self) -> str:
@@ -193,13 +214,20 @@ class LanguageModel(NamedTuple):
     backend: BackendSection
 
 
-def refuse_lost_adapter(asked: LanguageModel) -> None:
-    """Refuse an adapter of a server's model that cannot be handed to it.
+def refuse_lost_settings(asked: LanguageModel) -> None:
+    """Refuse an adapter or switches of a server's model that cannot be handed to it.
 
     Raises:
         ValueError: the server is sent messages.
     """
-    if asked.model.adapter is not None and asked.backend.server is not None and not asked.backend.reads_model:
+    if asked.backend.server is None or asked.backend.reads_model:
+        return
+    if asked.model.chat_template_kwargs:
+        raise ValueError(
+            "model.chat_template_kwargs are for prompts that are written on this machine, and a server that is sent messages "
+            "writes its own; write engine: {chat_template_kwargs: ...} where it takes them, or server.prompts: tokens"
+        )
+    if asked.model.adapter is not None:
         raise ValueError(
             f"model.adapter {str(asked.model.adapter)!r} cannot be handed to a server that is sent messages; name what it "
             "serves as server.model, or write server.prompts: tokens"

@@ -143,7 +143,7 @@ def read_yaml_lines(path: Path) -> tuple[Any, dict[str, int]]:
     What an alias or a merge key brings has the line where it is written out.
     """
     try:
-        return _parse(read_text(path))
+        return _parse(read_text(path, 4 * MOST_CHARACTERS))
     except NotYamlError as error:
         raise RecipeError(f"{path}:{error.line}: {error}") from error
 

@@ -22,7 +22,7 @@ from .model import (
     LanguageModel,
     ModelSection,
     ReplicatedSection,
-    refuse_lost_adapter,
+    refuse_lost_settings,
 )
 from .reward import PairsSection, RewardSection
 from .section import Section
@@ -37,6 +37,7 @@ from .train import (
     unpackable,
     weight_mistakes,
     without_effect,
+    without_nulls,
 )
 
 # what tables of scores have beside a column for each judge
@@ -137,6 +138,11 @@ class Recipe(Section):
             return {"model": {"name": "none"}} | values
         return values
 
+    @field_validator("trainer")
+    @classmethod
+    def _nulls_take_keys_out(cls, trainer: dict[str, Any]) -> dict[str, Any]:
+        return without_nulls(trainer)
+
     @field_validator("calibration", mode="before")
     @classmethod
     def _one_file_is_a_list(cls, given: Any) -> Any:
@@ -173,7 +179,7 @@ class Recipe(Section):
         models = [LanguageModel(self.model, self.generate)]
         models += [each for judge in self.judges.values() for each in judge.language_models.values()]
         for asked in models:
-            refuse_lost_adapter(asked)
+            refuse_lost_settings(asked)
         remark = "; or leave limits.cost out: `evenhand serve` takes none, since it is an account of a run"
         refuse_unpriced("limits.cost", self.limits.cost, self.servers, remark)
 

@@ -25,6 +25,8 @@ RECIPE = "the recipe"
 
 # pydantic's error types -> what a recipe's author should read
 SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
+# how to be rid of a key that stands in another file
+NULL = "a key of 'trainer' that stands in a recipe that is extended is taken out by null: --set trainer.KEY=null"
 # ours, of a truth value where there should be a text
 BARE_WORD = "bool_for_text"
 WORDINGS = {
@@ -79,10 +81,17 @@ def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recip
 
 def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
     layers = read_layers(path)
-    return _overridden(layers.values, overrides, model, layers.place)
+    return _overridden(layers.values, overrides, model, layers.place, is_extended=layers.extends is not None)
 
 
-def _overridden(values: dict[str, Any], overrides: Sequence[str], model: type[R], place: Callable[[str], str]) -> R:
+def _overridden(
+    values: dict[str, Any],
+    overrides: Sequence[str],
+    model: type[R],
+    place: Callable[[str], str],
+    *,
+    is_extended: bool = False,
+) -> R:
     """The checked recipe of these values with overrides applied; `place` says where a key was written."""
     # key -> the override that set it, to say where a wrong value came from
     overridden: dict[str, str] = {}
@@ -96,7 +105,9 @@ def _overridden(values: dict[str, Any], overrides: Sequence[str], model: type[R]
             refused.append(str(error))
     recipe, mistakes = _checked(values, model)
     if recipe is None or refused or mistakes:
-        raise RecipeError(listed([*refused, *(f"{_place(key, place, overridden)}: {text}" for key, text in mistakes)]))
+        further = [NULL] if is_extended and any("trainer." in text for _, text in mistakes) else []
+        texts = (f"{_place(key, place, overridden)}: {text}" for key, text in mistakes)
+        raise RecipeError(listed([*refused, *texts, *further]))
     return recipe
 
 
@@ -213,13 +224,13 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
     """What is wrong with the keys that go to trl.DPOConfig: key and text."""
     if not isinstance(trainer, dict):
         return
-    for key in trainer:
+    for key, value in trainer.items():
         where = f"key {shortened(f'trainer.{key}')}"
-        if key in RENAMED_TRAINER_KEYS:
+        if key in RENAMED_TRAINER_KEYS and value is not None:
             yield f"trainer.{key}", f"{where} no longer exists in TRL: {RENAMED_TRAINER_KEYS[key]}"
-        elif key in OWNED_TRAINER_KEYS:
+        elif key in OWNED_TRAINER_KEYS and value is not None:
             yield f"trainer.{key}", f"{where} is set by evenhand: {OWNED_TRAINER_KEYS[key]}"
-        elif key not in TRAINER_KEYS:
+        elif key not in TRAINER_KEYS | RENAMED_TRAINER_KEYS.keys():
             yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 

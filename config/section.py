@@ -4,7 +4,8 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -22,6 +23,20 @@ class Section(BaseModel):
 
     # what is given may be a secret in the wrong place, and libraries print errors unchanged
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_truth_for_a_number(cls, given: Any) -> Any:
+        # pydantic takes true for 1
+        fields = cls.model_fields
+        wrong = [
+            f"{key} needs a number, got {str(value).lower()}"
+            for key, value in (given.items() if isinstance(given, dict) else ())
+            if isinstance(value, bool) and key in fields and is_number(fields[key].annotation)
+        ]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return given
 
     @model_validator(mode="after")
     def _is_sound(self) -> Self:
@@ -44,6 +59,15 @@ class Section(BaseModel):
         Raises:
             ValueError: something does not.
         """
+
+
+def is_number(annotation: Any) -> bool:
+    """Whether a key of this type takes a number, and not true and false."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    kinds = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
+    plain = {get_args(each)[0] if get_origin(each) is Annotated else each for each in kinds}
+    return bool not in plain and not plain.isdisjoint({int, float})
 
 
 class Check(NamedTuple):

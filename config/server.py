@@ -47,10 +47,10 @@ class ServerSection(Section):
     api_key_env: str | None = None
     # requests that are under way at a time
     concurrency: int = Field(default=16, ge=1)
-    # seconds for one answer
+    # seconds for one answer, from the connection to its last byte
     timeout: float = Field(default=300, gt=0)
-    # how often a request is sent again after 408, 409, 429, 5xx, a broken answer or a lost connection: the server's Retry-After
-    # is waited for, else .5 to 8 seconds
+    # how often a request is sent again after 408, 409, 429, 5xx, a broken or late answer or a lost connection: the server's
+    # Retry-After is waited for up to 120 seconds, else .5 to 8 seconds
     retries: int = Field(default=10, ge=0)
     # whether requests are submitted as files (/v1/batches), which hosted APIs answer within a day at half the price: the command
     # submits and ends with exit code 5, and the same command continues; requests_per_batch should be the number of requests

@@ -13,7 +13,7 @@ from ..storage import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
-from .trainer_keys import BOUND_KEYS, IDLE_KEYS
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -160,6 +160,23 @@ def loss_types(trainer: Mapping[str, Any]) -> list[str]:
     """The losses that a recipe's `trainer` section asks for; TRL's own without one."""
     asked = trainer.get("loss_type") or "sigmoid"
     return list(asked) if isinstance(asked, list) else [asked]
+
+
+def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
+    """The `trainer` section without the nulls by which a recipe takes out keys of one that it extends.
+
+    A null that TRL reads itself stays, as max_length's.
+    """
+    taken_out = {
+        *RENAMED_TRAINER_KEYS,
+        *OWNED_TRAINER_KEYS,
+        *BOUND_KEYS,
+        *DEPENDENT_KEYS,
+        *KEYS_OF_LOSSES,
+        *PAIRWISE_KEYS,
+    }
+    taken_out |= {key for keys in IDLE_KEYS.values() for key, default in keys.items() if default is not None}
+    return {key: value for key, value in trainer.items() if value is not None or key not in taken_out}
 
 
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:

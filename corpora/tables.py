@@ -25,7 +25,7 @@ from ..storage import (
     read_text,
     shortened,
 )
-from ..text import did_you_mean, one_spelling, repeated, some_of
+from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of
 from .cells import cell_text, lost_digits
 from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of
 from .values import alike_mistakes
@@ -186,10 +186,7 @@ def _cells(row: Mapping[str, Any], wanted: Sequence[str]) -> tuple[dict[str, str
 
 def _alike_sets(names: Iterable[str]) -> Iterator[str]:
     """Sets whose names look the same; capitals may be all that tells two ids apart."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(one_spelling(name), []).append(name)
-    for same in (each for each in groups.values() if len(each) > 1):
+    for same in look_alike(names):
         yield f"sets {some_of([ascii(name) for name in same])} have names that look the same; write one of them"
 
 
@@ -209,8 +206,12 @@ def _set_mistakes(name: str, rows: Sequence[Mapping[str, str]], columns: Columns
         found = list(dict.fromkeys(row.get(column, "") for row in rows))
         if len(found) > 1:
             yield f"set {name!r} has several values in column {column!r}: {some_of(found)}; give all its rows the same"
-    if columns.id and (twice := repeated(row[columns.id] for row in rows)):
-        yield f"set {name!r}: ids in column {columns.id!r} occur more than once: {some_of(twice)}"
+    ids = [row[columns.id].strip() for row in rows] if columns.id else []
+    where = f"set {name!r}: ids in column {columns.id!r}"
+    if twice := repeated(ids):
+        yield f"{where} occur more than once: {some_of(twice)}"
+    for same in look_alike(ids):
+        yield f"{where} look the same: {some_of([*map(ascii, same)])}; rename all but one"
 
 
 def _document_set(

@@ -1,4 +1,4 @@
-"""Attribute values that people write in two ways: what differs by capitals alone is no side of its own."""
+"""Attribute values that people write in two ways: what differs by capitals or as a number is written is no side of its own."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..errors import DataError
 from ..records import DocumentSet
 from ..storage import listed, shortened
-from ..text import some_of, spelling_key
+from ..text import look_alike, some_of, spelling_key, value_key
 
 
 def alike_mistakes(sets: Sequence[DocumentSet], attributes: Iterable[str] = ()) -> list[str]:
-    """A mistake for each group of values of an attribute that differ by capitals alone, with the documents of each.
+    """A mistake for each group of spellings of one value (capitals, numbers, truth values), with the documents of each.
 
     Args:
         sets: the document sets; other differences that nobody sees are gone from their values.
@@ -23,7 +23,7 @@ def refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str] = (), pl
     """Refuse what `alike_mistakes` finds; `place` is where the sets are from, to begin each mistake with: "docs.csv: ".
 
     Raises:
-        DataError: values differ by capitals alone; all are listed.
+        DataError: values are spellings of one; all are listed.
     """
     if mistakes := alike_mistakes(sets, attributes):
         raise DataError(listed([f"{place}{text}" for text in mistakes]))
@@ -42,11 +42,9 @@ def _counts(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> Mapping[s
 
 
 def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
-    groups: dict[str, list[str]] = {}
-    for value in counts:
-        groups.setdefault(spelling_key(value), []).append(value)
-    for same in (values for values in groups.values() if len(values) > 1):
+    for same in look_alike(counts, value_key):
         documents = [f"{counts[value]:,}" for value in same]
         documents[0] += " document" if documents[0] == "1" else " documents"
         shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(same, documents, strict=True)])
-        yield f"values of {attribute!r} differ only by capitals: {shown}; write one of them"
+        what = "by capitals" if len({*map(spelling_key, same)}) == 1 else "in how a number or truth value is written"
+        yield f"values of {attribute!r} differ only {what}: {shown}; write one of them"

@@ -59,7 +59,7 @@ class Tokens:
 def reader(model: ModelSection) -> tuple[Reader, bool]:
     """What reads prompts as tokens, and whether it is the model's own tokenizer."""
     if model.name != "none" and file_at_hand(model.name, model.revision, "tokenizer_config.json"):
-        tokenizer = open_chat_tokenizer(model.name, "an estimate", model.revision)
+        tokenizer = open_chat_tokenizer(model.name, "an estimate", model.revision, model.chat_template_kwargs)
         return lambda prompt: tuple(prompt_tokens(tokenizer, prompt)), True
     return by_rule_of_thumb, False
 

@@ -52,7 +52,7 @@ LOOSE = (
     "|i have|i've|i’ve|i will|i'll|i would|i can|let me|allow me|this is|below|okay|ok|great|understood|got it"
 )
 AROUND = r"[\s*_#>`~\"'“”‘’«»「」-]{0,12}"
-COLON, DASH = r"[ \t\xa0*_]{0,6}[:：][*_]{0,4}", r"[ \t]{1,3}[-–—]{1,3}[ \t]"
+COLON, DASH = r"[ \t\xa0*_]{0,6}[:：][*_]{0,4}(?:[\"'”’»]{1,3}(?=\s|\Z))?[*_]{0,4}", r"[ \t]{1,3}[-–—]{1,3}[ \t]"
 # nothing else in the line
 LINE = r"[ \t]{0,9}[.!…。]?[ \t*_~\"'”]{0,9}(?=\n|\Z)"
 WITHIN = r"(?:[^:：.!?。\n]|[.](?=\w)){0,160}?"
@@ -60,7 +60,9 @@ ASIDE = r"(?:[ \t]?\([^()\n]{0,60}\))?[ \t]?\d{0,2}"
 OF = r"(?:[ \t](?:of|for|from|in|by|on|der|des|von|zu|du|de|del|dei|di|do|da|van)\b[^:：.!?\n]{0,100})?"
 ANNOUNCEMENTS = (
     # "Final summary (left):", "Summary of the texts - ", "**Summary**"
-    rf"(?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}){OF}{ASIDE}(?:{COLON}|{DASH}|{LINE})",
+    rf"(?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}){OF}{ASIDE}(?:(?:[ \t]is(?:[ \t]as[ \t]follows)?)?{COLON}|{DASH}|{LINE})",
+    rf"(?:[\w-]{{1,20}}[ \t]){{1,3}}(?:{SUMMARY}){ASIDE}{COLON}|in (?:one|a single|two|three) (?:short )?sentences?{COLON}",
+    rf"(?:to summari[sz]e|in summary){COLON}",
     # "Revised version:", "Answer:"; "The result: ..." is a statement
     rf"(?:(?:{KIND})[ \t]){{0,2}}(?:{CHANGED})(?:[ \t](?:{VERSION}))?{ASIDE}{COLON}|(?:answer|response|output){ASIDE}{COLON}",
     # "Here is a short summary of the texts:", "Here is the refined version"
@@ -72,12 +74,20 @@ ANNOUNCEMENTS = (
     rf"(?:{COLON}|{LINE})",
     rf"(?:{LOOSE})\b[^\n]{{0,240}}?(?:{SUMMARY}|summari[sz]ed?)\b{WITHIN}{COLON}(?=\s{{0,9}}\n)",
     rf"(?:i have|i've|i’ve) (?:{CHANGED}) (?:the|my|your) (?:{SUMMARY}|{VERSION})\b{WITHIN}{COLON}",
+    # what will be done, or was, in a line of its own
+    rf"(?:i have|i've|i’ve|i will|i'll|i’ll|let me|i would)\b{WITHIN}(?:{SUMMARY}|summari[sz]e)\b{WITHIN}{LINE}(?=\n\s*\S)",
     # "Sure!", "Of course, here is ...", "Thank you for the feedback." in its line
-    rf"(?:{POLITE})(?:!|{LINE}(?=\n)|[,.;，、。:-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY})))",
+    rf"(?:{POLITE})(?:[ \t\xa0]?!|{LINE}(?=\n)|[ \t]?[,.;，、。:–—-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY})))",
     rf"(?:okay|ok|alright|great|yes|understood|got it|no problem|happy to help|(?:thank you|thanks)[^.!?:\n]{{0,120}})"
     rf"(?:[!.,][ \t]{{0,3}}(?=(?:{HERE}|i have|i've|i’ve)\b)|{LINE}(?=\n))",
 )  # fmt: skip
-HEADING = r"\s{0,9}#{1,6}[ \t][^\n]{1,200}(?=\n\s*\S)"
+# a heading, a title, a line across the page
+HEADING = (
+    r"\s{0,9}(?:#{1,6}[ \t][^\n]{1,200}|[*_]{0,4}(?:title|headline|topic)[*_]{0,4}[ \t]?:[^\n]{1,200}|[-*_=]{3,40}[ \t]{0,9})"
+    r"(?=\n\s*\S)"
+)
+# a title in bold letters, before a text that is longer
+TITLE = re.compile(r"\s{0,9}(\*\*|__)(?P<words>[^*_\n.!?]{1,100})\1[ \t]*(?=\n\s*\S)")
 KNOWN = re.compile("|".join([*(f"{AROUND}(?:{each})" for each in ANNOUNCEMENTS), HEADING]), re.IGNORECASE)
 # several stand one after the other: "Sure!", "Here it is:"
 MOST = 4
@@ -89,9 +99,15 @@ def announced(text: str) -> int:
     """Where what is announced begins in a text that begins with an announcement; 0 where it does not."""
     place = 0
     for _ in range(MOST):
-        found = KNOWN.match(text, place)
+        found = KNOWN.match(text, place) or _title(text, place)
         if found is None:
             break
         place = found.end()
     is_all = not text[place:].strip()
     return 0 if is_all and len(text.split()) > MOST_WORDS_ALONE else place
+
+
+def _title(text: str, place: int) -> "re.Match[str] | None":
+    found = TITLE.match(text, place)
+    is_title = found and len(text[found.end() :].split()) > 2 * len(found["words"].split())
+    return found if is_title else None

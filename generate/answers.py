@@ -6,6 +6,7 @@ each choice as the answer. What all these answers begin with is given to the mod
 comes next is read.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -15,8 +16,33 @@ from ..errors import ModelError
 from ..records import Message
 from .backend import Ask, prompt_tokens
 
+# white space as some vocabularies write it
+BLANK = " \t\r\n\u2581\u0120"
+# letters of a line that is a choice, with what may stand around it
+MOST_WRITTEN = 80
+# what may stand around a choice that is written alone
+BEFORE, AFTER = rf"[{BLANK}\"'`*_#(\[{{<$]*", rf"[{BLANK}.!,;:)\]}}>\"'`*_$]*"
+NAMED = r"(?:(?:the|my|final|overall)\s+)*(?:score|rating|grade|coverage|faithfulness|answer|verdict)\b"
+LABEL = rf"(?:{NAMED}[\s\"'`*_]*(?:is\b|of\b|:|=)?)?"
 # where an answer begins does not depend on what was asked
 QUESTION = Message(role="user", content="?")
+
+
+def written_choice(text: str, choices: Sequence[str]) -> str | None:
+    """The choice that a text is: alone on its first line, in marks, behind its name, or as a share of the last one (4/5).
+
+    A text that begins with a choice and goes on ("3 key points", "1. The summary") is none.
+    """
+    lines = text.strip(BLANK).splitlines()
+    names = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
+    share = rf"(?:\s*(?:/|out\s+of)\s*{re.escape(choices[-1])})?"
+    if not lines or len(lines[0]) > MOST_WRITTEN:
+        return None
+    found = re.fullmatch(rf"{BEFORE}{LABEL}{BEFORE}({names}){share}({AFTER})", lines[0], re.IGNORECASE)
+    if found is None or (len(lines) > 1 and found[2].strip() in {".", ")"}):
+        # a number with a full stop, and more below it, may begin a list
+        return None
+    return next((each for each in choices if each.lower() == found[1].lower()), None)
 
 
 @dataclass(frozen=True)

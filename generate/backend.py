@@ -49,6 +49,14 @@ class Reply:
     error: str = ""
 
 
+# what is wrong with prompts that a server read in part, and the remedy
+READ_IN_PART = (
+    "read in part, as its own counts of tokens tell: its context is too short for them; raise it (Ollama: num_ctx "
+    "or OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size), and forget these answers (evenhand cache --clear). A server that counts "
+    "only what it had not cached says so, too"
+)
+
+
 @dataclass
 class Usage:
     """Running totals of a backend since it was opened."""
@@ -57,16 +65,27 @@ class Usage:
     prompt_tokens: int = 0
     # those of them that went through the model, because no cache held them
     prefilled_tokens: int = 0
+    # prompts of which a server read a part, by its own count of tokens
+    partial_prompts: int = 0
 
     @property
     def hit_rate(self) -> float | None:
         """Share of the prompt tokens that a cache served, in [0, 1]; None before the first prompt."""
         return 1 - self.prefilled_tokens / self.prompt_tokens if self.prompt_tokens else None
 
-    def add(self, prompt_tokens: int, prefilled_tokens: int) -> None:
+    def add(self, prompt_tokens: int, prefilled_tokens: int, partial_prompts: int = 0) -> None:
         """Count prompts that were answered."""
         self.prompt_tokens += prompt_tokens
         self.prefilled_tokens += prefilled_tokens
+        self.partial_prompts += partial_prompts
+
+    def since(self, before: "Usage") -> "Usage":
+        """What was added since the totals were these."""
+        return Usage(
+            self.prompt_tokens - before.prompt_tokens,
+            self.prefilled_tokens - before.prefilled_tokens,
+            self.partial_prompts - before.partial_prompts,
+        )
 
 
 class Backend(Protocol):

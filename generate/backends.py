@@ -52,7 +52,8 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         # keys of its engine: seconds_per_batch, and tokenize: true for the model's own prompt tokens
         options, tokenizer = dict(section.engine), None
         if options.pop("tokenize", False):
-            tokenizer = open_chat_tokenizer(model.name, "backend 'scripted' with tokenize", model.revision)
+            what = "backend 'scripted' with tokenize"
+            tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
         return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
     if section.backend == "transformers":
         from .transformers_backend import TransformersBackend
@@ -73,9 +74,10 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
     day = signed_date(model.name, model.revision) if section.reads_model else ""
+    switched = f"template:{digest(model.chat_template_kwargs, 8)}" if model.chat_template_kwargs else None
     if section.server is None:
         named = models.signature(model.name, model.revision, adapter)
-        return "|".join(filter(None, [named, model.dtype, section.backend, day]))
+        return "|".join(filter(None, [named, model.dtype, section.backend, switched, day]))
     # another server's model of that name counts as the same; fields of its requests change what it says
     served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
     name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name
@@ -84,6 +86,7 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
         served if section.reads_model else None,
         "openai",
         f"request:{digest(fields, 8)}" if fields else None,
+        switched,
         day,
     ]
     return "|".join(filter(None, parts))

@@ -6,8 +6,9 @@ them made a batch cannot be told from the files that the stage leaves.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, takewhile
+from operator import not_
 
-from pydantic import RootModel
+from pydantic import Field, RootModel
 
 from ..records import Candidate, Failure, Record, Turn
 from ..runfolder.journal import Journal, Merged
@@ -28,6 +29,8 @@ class Batch(Record):
     # tokens of the prompts that were asked, and those of them that went through the model
     prompt_tokens: int
     prefilled_tokens: int
+    # prompts of which a server read a part
+    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class Line(RootModel[Batch | Round]):

@@ -36,7 +36,7 @@ def open_causal_lm(model: ModelSection, what: str, attention: str | None = None)
         ModelError: the model cannot be opened, or is not whole.
     """
     torch = need("torch", what)
-    tokenizer = open_chat_tokenizer(model.name, what, model.revision)
+    tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
     loaded = open_model(
         ARCHITECTURE,
         model.name,
@@ -64,7 +64,7 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_
     Raises:
         ModelError: the model cannot be opened, or is not whole, or the adapter does not fit it.
     """
-    tokenizer = open_chat_tokenizer(model.name, what, model.revision)
+    tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
     if adapter is not None:
         refuse_adapter(adapter)
     architecture = _architecture(model, what)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import regex
 
 from ..records import REFUSAL, Contract
-from ..text import IDEOGRAPHIC, fold, n_words
+from ..text import IDEOGRAPHIC, fold, has_words, n_words
 from ..text import words as words_of
 from ..text.forms import LINE_END, normal_form, without_break
 from .refusals import is_refusal
@@ -50,9 +50,10 @@ MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
 QUOTED_NEXT = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\"'\u00ab\u2018\u201c\u201e(]+(?=(\w))")
 # marks that end a sentence wherever they stand, whatever closes it, and what follows: those of Chinese, Japanese, Hindi, Arabic,
 # Armenian, Amharic, Burmese, Khmer and many others; not the full stop in its many widths, nor Burmese's comma
+OWN = r"[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]"
+# from the first mark of a run on, and without a second look at what was read
 OWN_MARK = regex.compile(
-    r"(?V1)[[\p{Sentence_Terminal}\u17d4\u17d5]--[.!?\uff0e\ufe52\u2024\u104a]]+"
-    r"[\p{Pe}\p{Pf}\"'\u00bb\s]*[\p{Ps}\p{Pi}\"'\u00ab\s]*(?=(\w))"
+    rf"(?V1)(?<![{OWN}])[{OWN}]++[\p{{Pe}}\p{{Pf}}\"'\u00bb\s]*+[\p{{Ps}}\p{{Pi}}\"'\u00ab\s]*+(?=(\w))"
 )
 # a mark between letters of a script that has no spaces
 IDEOGRAPHIC_MARK = regex.compile(rf"(?V1)(?<=[\p{{L}}&&[{IDEOGRAPHIC}]])[.!?\uff0e]+(?=[\p{{L}}&&[{IDEOGRAPHIC}]])")
@@ -128,6 +129,9 @@ def _summary(contract: Contract, reply: str) -> ReplyText:
             break
         rest = summary_of(unmarked(read.text[start:].strip()))
         read = read.but(rest.text, PREAMBLE, *rest.issues)
+    while (rule := BLANK_LINE.search(read.text)) and not has_words(read.text[: rule.start()]):
+        # a line across the page
+        read = read.but(read.text[rule.end() :], PREAMBLE)
     if cut := BLANK_LINE.search(read.text):
         read = read.but(read.text[: cut.start()], TRAILING)
         first = unmarked(read.text) if PREAMBLE in read.issues else unquoted(read.text)

@@ -24,7 +24,7 @@ ROLE = re.compile(
     re.IGNORECASE,
 )
 FIRST_MARK = re.compile(rf"\s*(?:{MARK.pattern})", re.IGNORECASE)
-MARKED_ROLE = re.compile(r"\s*(?:assistant|model|ai|bot|chatbot|final)[ \t]*(?::|(?=[\n<\[]))", re.IGNORECASE)
+MARKED_ROLE = re.compile(r"\s*(?:assistant|model|ai|bot|chatbot|final)[ \t]*(?::|(?=[\n<\[]|\Z))", re.IGNORECASE)
 # a further turn, named in words: a name glued to the end of a sentence, or at the beginning of a line
 NEXT = re.compile(
     rf"{TURN.pattern}|(?<=[.!?\u2026\"'\u201d\u2019)\]])(?-i:assistant|user|model)[ \t]{{0,9}}(?=\n|\Z)"
@@ -34,7 +34,7 @@ NEXT = re.compile(
 )
 TAGS = r"(?:final[_ -]?|refined[_ -]?|revised[_ -]?|improved[_ -]?)?(?:summary|answer|response|output|result|solution)"
 TAG = re.compile(rf"<({TAGS})>", re.IGNORECASE)
-END_TAG = re.compile(rf"\s*</{TAGS}>", re.IGNORECASE)
+END_TAG = re.compile(rf"</{TAGS}>", re.IGNORECASE)
 BEGIN_FENCE = re.compile(r"\s*(```+|~~~+)(?:[ \t]*[a-z]{0,12}[ \t]*\n)?", re.IGNORECASE)
 # keys under which a summary stands in an object with other texts
 KEYS = (
@@ -237,7 +237,7 @@ def _without_bold(text: str) -> str:
 def _without_other_quotes(text: str) -> str:
     closing = PAIRS.get(text[:1])
     inside = text[1:-1]
-    if closing is None or len(text) < 2 or text[-1] not in closing:
+    if closing is None or len(text) < 2 or text[-1] not in closing or text.startswith("```"):
         return text
     # two quotations: one closes within, and another opens behind it
     first = re.search(rf"(?<=[\w.,!?])[{closing}](?=[\s,.;])", inside)

@@ -7,6 +7,9 @@ the method comes to where it was, in no time, and goes on as if nothing had happ
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import not_
+
+from pydantic import Field
 
 from ..errors import StorageError
 from ..records import Record
@@ -27,6 +30,7 @@ class Round(Record):
     # what the call took, as in `Usage`
     prompt_tokens: int
     prefilled_tokens: int
+    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class KeptRounds:
@@ -68,16 +72,12 @@ class KeptRounds:
                     f"the journal of this stage has, for a batch that is under way, replies to other questions than those of "
                     f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts over"
                 )
-            self.usage.add(found.prompt_tokens, found.prefilled_tokens)
+            self.usage.add(found.prompt_tokens, found.prefilled_tokens, found.partial_prompts)
             return list(found.replies)
         before = replace(self._backend.usage)
         replies = self._backend.complete(asks)
-        after = self._backend.usage
-        used = Usage(
-            after.prompt_tokens - before.prompt_tokens,
-            after.prefilled_tokens - before.prefilled_tokens,
-        )
-        self.usage.add(used.prompt_tokens, used.prefilled_tokens)
+        used = self._backend.usage.since(before)
+        self.usage.add(used.prompt_tokens, used.prefilled_tokens, used.partial_prompts)
         self._pending = asks, replies, used
         return replies
 
@@ -94,6 +94,7 @@ class KeptRounds:
                 replies=tuple(replies),
                 prompt_tokens=used.prompt_tokens,
                 prefilled_tokens=used.prefilled_tokens,
+                partial_prompts=used.partial_prompts,
             )
         )
 

@@ -22,6 +22,7 @@ from ..extras import LEVELS, need, verbosity
 from ..models import adapter_digest, cache_folder, locate
 from ..models import signature as model_signature
 from ..models.files import adapter_settings
+from ..models.switches import set_switches
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
 from ..runfolder.timing import booked
 from ..storage import digest
@@ -95,6 +96,7 @@ class VllmBackend:
         found = self._engine.apply_model(strange_numbers)
         refuse_strange_numbers({name for names in found for name in names}, f"{FEATURE}: model {model.name!r}")
         self._tokenizer = self._engine.get_tokenizer()
+        set_switches(self._tokenizer, model.chat_template_kwargs, f"{FEATURE}: model {model.name!r}")
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; equal calls give equal replies, whatever was asked before."""
@@ -211,6 +213,6 @@ def _engine_arguments(
         arguments |= {"block_size": 32, "enforce_eager": True}
     if adapter is not None:
         settings = adapter_settings(adapter)
-        rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
+        rank = max([settings.get("r", 8), *(settings.get("rank_pattern") or {}).values()])
         arguments |= {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
     return arguments

@@ -86,8 +86,8 @@ def ask_together(backend: Lazy[Backend], conversations: Sequence[Rounds]) -> tup
             engine = backend.get()
             before = replace(engine.usage)
             found = dict(zip(distinct, engine.complete(distinct), strict=True))
-            after = engine.usage
-            used.add(after.prompt_tokens - before.prompt_tokens, after.prefilled_tokens - before.prefilled_tokens)
+            new = engine.usage.since(before)
+            used.add(new.prompt_tokens, new.prefilled_tokens, new.partial_prompts)
         replies = [found[ask] for ask in asks]
 
 

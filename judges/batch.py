@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import product
+from operator import not_
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import Field
 from tqdm import tqdm
 
 from ..extras import no_bars
@@ -41,6 +43,8 @@ class Batch(Record):
     # tokens of the prompts, and those of them that went through the model; 0 for judges that ask no language model
     prompt_tokens: int
     prefilled_tokens: int
+    # prompts of which a server read a part
+    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class Spent(Record):
@@ -159,6 +163,7 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
         cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
         prompt_tokens=used.prompt_tokens,
         prefilled_tokens=used.prefilled_tokens,
+        partial_prompts=used.partial_prompts,
     )
 
 
@@ -222,7 +227,8 @@ def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache)
         for reference, text in distinct
         if not (reference.strip() and text.strip())
     }
-    cached = cache.find(judge.signature, [judged for judged in distinct if judged not in refused])
+    wanted = [judged for judged in distinct if judged not in refused]
+    cached = cache.find(judge.signature, wanted, judge.low, judge.high)
     known = refused | cached
     asked = {judged: each for judged, each in distinct.items() if judged not in known}
     return _Sheet(judge, inputs, known, len(cached), asked)

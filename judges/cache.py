@@ -10,6 +10,7 @@ are not written twice. Write-ahead mode needs a local disk: point $EVENHAND_CACH
 """
 
 import hashlib
+import logging
 import math
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from typing import Any
 from ..models.cache import PATIENCE, KeptTable
 from ..storage import canonical_json, shortened
 from .judge import Verdict
+
+log = logging.getLogger(__name__)
 
 JUDGEMENTS = KeptTable(
     "judgements.sqlite", "verdicts",
@@ -37,6 +40,8 @@ COUNT = "SELECT signature, count(score), count(*) - count(score) FROM verdicts G
 
 # SQLite takes a limited number of parameters in one statement
 KEYS_AT_ONCE = 500
+
+TOLERANCE = 1e-4
 
 # (reference text, candidate text)
 Judged = tuple[str, str]
@@ -70,8 +75,13 @@ class VerdictCache:
             self._database = opened.enter_context(JUDGEMENTS.opened(self.path, patience))
             self._opened = opened.pop_all()
 
-    def find(self, signature: str, judged: Sequence[Judged]) -> dict[Judged, Verdict]:
-        """The scored verdicts that the cache holds of these texts; the others are absent."""
+    def find(
+        self, signature: str, judged: Sequence[Judged], low: float = -math.inf, high: float = math.inf
+    ) -> dict[Judged, Verdict]:
+        """The scored verdicts that the cache holds of these texts; the others are absent.
+
+        A score that the judge cannot have given, outside of `low` and `high`, is forgotten: the file was damaged or altered.
+        """
         by_key = {verdict_key(signature, each): each for each in judged}
         keys = list(by_key)
         found: dict[Judged, Verdict] = {}
@@ -82,7 +92,18 @@ class VerdictCache:
             with self._usable():
                 for key, *row in self._database.execute(query, some):
                     found[by_key[key]] = _verdict(*row)
-        return found
+        wrong = [each for each, verdict in found.items() if not _is_between(low, verdict.score, high)]
+        if wrong:
+            log.warning(
+                "%s: %s scores of the judge %s are none that it gives (%g to %g), so the file was damaged or altered; they are "
+                "made again",
+                self.path, f"{len(wrong):,}", signature, low, high,
+            )  # fmt: skip
+            with self._usable(), self._database:
+                self._database.executemany(
+                    "DELETE FROM verdicts WHERE key = ?", [(verdict_key(signature, each),) for each in wrong]
+                )
+        return {each: verdict for each, verdict in found.items() if each not in wrong}
 
     def keep(self, signature: str, verdicts: Mapping[Judged, Verdict]) -> None:
         """Store verdicts; a score that already exists stays."""
@@ -113,6 +134,11 @@ def _verdict(score: Any, raw: Any, attempts: Any) -> Verdict:
     ):
         raise sqlite3.DataError(f"it holds {shortened((score, raw, attempts))} instead of a score, a text and a number")
     return Verdict(score, None, raw, attempts)
+
+
+def _is_between(low: float, score: float | None, high: float) -> bool:
+    """Whether a score lies on a scale, but for the last digits of what was computed in 32 bits."""
+    return score is not None and low - TOLERANCE <= score <= high + TOLERANCE
 
 
 def cache_counts() -> list[CacheCount]:

@@ -122,7 +122,7 @@ def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) ->
         "extract-then-evaluate",
         "extract",
         model=model,
-        **engine_part(options.backend),
+        **engine_part(options.backend, options.model),
         extractors="+".join(options.extractors),
         **(
             {"encoder": signature(options.encoder, options.encoder_revision)}

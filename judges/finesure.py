@@ -47,14 +47,15 @@ class FineSurE(LanguageModelJudge):
             f"finesure-{options.measure}",
             "finesure",
             model=self.model,
-            **engine_part(options.backend),
+            **engine_part(options.backend, options.model),
             template=self._template.signature,
             against=options.against,
             reply=options.most_reply_tokens,
             attempts=options.max_attempts,
             **cut,
             sentences=sentence_signature(),
-            v=2,
+            # 3: thoughts in any marks are no verdict
+            v=3,
         )
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:

@@ -50,7 +50,8 @@ class Told:
         for journal in journals:
             for number, batch in enumerate(journal):
                 self.cached.update(batch.cached)
-                self.used.setdefault(tuple(batch.cached), Usage()).add(batch.prompt_tokens, batch.prefilled_tokens)
+                used = self.used.setdefault(tuple(batch.cached), Usage())
+                used.add(batch.prompt_tokens, batch.prefilled_tokens, batch.partial_prompts)
                 first = min((place[each.request_id] for each in batch.judgements), default=0)
                 for name in batch.cached:
                     lines.setdefault(name, []).append((first, journal, number))

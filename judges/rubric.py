@@ -21,7 +21,7 @@ from ..config import BackendSection, ModelSection, without_speed
 from ..config.judges import SCALES, RubricJudge
 from ..config.section import Check
 from ..errors import ModelError, RecipeError
-from ..generate.answers import reading
+from ..generate.answers import reading, written_choice
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import open_backend
 from ..prompts import VERSION as FENCE
@@ -119,7 +119,7 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in grades}
     if not reply.choice_probabilities:
         # a server without logprobs: the grade that it wrote, and `raw` says so
-        if (grade := reply.text.strip()) in grades:
+        if grade := written_choice(reply.text, grades):
             return Verdict(float(grade), raw=canonical_json({GREEDY: reply.text}))
         return Verdict(None, NO_GRADE, reply.text)
     # not-a-number fails this as well
@@ -155,7 +155,7 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         options.rubric,
         "rubric",
         model=model,
-        **engine_part(options.backend),
+        **engine_part(options.backend, options.model),
         template=template.signature,
         against=options.against,
         scale=scale,
@@ -163,15 +163,25 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         **attempts,
         **on_fail,
         **cut,
-        # 3: grades are read behind what their answers have in common; 2: at the answer's first token
-        v=3 if options.scoring == "expected" else 2,
+        v=_version(options),
     )
 
 
-def engine_part(backend: BackendSection) -> dict[str, str]:
-    """The parts of a signature that say how texts are fenced, and which engine arguments change replies, if there are any."""
+def _version(options: RubricJudge) -> int:
+    """Of how grades are read, one more with every change."""
+    if options.scoring == "greedy":
+        # 3: a number in a sentence is none
+        return 3
+    # 4, of chats of servers: at the token that is the written grade; 3: behind what their answers have in common
+    server = options.backend.server
+    return 4 if server is not None and server.prompts == "messages" else 3
+
+
+def engine_part(backend: BackendSection, model: ModelSection) -> dict[str, str]:
+    """The parts of a signature that say how texts are fenced, and which engine arguments and switches change replies."""
     engine = without_speed(backend.model_dump(mode="json"))["engine"]
-    return {"fence": str(FENCE)} | ({"engine": digest(engine, 8)} if engine else {})
+    parts = {"engine": engine, "switches": model.chat_template_kwargs}
+    return {"fence": str(FENCE)} | {name: digest(value, 8) for name, value in parts.items() if value}
 
 
 def lazy_backend(backend: BackendSection, model: ModelSection, models: SharedModels) -> Lazy[Backend]:

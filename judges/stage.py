@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import Field
 
 from ..errors import LeftOutError
-from ..generate.backend import Usage
+from ..generate.backend import READ_IN_PART, Usage
 from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
@@ -259,12 +259,14 @@ class _Counts:
             repeatable=dict.fromkeys(on_servers, False),
             cached={each.name: told.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},
-            cautions=tuple(self._cautions()),
+            cautions=tuple(self._cautions(told)),
             left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge", what="judgement"),
             prefill=_prefill(self._judges, told.used),
         )
 
-    def _cautions(self) -> Iterator[str]:
+    def _cautions(self, told: Told) -> Iterator[str]:
+        if n := sum(used.partial_prompts for used in told.used.values()):
+            yield f"{n} grades rest on prompts that the server {READ_IN_PART}"
         for name, n in self._greedy.items():
             if n:
                 yield (

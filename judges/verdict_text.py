@@ -30,6 +30,21 @@ LABELLED = re.compile(
     rf"{QUOTES}\s*(?:\b(?:is|of)\b\s*)?:?\s*=?\s*{QUOTES}({NUMBER})(?:{DENOMINATOR})?"
 )
 FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
+# words before a number that say that it is the grade, with a few between, and what follows one that counts nothing
+GIVING = (
+    r"\b(?:scor|rat|grad|giv|gave|assign|award|deserv|merit|earn|say|said|think|choose|pick|judg|verdict|evaluat|mark|result|final"
+    r"|overall|conclu|boxed|scale)\w*"
+)
+BETWEEN = (
+    r"(?:\s+(?:it|this|that|the|summary|an?|is|be|to|of|as|at|with|only|would|just|my|me|number|value|overall)\b){0,4}"
+)
+ENDING = r"(?=\s*(?:$|[^\w\s%]|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
+MEANT = re.compile(
+    rf"(?:^[^\w\n+-]*|{GIVING}{BETWEEN}(?:\s-\s|[^\w+-]{{0,8}})|\b(?:is|be|it'?s|was)\s+an?\s+)(?P<value>{NUMBER}){ENDING}",
+    re.MULTILINE,
+)
+# what begins a list of several, unless it ends there: the first of them has the number 1
+LIST_BEGINS = re.compile(r"\s*1[.)]\s+\S")
 LIST_MARKER = re.compile(r"\s*\d+[.)]\s")
 
 
@@ -62,7 +77,7 @@ def _prepared(reply: str, low: float, high: float) -> str:
 
 
 def _value(text: str, high: float) -> float | None:
-    """Steps 3 to 8: the one value of the first rule that finds any."""
+    """Steps 3 to 8: the one value of the first rule that finds any; in running text it must be given as the grade."""
     alone = ALONE.fullmatch(text.splitlines()[0].strip())
     if alone:
         return _only([(alone.group(1), alone.group(2))], high)
@@ -73,8 +88,12 @@ def _value(text: str, high: float) -> float | None:
     if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
         return _only(fractions, high)
     marker = LIST_MARKER.match(text)
-    listed = re.findall(NUMBER, text[marker.end() :]) if marker else []
-    numbers = listed or re.findall(NUMBER, text)
+    listed = text[marker.end() :] if marker else ""
+    said = listed if re.search(NUMBER, listed) else text
+    numbers = re.findall(NUMBER, said)
+    if numbers and (LIST_BEGINS.match(said) or not MEANT.search(said)):
+        # a number in a sentence counts something else
+        return None
     if not numbers and len(text.split()) <= 4:
         numbers = [word for word in re.findall(r"[^\W\d_]+", text) if word in NUMBER_WORDS]
     return _only([(number, "") for number in numbers], high)

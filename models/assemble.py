@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import EvenhandError, StorageError, UnfitModelError
-from ..packages import Kind, Lack, Part, pip_install
+from ..packages import Lack, LackReason, Part, pip_install
 from ..storage import sha256_of
 from .cache import gigabytes, made_alone, models_folder, refuse_full_disk, told_faults
 from .embedded import EmbeddedModel, absent_parts
@@ -212,7 +212,7 @@ class _Shortfall:
 
     @property
     def is_other_version(self) -> bool:
-        return any(each.kind is Kind.OTHER_VERSION for each in self.absent)
+        return any(each.kind is LackReason.OTHER_VERSION for each in self.absent)
 
     @property
     def needs_hub(self) -> bool:
@@ -244,7 +244,7 @@ def _told(shortfalls: Sequence[_Shortfall]) -> str:
     """What is missing of each, and the one command that brings all of it."""
     absent = [each for short in shortfalls for each in short.absent]
     parts: list[Part] = [each.part for each in absent]
-    again = any(each.kind is not Kind.NOT_INSTALLED for each in absent)
+    again = any(each.kind is not LackReason.NOT_INSTALLED for each in absent)
     targets = dict.fromkeys(f"{short.model.target}, from {short.model.lock}" for short in shortfalls)
     return (
         "\n".join(map(str, shortfalls))

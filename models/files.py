@@ -36,6 +36,9 @@ ADAPTER_WEIGHTS = "adapter_model.safetensors"
 N_LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers")
 MOST_LAYERS = 10_000
 
+# of an adapter; models' own matrices are smaller
+MOST_RANK = 100_000
+
 # how a file begins that Git LFS left in the place of a large one
 LFS_POINTER = b"version https://git-lfs"
 GET_AGAIN = "download or save it again"
@@ -205,7 +208,8 @@ def adapter_settings(folder: Path) -> dict[str, Any]:
     """The settings of a LoRA adapter.
 
     Raises:
-        UnfitModelError: the folder holds none, they cannot be read, are those of another kind of adapter, or have no lora_alpha.
+        UnfitModelError: the folder holds none, they cannot be read, are those of another kind of adapter, or have no
+            lora_alpha or no rank.
     """
     path = folder / ADAPTER_SETTINGS
     if not path.is_file():
@@ -225,6 +229,14 @@ def adapter_settings(folder: Path) -> dict[str, Any]:
             f"adapter {folder}: its {ADAPTER_SETTINGS} says lora_alpha {shortened(alpha)}, which is not a number; "
             f"{GET_AGAIN}"
         )
+    pattern = settings.get("rank_pattern") or {}
+    ranks = [settings.get("r", 8), *(pattern.values() if isinstance(pattern, dict) else [pattern])]
+    for rank in ranks:
+        if type(rank) is not int or not 0 < rank <= MOST_RANK:
+            raise UnfitModelError(
+                f"adapter {folder}: its {ADAPTER_SETTINGS} says rank {shortened(rank)} (r or rank_pattern), which is no whole "
+                f"number from 1 to {MOST_RANK:,}; {GET_AGAIN}"
+            )
     return settings
 
 

@@ -16,7 +16,7 @@ from ..storage import sha256_of
 from .cache import made_alone, models_folder, refuse_full_disk, whole_folder
 from .files import damage
 from .fingerprints import damage_of, fingerprint_file, read_fingerprints, write_fingerprints
-from .sentencepiece import Kind, Vocabulary, encoded, read_vocabulary, sentencepiece_tokenizer
+from .sentencepiece import TokenKind, Vocabulary, encoded, read_vocabulary, sentencepiece_tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -183,9 +183,9 @@ def _tokenizer(gguf: Path, vocabulary: Vocabulary | None) -> Any:
     tokenizers = need("tokenizers", f"model file {gguf.name}")
     tokenizer.add_tokens(
         [
-            tokenizers.AddedToken(piece, normalized=False, special=kind == Kind.CONTROL)
+            tokenizers.AddedToken(piece, normalized=False, special=kind == TokenKind.CONTROL)
             for piece, kind in zip(vocabulary.pieces, vocabulary.kinds, strict=True)
-            if kind in {Kind.CONTROL, Kind.USER_DEFINED} and not _stays_whole(tokenizer, piece, vocabulary)
+            if kind in {TokenKind.CONTROL, TokenKind.USER_DEFINED} and not _stays_whole(tokenizer, piece, vocabulary)
         ]
     )
     return tokenizer
@@ -198,7 +198,7 @@ def _stays_whole(tokenizer: Any, piece: str, vocabulary: Vocabulary) -> bool:
 def _ends(vocabulary: Vocabulary, tokenizer: Any) -> list[int]:
     """Ids of the tokens that end an answer: the file's, and the one with which its chat template ends a turn."""
     template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else ""
-    whole = set(vocabulary.of_kind(Kind.CONTROL, Kind.USER_DEFINED))
+    whole = set(vocabulary.of_kind(TokenKind.CONTROL, TokenKind.USER_DEFINED))
     named = [vocabulary.ids[piece] for piece in END_OF_TURN if piece in whole and piece in template]
     return list(dict.fromkeys([tokenizer.eos_token_id, *vocabulary.ends, *named]))
 
@@ -220,7 +220,7 @@ def refuse_other_tokens(tokenizer: Any, vocabulary: Vocabulary, what: str) -> No
     for number, (found, piece) in enumerate(zip(pieces, vocabulary.pieces, strict=True)):
         if found != piece:
             raise UnfitModelError(f"{reason} token {number} would be {found!r}, and is {piece!r} in the file; {remedy}")
-    for piece in vocabulary.of_kind(Kind.CONTROL):
+    for piece in vocabulary.of_kind(TokenKind.CONTROL):
         if not _stays_whole(tokenizer, piece, vocabulary):
             raise UnfitModelError(f"{reason} {piece!r}, which controls the model, would be cut; {remedy}")
     for text in SAMPLES:

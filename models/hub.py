@@ -1,7 +1,9 @@
 """The hub's files of an embedded model, where its packages are not installed."""
 
 import errno
+import logging
 import shutil
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,8 +15,15 @@ from .embedded import EmbeddedModel
 from .files import CONFIG
 from .joining import put, unfinished_file
 
+log = logging.getLogger(__name__)
+
 # seconds that the hub has to say whether it has a model
 PATIENCE = 5.0
+# hubs that did not answer -> when, and how; they are not waited for again, for as many seconds
+OUT_OF_REACH: dict[str, tuple[float, Exception]] = {}
+LAST_SECONDS = 60.0
+# hubs that have answered
+ANSWERING: set[str] = set()
 # of errors that this machine's disk makes, and no hub
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO}
 
@@ -102,10 +111,21 @@ def refusal(
         patience: seconds that the hub has for its answer.
         file: one that the model has.
     """
-    hub = need("huggingface_hub", feature)
+    hub, httpx = need("huggingface_hub", feature), need("httpx", feature)
+    address = hub.hf_hub_url(repository, file, revision=revision)
+    host = httpx.URL(address).host
+    if (silent := OUT_OF_REACH.get(host)) and time.monotonic() - silent[0] < LAST_SECONDS:
+        return silent[1]
     try:
-        hub.get_hf_file_metadata(hub.hf_hub_url(repository, file, revision=revision), timeout=patience)
-    except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
+        if host not in ANSWERING:
+            # without the library's five tries
+            hub.get_session().head(address, timeout=patience)
+            ANSWERING.add(host)
+        hub.get_hf_file_metadata(address, timeout=patience)
+    except (httpx.HTTPError, OSError, ValueError) as error:
+        if isinstance(error, httpx.TransportError):
+            OUT_OF_REACH[host] = time.monotonic(), error
+            log.warning("the hub at %s is out of reach (%s); its files are not looked at", host, first_line(error))
         return error
     return None
 

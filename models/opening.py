@@ -17,6 +17,8 @@ from ..extras import need, without_load_report
 from .dates import date_options
 from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
 from .places import file_at_hand, locate
+from .switches import NO_SWITCHES, Switches, set_switches
+from .templates import refuse_long
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
@@ -151,13 +153,14 @@ def open_tokenizer(folder: str, feature: str, revision: str | None = None, **opt
     return tokenizer
 
 
-def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) -> Any:
+def open_chat_tokenizer(name: str, feature: str, revision: str | None = None, switches: Switches = NO_SWITCHES) -> Any:
     """The tokenizer of a model that is asked in turns; its chat template is tried on one.
 
     Args:
         name: Hugging Face id or local folder of the model.
         feature: what the user asked for, as errors name it.
         revision: branch, tag or commit of a Hugging Face id.
+        switches: of its chat template.
 
     Raises:
         MissingExtra, UnfitModelError, ModelError: as `open_tokenizer`.
@@ -165,10 +168,19 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None) ->
     folder = locate(name)
     refuse_damaged_files(folder, f"{feature} cannot open model {name!r}")
     tokenizer = open_tokenizer(folder, feature, revision)
+    set_switches(tokenizer, switches, f"{feature}: model {name!r}")
     if tokenizer.chat_template is not None:
+        refuse_long(tokenizer.chat_template, f"{feature} cannot use model {name!r}")
         with told_once(f"{feature} cannot use the chat template of model {name!r}", folder):
             chat = [{"role": "user", "content": TRIAL}]
-            tokenizer.apply_chat_template(chat, add_generation_prompt=True, **date_options(tokenizer.chat_template))
+            options = {"add_generation_prompt": True, **date_options(tokenizer.chat_template)}
+            tokenizer.apply_chat_template(chat, **options)
+            text = tokenizer.apply_chat_template(chat, tokenize=False, **options)
+        if TRIAL not in text:
+            raise UnfitModelError(
+                f"{feature} cannot use the chat template of model {name!r}: it leaves out what a user says, so that no document "
+                "would be read; mend the template, or name another model"
+            )
     return tokenizer
 
 

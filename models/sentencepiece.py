@@ -21,7 +21,7 @@ SPACE = "\u2581"
 BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a token is, as GGUF files number it."""
 
     NORMAL = 1
@@ -55,7 +55,7 @@ class Vocabulary:
     has_prefix: bool
     chat_template: str | None
 
-    def of_kind(self, *kinds: Kind) -> list[str]:
+    def of_kind(self, *kinds: TokenKind) -> list[str]:
         """The pieces of these kinds, in order."""
         return [piece for piece, kind in zip(self.pieces, self.kinds, strict=True) if kind in kinds]
 
@@ -70,7 +70,7 @@ class Vocabulary:
         return {
             piece: score
             for piece, score, kind in zip(self.pieces, self.scores, self.kinds, strict=True)
-            if kind == Kind.NORMAL or (kind == Kind.USER_DEFINED and piece not in self.whole)
+            if kind == TokenKind.NORMAL or (kind == TokenKind.USER_DEFINED and piece not in self.whole)
         }
 
     @cached_property
@@ -79,7 +79,7 @@ class Vocabulary:
 
         Those with a space are joined like others where a text is given one at its beginning: it would be found in them.
         """
-        return [piece for piece in self.of_kind(Kind.USER_DEFINED) if not (self.has_prefix and SPACE in piece)]
+        return [piece for piece in self.of_kind(TokenKind.USER_DEFINED) if not (self.has_prefix and SPACE in piece)]
 
 
 def read_vocabulary(path: Path) -> Vocabulary | None:
@@ -98,13 +98,13 @@ def read_vocabulary(path: Path) -> Vocabulary | None:
     model = value("ggml.model", "")
     control = {bos, eos}
     kinds = value("ggml.token_type") or [
-        Kind.UNKNOWN
+        TokenKind.UNKNOWN
         if i == unknown
-        else Kind.CONTROL
+        else TokenKind.CONTROL
         if i in control
-        else Kind.BYTE
+        else TokenKind.BYTE
         if BYTE.fullmatch(piece)
-        else Kind.NORMAL
+        else TokenKind.NORMAL
         for i, piece in enumerate(pieces)
     ]
     is_sentencepiece = model == "llama"
@@ -147,7 +147,7 @@ def sentencepiece_tokenizer(vocabulary: Vocabulary) -> Any:
     if None not in framed and len(framed) > 1:
         ends = [(piece, vocabulary.ids[piece]) for piece in framed if piece and piece != "$A"]
         built.post_processor = tokenizers.processors.TemplateProcessing(single=framed, special_tokens=ends)
-    control = vocabulary.of_kind(Kind.CONTROL, Kind.UNKNOWN)
+    control = vocabulary.of_kind(TokenKind.CONTROL, TokenKind.UNKNOWN)
     built.add_special_tokens([tokenizers.AddedToken(piece, normalized=False, special=True) for piece in control])
     built.add_tokens([tokenizers.AddedToken(piece, normalized=SPACE in piece) for piece in vocabulary.whole])
     return transformers.PreTrainedTokenizerFast(

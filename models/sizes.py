@@ -12,7 +12,7 @@ from .hub import first_line, refusal
 from .places import file_at_hand, is_hub_id, locate
 
 # seconds that a hub has to give a configuration
-PATIENCE = 10
+PATIENCE = 5
 
 
 @dataclass(frozen=True)

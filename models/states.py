@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..packages import Kind, Lack
+from ..packages import Lack, LackReason
 from .assemble import at_hand, target_of
 from .embedded import EMBEDDED_MODELS, EmbeddedModel, absent_parts
 from .fingerprints import damage_of, read_fingerprints
@@ -72,7 +72,7 @@ def _is_damaged(folder: Path) -> bool:
 
 
 def _why_none(absent: list[Lack]) -> str:
-    others = [each for each in absent if each.kind is Kind.OTHER_VERSION]
+    others = [each for each in absent if each.kind is LackReason.OTHER_VERSION]
     if others:
         return f"version {others[0].found}"
-    return "not here" if all(each.kind is Kind.NOT_INSTALLED for each in absent) else "incomplete"
+    return "not here" if all(each.kind is LackReason.NOT_INSTALLED for each in absent) else "incomplete"

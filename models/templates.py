@@ -20,6 +20,9 @@ KEY, MOST_BYTES = b"tokenizer.chat_template", 1 << 26
 # one, or several by their names
 Template = str | Mapping[str, str]
 
+# of a template; those of models with tools have some 20,000
+MOST_CHARACTERS = 500_000
+
 
 def chat_template(name: str, revision: str | None) -> Template | None:
     """A model's chat template; None where it has none, or is not on this machine and its hub does not give it.
@@ -30,8 +33,23 @@ def chat_template(name: str, revision: str | None) -> Template | None:
     """
     for path in _files(name, revision):
         if found := _read(path, path.stat().st_mtime_ns):
+            refuse_long(found, str(path))
             return found
     return None
+
+
+def refuse_long(template: object, place: str) -> None:
+    """Refuse a chat template that takes minutes to be made ready.
+
+    Raises:
+        UnfitModelError: it is longer than any model's.
+    """
+    texts = [template] if isinstance(template, str) else template.values() if isinstance(template, Mapping) else ()
+    if (length := max((len(str(each)) for each in texts), default=0)) > MOST_CHARACTERS:
+        raise UnfitModelError(
+            f"{place}: its chat template has {length:,} characters, more than any model's ({MOST_CHARACTERS:,}); name "
+            "another model"
+        )
 
 
 def has_chat_template(name: str, revision: str | None) -> bool | None:

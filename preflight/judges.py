@@ -89,7 +89,7 @@ def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[s
     model, backend = options.language_models[""]
     path = file_at_hand(model.name, model.revision, "tokenizer_config.json") if backend.reads_model else None
     if path is not None:
-        tokenizer = open_chat_tokenizer(str(path.parent), f"judge {name!r}")
+        tokenizer = open_chat_tokenizer(str(path.parent), f"judge {name!r}", switches=model.chat_template_kwargs)
         refuse_unreadable_grades(name, model.name, grades, tokenizer)
 
 

@@ -21,7 +21,7 @@ from typing import BinaryIO, Generic, TypeVar, cast
 from pydantic import BaseModel
 
 from ..errors import DataError, StorageError
-from ..storage import parse_line
+from ..storage import open_own, parse_line
 from .progress import Progress
 from .shards import WHOLE, Shard
 
@@ -34,6 +34,7 @@ LINE = re.compile(rb'\{"line":([0-9]{1,18}),"digest":"([0-9a-f]{16})","record":(
 BEGINNING = b'{"line":'
 # of a stage, in a journal's name; see `Stage.journal_path`
 KEY = re.compile(r"[^.]+\.([0-9a-f]{16})\.(.+\.)?partial\.jsonl")
+FLAGS = {"rb": os.O_RDONLY, "r+b": os.O_RDWR, "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT}
 REMEDY = (
     "\nThis is the journal of an interrupted stage. Delete the line named and all lines after it, and their work is done "
     "again; or delete the file, and the stage starts over."
@@ -66,7 +67,9 @@ class Journal(Generic[R]):
 
     def _open(self, mode: str) -> BinaryIO:
         try:
-            return cast(BinaryIO, self.path.open(mode))
+            return cast(BinaryIO, os.fdopen(open_own(self.path, FLAGS[mode]), mode))
+        except StorageError:
+            raise
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be read and mended: {error.strerror}") from error
 
@@ -150,10 +153,13 @@ class Journal(Generic[R]):
             lines.append(b'{"line":%d,"digest":"%s","record":%s}\n' % (number, self._digest.encode(), content))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as file:
+            with os.fdopen(open_own(self.path, FLAGS["ab"]), "ab") as file:
                 file.write(b"".join(lines))
                 file.flush()
                 os.fsync(file.fileno())
+        except StorageError:
+            self.closed = True
+            raise
         except OSError as error:
             # a part of a line may be on the disk: only a new opening finds the end again
             self.closed = True

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -25,17 +26,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from pydantic import BaseModel
+
 from .. import errors
-from ..errors import EvenhandError, RecipeError, StorageError
+from ..errors import DataError, EvenhandError, RecipeError, StorageError
 from ..extras import VERBOSITY, start_logging, verbosity
-from ..storage import TEMPORARY, make_folder, read_text, write_json
+from ..storage import TEMPORARY, make_folder, open_own, parse_json, parse_line, read_text, write_json
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"
 # what it says of the command that has the folder
-HOLDER = {"host", "pid", "command", "token", "recipe"}
+HOLDER = {"host": str, "pid": int, "command": str, "token": str, "recipe": str}
+# a folder of a run, right below it
+FOLDER = re.compile(r"round-\d+|evaluation|logs|receipts|report|shards|slurm|superseded|tables")
 # set for children: the token of the command that they belong to
 COMMAND = "EVENHAND_COMMAND"
+# of it that are read
+MOST_BYTES = 1 << 16
 # seconds that the children of a killed command have to end
 PATIENCE_SECONDS = 30.0
 
@@ -61,7 +68,9 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
     """
     make_folder(folder)
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = open_own(folder / LOCK, os.O_RDWR | os.O_CREAT)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(
             f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
@@ -94,7 +103,7 @@ def refuse_held(folder: Path) -> None:
 def holder_of(folder: Path) -> dict[str, Any] | None:
     """Another command that is at work in a folder, with the digest of its recipe under "recipe"; None for nobody."""
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR)
+        lock = open_own(folder / LOCK, os.O_RDWR)
     except OSError:
         # nobody has ever written there, or `hold` will say what is wrong
         return None
@@ -110,7 +119,7 @@ def holder_of(folder: Path) -> dict[str, Any] | None:
 def _at_work(holder: dict[str, Any], folder: Path) -> StorageError:
     return StorageError(
         f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
-        "use another output: --set output=FOLDER"
+        "use another output: --set output=FOLDER, or --out FOLDER"
     )
 
 
@@ -144,8 +153,13 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
         "recipe": recipe,
     }
     data = json.dumps(holder).encode()
-    os.pwrite(lock, data, 0)
-    os.truncate(lock, len(data))
+    try:
+        os.pwrite(lock, data, 0)
+        os.truncate(lock, len(data))
+    except OSError as error:
+        raise StorageError(
+            f"{folder / LOCK}: cannot be written: {error.strerror}; make room, or choose another place with --set output=FOLDER"
+        ) from error
     # not in one step: another may come in between, and be at work already
     if not _locked(lock, fcntl.LOCK_SH, folder) or _holder(lock) != holder:
         raise StorageError(f"{folder}: two commands began to write there at once; give this one again")
@@ -167,10 +181,10 @@ def _locked(lock: int, how: int, folder: Path) -> bool:
 def _holder(lock: int) -> dict[str, Any]:
     """What the command that has the folder says of itself; nothing when it is just writing that."""
     try:
-        found = json.loads(os.pread(lock, os.fstat(lock).st_size, 0))
+        found = parse_json(os.pread(lock, MOST_BYTES, 0).decode())
     except ValueError:
         return {}
-    return found if isinstance(found, dict) and found.keys() == HOLDER else {}
+    return found if isinstance(found, dict) and {name: type(each) for name, each in found.items()} == HOLDER else {}
 
 
 def _is_here(holder: dict[str, Any]) -> bool:
@@ -215,6 +229,8 @@ def _start_of(pid: int) -> str:
 
 def is_alive(pid: int) -> bool:
     """Whether there is a process of that number."""
+    if pid < 1:
+        return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -225,8 +241,13 @@ def is_alive(pid: int) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what killed writers left half written, in folders that are not locked by themselves."""
+    """Delete what killed writers left half written in the folders of a run that are not locked by themselves.
+
+    Another command may be at work in other folders below, and its process may run on another machine.
+    """
     for place, folders, names in os.walk(folder):
+        if place == str(folder):
+            folders[:] = filter(FOLDER.fullmatch, folders)
         locks = {name: Path(place, name, LOCK) for name in folders}
         # earlier versions left an empty file in each folder of a run
         folders[:] = [name for name, lock in locks.items() if not (lock.is_file() and lock.stat().st_size > 0)]
@@ -300,10 +321,12 @@ def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], obje
     """
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        file = log.open("ab")
+        descriptor = open_own(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(f"{log}: cannot be written: {error.strerror}") from error
-    with file:
+    with os.fdopen(descriptor, "ab") as file:
         seen = file.tell()
         child = _start(argv, file)
     try:
@@ -375,6 +398,13 @@ def failure_path(folder: Path, stage: str) -> Path:
     return folder / "receipts" / f"{stage}.failure.json"
 
 
+class Failure(BaseModel):
+    """A refusal that a process left: the name of its class, and what it says."""
+
+    error: str
+    message: str
+
+
 def report_failure(path: Path, error: EvenhandError) -> None:
     """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
     kind = next(each.__name__ for each in type(error).__mro__ if hasattr(errors, each.__name__))
@@ -382,18 +412,22 @@ def report_failure(path: Path, error: EvenhandError) -> None:
 
 
 def read_failure(path: Path) -> EvenhandError | None:
-    """The refusal that a child left; None when it left none."""
+    """The refusal that a child left; None when it left none, or a disk has damaged it: the exit code says it, too."""
     if not path.is_file():
         return None
-    left = json.loads(read_text(path))
-    path.unlink()
-    return refused_as(left["error"], left["message"])
+    try:
+        left = parse_line(read_text(path), Failure)
+    except (DataError, StorageError):
+        return None
+    finally:
+        path.unlink()
+    return refused_as(left.error, left.message)
 
 
 def refused_as(kind: str, message: str) -> EvenhandError:
     """The refusal that a process left, by the name of its class."""
-    found: EvenhandError = getattr(errors, kind, EvenhandError)(message)
-    return found
+    found = getattr(errors, kind, EvenhandError)
+    return found(message) if isinstance(found, type) and issubclass(found, EvenhandError) else EvenhandError(message)
 
 
 def last_lines(log: Path, count: int) -> str:

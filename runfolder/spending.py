@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
@@ -53,7 +54,7 @@ def costs_by_try(lines: Iterable[Cost]) -> list[Cost]:
 class Promised(Record):
     """Address of each batch -> what its requests without an answer can cost."""
 
-    batches: dict[str, float] = Field(default_factory=dict)
+    batches: dict[str, Annotated[float, Field(ge=0, strict=True)]] = Field(default_factory=dict)
 
 
 class Spending:

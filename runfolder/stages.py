@@ -6,25 +6,29 @@ is not run again, and one whose inputs changed is run anew after its old files w
 """
 
 import logging
+import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..records import LeftOut
-from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
+from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, shortened, write_json
 from .progress import progress_path
 from .timing import account
 
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="Counts")
+
+# a stage, a digest, a file or a folder
+PLAIN = re.compile(r"(?!\.\.?\Z)[\w.-]+")
 
 # distributions whose versions every receipt records
 RECORDED = (
@@ -56,6 +60,14 @@ class Receipt(BaseModel):
     # what the stage counted, as its own `Counts` are written
     counts: dict[str, Any]
     versions: dict[str, str]
+
+    @model_validator(mode="after")
+    def _stays_in_its_folder(self) -> Self:
+        # files are moved and deleted by what a receipt says, and somebody else may have written it
+        parts = [part for name in self.outputs for part in name.split("/")]
+        if wrong := [each for each in (self.stage, self.inputs, *parts) if not PLAIN.fullmatch(each)]:
+            raise ValueError(f"{shortened(wrong[0])} is no name of a stage's file")
+        return self
 
     def counted(self, model: type[C]) -> C:
         """What the stage counted.
@@ -138,6 +150,7 @@ class Stage:
             forget_journal(self.folder, done)
             return done, True
         make_folder(self.folder)
+        make_folder(self.receipt_path.parent)
         self.progress_path.unlink(missing_ok=True)
         self._put_aside()
         start = time.monotonic()
@@ -291,10 +304,14 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def _copy(source: Path, target: Path) -> None:
+    if target.is_symlink():
+        target.unlink()
     if source.is_dir():
         # what an interrupted run left there is not part of the copy
         if target.exists():
             shutil.rmtree(target)
         shutil.copytree(source, target)
     else:
+        # not into a file that has other names
+        target.unlink(missing_ok=True)
         shutil.copyfile(source, target)

@@ -32,7 +32,7 @@ class Pieces:
     processor: Any = None
     bos: int = 1
     eos: int = 2
-    unknown: int = 0
+    unknown: int | None = 0
     # of a byte vocabulary, whose pieces have no scores
     merges: list[str] | None = None
     # how it cuts texts before merges
@@ -115,6 +115,13 @@ def write_gemma3(path: Path, vocabulary: Pieces, template: str | None = None, **
     return _closed(writer, path)
 
 
+def write_qwen2(path: Path, vocabulary: Pieces, template: str | None = None, **fields: Any) -> Path:
+    """A Qwen2 of two layers."""
+    writer = _begun(path, "qwen2", vocabulary, template, fields)
+    _add_weights(writer, len(vocabulary.pieces), has_biases=True)
+    return _closed(writer, path)
+
+
 def _begun(path: Path, architecture: str, vocabulary: Pieces, template: str | None, fields: dict[str, Any]) -> Any:
     gguf = pytest.importorskip("gguf", reason="needs gguf")
     writer = gguf.GGUFWriter(path, architecture)
@@ -137,7 +144,8 @@ def _begun(path: Path, architecture: str, vocabulary: Pieces, template: str | No
     writer.add_token_types(vocabulary.kinds)
     writer.add_bos_token_id(vocabulary.bos)
     writer.add_eos_token_id(vocabulary.eos)
-    writer.add_unk_token_id(vocabulary.unknown)
+    if vocabulary.unknown is not None:
+        writer.add_unk_token_id(vocabulary.unknown)
     if template is not None:
         writer.add_chat_template(template)
     for name, value in fields.items():
@@ -145,7 +153,9 @@ def _begun(path: Path, architecture: str, vocabulary: Pieces, template: str | No
     return writer
 
 
-def _add_weights(writer: Any, n_tokens: int, *, has_head: bool = True, norms: Sequence[str] = ()) -> None:
+def _add_weights(
+    writer: Any, n_tokens: int, *, has_head: bool = True, has_biases: bool = False, norms: Sequence[str] = ()
+) -> None:
     rng = np.random.default_rng(3)
 
     def add(name: str, *shape: int) -> None:
@@ -158,6 +168,8 @@ def _add_weights(writer: Any, n_tokens: int, *, has_head: bool = True, norms: Se
     for layer in range(LAYERS):
         for name, rows in (("attn_q", HEADS * HEAD), ("attn_k", HEADS // 2 * HEAD), ("attn_v", HEADS // 2 * HEAD)):
             add(f"blk.{layer}.{name}.weight", rows, WIDTH)
+            if has_biases:
+                add(f"blk.{layer}.{name}.bias", rows)
         add(f"blk.{layer}.attn_output.weight", WIDTH, HEADS * HEAD)
         for name in ("attn_norm", "ffn_norm", *norms):
             add(f"blk.{layer}.{name}.weight", WIDTH)

@@ -66,6 +66,9 @@ USAGES: dict[str, Any] = {
     "usage of cache above prompt": {"prompt_tokens_details": {"cached_tokens": 10**9}},
     "usage of cache below zero": {"prompt_tokens_details": {"cached_tokens": -(10**9)}},
     "usage above what is allowed": {"completion_tokens": 10**9},
+    "usage of no output": {"completion_tokens": 0},
+    "usage of no prompt": {"prompt_tokens": 0},
+    "usage null": {"prompt_tokens": None, "completion_tokens": None},
     "usage a list": [1, 2, 3],
     "usage in words": "some tokens",
     "usage missing": None,
@@ -107,23 +110,23 @@ class Misbehaving(BaseHTTPRequestHandler):
         except ConnectionError:
             self.close_connection = True
 
-    def misbehave(self, way: str | int, answer: dict[str, Any]) -> None:
-        """Send what becomes of an answer; names of no way are an error of the test."""
+    def misbehave(self, way: str | int, answer: dict[str, Any] | str) -> None:
+        """Send what becomes of an answer, or of another response; names of no way are an error of the test."""
         if isinstance(way, int):
             headers = {"Retry-After": "0.01"} if way == 429 else {}
             self.send_json(way, "" if way == 204 else {"error": {"message": f"fault {way}"}}, headers)
         elif way in BODIES:
             self.send_bytes(200, BODIES[way])
-        elif way in CHANGES:
+        elif isinstance(answer, dict) and way in CHANGES:
             self.send_json(200, CHANGES[way](answer))
-        elif way in USAGES:
+        elif isinstance(answer, dict) and way in USAGES:
             change = USAGES[way]
             usage = {**(answer.get("usage") or {}), **change} if isinstance(change, dict) else change
             self.send_json(200, answer | {"usage": usage})
         else:
             assert way in SENDINGS, way
             try:
-                self._send_badly(way, json.dumps(answer).encode())
+                self._send_badly(way, (answer if isinstance(answer, str) else json.dumps(answer)).encode())
             except ConnectionError:
                 # who asked has not waited for it
                 self.close_connection = True

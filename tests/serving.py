@@ -73,6 +73,8 @@ class Server:
         self.lacks = "not found"
         # whether its list of batches is one, and no object that holds one
         self.is_plain = False
+        # ways to misbehave of the next responses other than answers, by kind: "models", "files", "batch", "batches", "content"
+        self.other_faults: dict[str, list[str | int]] = {}
         # statuses that it answers the next requests for its list of models with
         self.list_faults: list[int] = []
         self.adapters: list[dict[str, Any]] = []
@@ -187,16 +189,16 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
             return
         if self.path == "/v1/models" and server.list_faults:
             self.send_json(server.list_faults.pop(0), {"error": {"message": "no list now"}}, {"Retry-After-Ms": "1"})
-        elif "/files/" in self.path:
-            self.send_json(200, server.files[self.path.split("/")[-2]])
+        elif "/files/" in self.path and (name := self.path.split("/")[-2]) in server.files:
+            self._send_other("content", server.files[name])
         elif "/batches/" in self.path and (name := self.path.split("/")[-1]) in server.batches:
-            self.send_json(200, server.batches[name])
+            self._send_other("batch", server.batches[name])
         elif self.path.split("?")[0].endswith("/batches") and server.has_batches:
             batches = list(server.batches.values())
-            self.send_json(200, json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
+            self._send_other("batches", json.dumps(batches) if server.is_plain else {"object": "list", "data": batches})
         elif self.path == "/v1/models" and server.models is not None:
             models = [{"id": name, "object": "model", "created": 0, "owned_by": server.owner} for name in server.models]
-            self.send_json(200, {"object": "list", "data": models})
+            self._send_other("models", {"object": "list", "data": models})
         else:
             self.send_json(404, {"error": {"message": server.lacks}})
 
@@ -210,8 +212,9 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
             name = f"file-{len(server.files)}"
             lines = [line for line in sent.decode().splitlines() if line.startswith("{")]
             server.files[name] = "\n".join(lines)
-            self.send_json(
-                200, {"id": name, "object": "file", "bytes": 1, "created_at": 1, "filename": "f", "purpose": "batch"}
+            self._send_other(
+                "files",
+                {"id": name, "object": "file", "bytes": 1, "created_at": 1, "filename": "f", "purpose": "batch"},
             )
             return
         body = json.loads(sent)
@@ -223,7 +226,7 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
         if self.path.endswith("/batches"):
             name = f"batch-{len(server.batches)}"
             server.batches[name] = {"id": name, "object": "batch", "status": "in_progress", "created_at": 1, **body}
-            self.send_json(200, server.batches[name])
+            self._send_other("batch", server.batches[name])
             return
         if self.path.replace("/again/", "/") not in {"/v1/chat/completions", "/v1/completions"}:
             self.send_json(404, {"error": {"message": server.lacks}})
@@ -237,6 +240,12 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
             self._answer(server, number, body)
         finally:
             server.ends()
+
+    def _send_other(self, kind: str, content: dict[str, Any] | str) -> None:
+        if ways := self.server_of_test.other_faults.get(kind):
+            self.misbehave(ways.pop(0), content)
+        else:
+            self.send_json(200, content)
 
     def _may(self) -> bool:
         key = self.server_of_test.key
@@ -261,7 +270,11 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
             server.charge(body, fault)
         if isinstance(fault, tuple):
             status, error, headers = fault
-            self.send_json(status, {"error": error}, headers)
+            if isinstance(error, bytes):
+                # as it stands
+                self.send_bytes(status, error, headers)
+            else:
+                self.send_json(status, {"error": error}, headers)
             return
         answer = respond(server, body, fault if isinstance(fault, list) else ())
         if isinstance(fault, str | int) and (is_hop or fault != "redirect here"):

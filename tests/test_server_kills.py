@@ -50,7 +50,8 @@ def asking(address):
 
 
 def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp_path):
-    with serving.Server(lambda number, body: time.sleep(0.01), logprobs=PROBABLE) as server:
+    fault, price = (lambda number, body: time.sleep(0.01)), (1e-6, 2e-6)
+    with serving.Server(fault, logprobs=PROBABLE, price=price) as server:
         scenario = Scenario({"a.yaml": asking(server.base_url)}, COMMANDS, KILLS)
         undisturbed, longest = Place(forks, tmp_path / "undisturbed", scenario), {}
         for command in COMMANDS:
@@ -64,6 +65,7 @@ def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp
         n_kills = n_places = 0
         while n_kills < KILLS:
             server.asked.clear()
+            server.bill.clear()
             here, place = 0, Place(forks, tmp_path / f"killed-{n_places}", scenario)
             n_places += 1
             for command in COMMANDS:
@@ -77,8 +79,11 @@ def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp
             assert _without_costs(place) == _without_costs(undisturbed)
             # of each kill what was under way may be asked again, and nothing else
             assert n_needed <= len(server.asked) <= n_needed + here * CONCURRENCY
-            booked = len(costs_by_try(Journal(place.folder / "run" / COSTS, Cost)))
-            assert n_needed <= booked <= len(server.asked)
+            costs = costs_by_try(Journal(place.folder / "run" / COSTS, Cost))
+            # whatever was sent is booked before, at the most that it can cost where its answer did not come
+            assert n_needed <= sum(line.is_told for line in costs) <= len(server.asked)
+            assert len(server.asked) <= len(costs) <= n_needed + here * CONCURRENCY
+            assert math.fsum(server.bill) <= math.fsum(line.cost for line in costs) + 1e-12
 
 
 def test_a_fresh_machine_asks_the_batch_under_way_again_unless_the_cache_came_along(forks, tmp_path):

@@ -99,6 +99,48 @@ def test_quotations_and_brackets_neither_glue_sentences_nor_part_them(text, foun
     assert sentences(text) == found
 
 
+# closing marks of quotations and brackets in East Asian texts, with their openings
+PAIRS = ["「」", "『』", "【】", "《》", "〈〉", "\uff08\uff09", "“”", "()"]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("stop", ["。", "\uff01", "\uff1f"])
+@pytest.mark.parametrize(
+    ("said", "tail"),
+    [
+        ("値上げは困る", "と彼は言った。"),
+        ("値上げは困る", "って聞いた。"),
+        ("値上げは困る", "の一言だった。"),
+        ("ありがとう", "などと書いた。"),
+        ("太贵了", "他说。"),
+        ("太贵了", "她大声喊道。"),
+        ("太貴了", "他問道。"),
+        ("비싸다", "라고 그는 말했다."),
+    ],
+)
+def test_a_quotation_and_who_says_it_are_one_sentence(said, tail, stop, pair):
+    first = f"{pair[0]}{said}{stop}{pair[1]}{tail}"
+    assert len(sentences(f"{first}다음이다." if "비" in said else f"{first}次だ。")) == 2
+    assert sentences(first) == [sentences(first)[0]]
+
+
+@pytest.mark.parametrize("pair", ["「」", "『』", "“”"])
+@pytest.mark.parametrize(
+    ("said", "following"),
+    [
+        ("値上げは困る。", "市は聞いた。"),
+        ("値上げは困る。", "とても寒い。"),
+        ("値上げは困る。", "のちに雨が降った。"),
+        ("太贵了。", "我们走了。"),
+        ("太贵了。", "他知道。"),
+        ("太贵了。", "我们说的话没有人听。"),
+        ("비싸다.", " 시는 들었다."),
+    ],
+)
+def test_a_sentence_behind_a_quotation_is_its_own(said, following, pair):
+    assert sentences(f"{pair[0]}{said}{pair[1]}{following}") == [f"{pair[0]}{said}{pair[1]}", following.strip()]
+
+
 @given(st.text(alphabet="aB. !?\"'()\u201c\u201d\u00bb\n", max_size=60))
 def test_sentences_lose_no_character_but_white_space(text):
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())

@@ -10,8 +10,10 @@ from itertools import chain, pairwise
 import regex
 
 from .forms import VERSION, normal_form
+from .spelling import look_alike as look_alike
 from .spelling import one_spelling as one_spelling
 from .spelling import spelling_key as spelling_key
+from .spelling import value_key as value_key
 
 # names that an error lists
 MOST_NAMED = 5
@@ -39,14 +41,23 @@ _IDEOGRAPHIC_LETTER, _SYLLABIC_LETTER, BORDERLESS_RUN = (
 LEAST_READ, LEAST_READ_OF_MANY, MANY_WORDS = 0.5, 0.4, 10
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # rules of `sentences` beside sentencex's, for signatures: raise it with every change that moves the end of a sentence
-SENTENCE_RULES = f"quotations-1,normal-form-{VERSION}"
+SENTENCE_RULES = f"quotations-2,normal-form-{VERSION}"
+# brackets and corner marks of East Asian scripts that close; sentencex keeps some in one piece
+CJK_CLOSING = "\uff09\uff3d\u3009\u300b\u300d\u300f\u3011\u3015"
 # quotation marks and round brackets; an apostrophe within a word is none
 ENCLOSING = re.compile(
     "[()\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb](?:(?<!['\u2018\u2019\u201a])|(?<!\\w.)|(?!\\w))"
 )
 # behind a sentence's last mark: what closes, then marks that stand for themselves (". . ."), and what follows them
 CLOSING = re.compile(
-    "[)\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]*(?:\\s+[)\"'`\u201d\u2019\u00bb.!?\u2026]+(?!\\S))*(?=\\s*(\\S?))"
+    f"[{CJK_CLOSING})\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]*"
+    "(?:\\s+[)\"'`\u201d\u2019\u00bb.!?\u2026]+(?!\\S))*(?=\\s*(\\S?))"
+)
+# what a sentence goes on with behind a quotation that closes: particles of Japanese and Korean, and who said it, in Chinese
+STOPS = "\u3002\uff01\uff1f\uff0c,.!?"
+GOES_ON = re.compile(
+    "と(?!ても|ころ|き|にかく|りあえず|うとう)|って|など|なんて|を|の(?![ちどんび])|[가-힣]"
+    rf"|\s*[^{STOPS}\uff1b;]{{0,8}}?(?:[说説說问問喊叫答称稱写寫]|表示|指出|(?<!知)道)道?[{STOPS}\uff1a:]"
 )
 # sentencex takes the square of the time for a line without spaces, so longer ones come in portions that end as sentences do
 PORTION = re.compile("(?s:.{20000,}?[\u3002\uff01\uff1f]+|.+)")
@@ -151,7 +162,8 @@ def _ends(line: str, language: str) -> Iterator[int]:
         closing = CLOSING.match(line, behind)
         assert closing, "every part of it may be empty"
         end, following = closing.end(), closing[1]
-        goes_on = following in ",;:)]" or (end > behind and following.islower())
+        has_closed = end > behind or line[behind - 1] in CJK_CLOSING
+        goes_on = following in ",;:)]" or (has_closed and (following.islower() or GOES_ON.match(line, end)))
         if not goes_on and not ABBREVIATED.search(line, behind - 4, behind):
             yield end
 

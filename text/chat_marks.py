@@ -40,7 +40,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ERNIE": ("<|begin_of_sentence|>", "<|end_of_sentence|>", "<sep>", "<cls>"),
     "Reka": ("<|endoftext|>", "<sep>"),
     "BERT": ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
-    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|"),
+    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|", "[END]", "[end of text]"),
 }  # fmt: skip
 # marks that a text may have within it: of passages that are struck out, of what a vocabulary does not know, of nothing
 WITHIN = frozenset(("<s>", "<unk>", "[UNK]", "<pad>", "[PAD]", "[CLS]", "[SEP]", "[BOS]", "<sep>", "<cls>"))

@@ -1,6 +1,8 @@
 """The one spelling of names that look the same: of attribute values, which are shown as they are spelt."""
 
 import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from unicodedata import category, normalize
 
 from .forms import SEEN, UNSEEN
@@ -13,6 +15,11 @@ SHAPING = re.compile(f"(?<={SHAPED})[\u200c\u200d](?={SHAPED})")
 JOINERS = re.compile("[\u200c\u200d]")
 # a blank of Braille, and hyphens that are written like the usual one
 ALIKE = str.maketrans({"\u2800": " ", "\u2010": "-", "\u2011": "-"})
+# a number, of so few digits that none is written out at length, and one whose thousands are parted
+NUMBER = re.compile(r"[+-]?\d{1,30}(?:[.,]\d{0,30}|(?:,\d{3}){2,9}(?:\.\d{0,30})?|,\d{3}\.\d{0,30})?")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+MINUS = str.maketrans("\u2212", "-")
+TRUTHS = {"true": "1", "false": "0"}
 
 
 def one_spelling(text: str) -> str:
@@ -45,3 +52,25 @@ def _seen(text: str) -> str:
 def spelling_key(text: str) -> str:
     """What spellings of one name share that differ by capitals, joiners or what `one_spelling` takes off."""
     return one_spelling(JOINERS.sub("", one_spelling(text)).casefold())
+
+
+def value_key(text: str) -> str:
+    """What spellings of one attribute value share: those of a name, of a number ("1", "01", "1.0", "1,0") and of a truth value.
+
+    A comma before three digits parts thousands.
+    """
+    key = spelling_key(text).translate(MINUS)
+    if key in TRUTHS:
+        return TRUTHS[key]
+    if not NUMBER.fullmatch(key):
+        return key
+    plain = key.replace(",", "") if THOUSANDS.fullmatch(key) else key.replace(",", ".")
+    return format(Decimal(plain).normalize() + 0, "f")
+
+
+def look_alike(names: Iterable[str], key: Callable[[str], str] = one_spelling) -> list[list[str]]:
+    """Groups of different names that share a key, by default because nobody sees the difference."""
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        groups.setdefault(key(name), []).append(name)
+    return [same for same in groups.values() if len(same) > 1]

@@ -32,7 +32,7 @@ CLOSING = "|".join([
     r"<[|\uff5c](?:end_of_thought|END_THINKING|end_thinking|/think(?:ing)?|/thought|inner_suffix|reasoning_end)[|\uff5c]>",
     r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s?final[^<>\n]{0,200}(?:<\|message\|>)?", r"<channel\|>", "</details>",
     # what is left of channels where special tokens are not written, and what terminals write
-    r"(?-i:assistantfinal(?![a-z]))", r"\.\.\.\s?done thinking\.?",
+    r"(?-i:assistantfinal)", r"\.\.\.\s?done thinking\.?",
 ])  # fmt: skip
 MARK = re.compile(f"(?P<opening>{OPENING})|(?P<closing>{CLOSING})", re.IGNORECASE)
 QUOTES = "`\"'\u201c\u201d\u2018\u2019"

@@ -34,7 +34,7 @@ REFUSALS = (RuntimeError, ValueError, TypeError, AssertionError)
 Attention = Callable[..., tuple[torch.Tensor, Any]]
 
 
-class Kind(NamedTuple):
+class AttentionShape(NamedTuple):
     """What a layer's attention depends on besides its weights."""
 
     # of keys and values; each serves `group` heads of queries
@@ -96,21 +96,21 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
     }
 
 
-def kinds_of(model: Any) -> list[Kind]:
+def kinds_of(model: Any) -> list[AttentionShape]:
     """The kinds of attention that the layers of a model of `attention.FAMILIES` have."""
-    found: dict[Kind, None] = {}
+    found: dict[AttentionShape, None] = {}
     for layer in model.modules():
         if hasattr(layer, "num_key_value_groups") and hasattr(layer, "scaling"):
             # Mistral's layers read it from the configuration
             window = getattr(layer, "sliding_window", getattr(layer.config, "sliding_window", None))
             softcap = getattr(layer, "attn_logit_softcapping", None)
             heads, group = layer.config.num_key_value_heads, layer.num_key_value_groups
-            found[Kind(heads, group, layer.head_dim, layer.scaling, window, softcap)] = None
+            found[AttentionShape(heads, group, layer.head_dim, layer.scaling, window, softcap)] = None
     return list(found)
 
 
 def try_attention(
-    attention: Attention, kinds: list[Kind], device: torch.device, dtype: torch.dtype, seed: int = 0
+    attention: Attention, kinds: list[AttentionShape], device: torch.device, dtype: torch.dtype, seed: int = 0
 ) -> tuple[float | None, str | None]:
     """The largest error of the output and of the gradients, and why the attention is wrong; None where it is right."""
     largest = 0.0
@@ -128,7 +128,7 @@ def try_attention(
 
 
 def attention_errors(
-    attention: Attention, kind: Kind, device: torch.device, dtype: torch.dtype, seed: int
+    attention: Attention, kind: AttentionShape, device: torch.device, dtype: torch.dtype, seed: int
 ) -> dict[str, float]:
     """Error of the output, and of the gradients of queries, keys and values, each at its worst token and head."""
     layout = Layout(SPANS)
@@ -185,7 +185,7 @@ def _worst(found: torch.Tensor, wanted: torch.Tensor) -> float:
     return float(errors.max()) if bool(errors.isfinite().all()) else float("inf")
 
 
-def _told(kind: Kind) -> str:
+def _told(kind: AttentionShape) -> str:
     return f"{kind.heads * kind.group} heads on {kind.heads} of size {kind.size}" + "".join(
         f", {what}" for what, there in (("a window", kind.window), ("bounded scores", kind.softcap)) if there
     )

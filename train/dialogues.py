@@ -1,50 +1,101 @@
 """Dialogues that others wrote into one text, as turns: hh-rlhf's "Human: ... Assistant: ..." and its like.
 
-A text is taken for a dialogue where it begins with a speaker's name ("### Instruction:" may stand behind an introduction), and
-where the other speaker's stands further on. Any other, a prompt that quotes a dialogue for example, is a text.
+A text is taken for a dialogue where it begins with a speaker's name, and where the other speaker's stands further on. An
+introduction may stand before "### Instruction:", before Vicuna's "USER:", and before any prompt that ends with the name of who
+answers. Any other, a prompt that quotes a dialogue for example, is a text. What can be read in two ways is refused.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ..errors import DataError
 from ..records import Message
 from ..storage import shortened
+from ..text import some_of
 
 # "Human:", "### Instruction:", "**User**:"
-NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*:(?:\*\*)?"
+NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*[:\uff1a](?:\*\*)?"
 ASKING = NAME.format(names="human|user|instruction|prompter")
 ANSWERING = NAME.format(names="assistant|response|ai|bot|gpt|model|chatbot")
 SYSTEM = re.compile(r"\s*" + NAME.format(names="system"), re.IGNORECASE)
-# where a name begins a line, or a word
-LINE, WORD = r"(?:\A|\n)[ \t]*", r"(?:\A|\s)"
+# where a name begins a line, or a word; behind an answer Vicuna writes the end of a text
+LINE, WORD = r"(?:\A|\n)[ \t]*", r"(?:\A|\s|</s>)"
 # the first speaker; before a heading, or behind a system's name, others' words may stand
 FIRST = re.compile(r"\s*" + ASKING, re.IGNORECASE)
 LATER_FIRST, HEADING = (re.compile(LINE + before + ASKING, re.IGNORECASE) for before in ("", "(?=#)"))
+VICUNA = re.compile(r"(?<=\s)USER:")
 OPEN = re.compile(WORD + ANSWERING + r"\s*\Z", re.IGNORECASE)
-# chats that were rendered with some model's template
-RENDERED = re.compile(r"<\|[^\s|<>]+\|>|\[/?INST\]|<(?:start|end)_of_turn>|<</?SYS>>")
+ANSWER, LATER_ANSWER = (re.compile(place + ANSWERING, re.IGNORECASE) for place in (r"\s*", LINE))
+# names that are no words of forms ("User: Bob", "Model: Fiesta") and so begin turns wherever lines begin with them
+SURE = re.compile(r"\s*(?:###|\**(?:human|prompter|assistant|chatbot)\b)", re.IGNORECASE)
+# a further turn of whatever dialogue
+NEXT = re.compile(
+    r"\n[ \t]*\n[ \t]*(?:(?=#)" + ASKING + r"|(?:\*\*)?(?:human|prompter)(?:\*\*)?[ \t]*[:\uff1a])", re.IGNORECASE
+)
+# marks of chats that were rendered with some model's template
+RENDERED = re.compile(
+    r"<[|\uff5c][^\s|\uff5c<>]+[|\uff5c]>|<\|turn>|<turn\|>|\[\|[^\s|\[\]]+\|\]|\[/?(?:INST|SYSTEM_PROMPT)\]"
+    r"|<(?:start|end)_of_turn>|<</?SYS>>|<[be]os>|<(?:human|bot)>:"
+)
+# the same marks as an element of HTML, which has both
+ENDED = re.compile(r"</s>\s*\Z")
+APART = "give each turn its own role and content, or leave the line out"
+REMEDY = "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
 
 
 Role = Literal["system", "user", "assistant"]
 
 
-class Turn(NamedTuple):
+class DialogueTurn(NamedTuple):
     """What one of the speakers says."""
 
     role: Role
     content: str
 
 
-def dialogue(text: str) -> tuple[Turn, ...] | None:
+@dataclass(frozen=True)
+class Dialogue:
+    """The turns of a dialogue in one text, and where another would begin."""
+
+    turns: tuple[DialogueTurn, ...]
+    # the names of both, as they are spelt; the answering one's is "" where it does not stand in the text
+    asking: str
+    answering: str
+    # where names stand: LINE or WORD
+    place: str
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the names are those of speakers alone."""
+        return any(SURE.match(name) for name in (self.asking, self.answering))
+
+    def answer(self, text: str, prompt: str) -> str:
+        """The answer alone, of a text that may repeat the whole prompt or the name of who answers.
+
+        Raises:
+            DataError: it goes on with another turn.
+        """
+        bare = text.lstrip()
+        if bare.startswith(prompt.strip()):
+            bare = text = bare[len(prompt.strip()) :].lstrip()
+        name = ANSWER.match(bare)
+        if name and self.answering in ("", name[0].strip()):
+            text = bare[name.end() :].lstrip()
+        names = "|".join(re.escape(each) for each in (self.asking, self.answering) if each)
+        if further := re.search(f"{self.place}(?:{names})", text) or NEXT.search(text):
+            raise DataError(f"goes on with another turn, {shortened(further[0].strip())}; cut it there, or {REMEDY}")
+        return text
+
+
+def dialogue(text: str) -> Dialogue | None:
     """The turns of a text that is a dialogue; None of one that is not. The last turn's content may be empty.
 
     Raises:
         DataError: the speakers do not take turns.
     """
-    system = SYSTEM.match(text)
-    first = LATER_FIRST.search(text, system.end()) if system else FIRST.match(text) or HEADING.search(text)
+    start, first = _beginning(text)
     if first is None:
         return None
     # where names stand at the beginning of lines, those inside a line are words
@@ -53,27 +104,122 @@ def dialogue(text: str) -> tuple[Turn, ...] | None:
     if answer is None:
         return None
     place = LINE if answer[0].startswith("\n") else WORD
-    roles: dict[str, Role] = {first[0].strip(): "user", answer[0].strip(): "assistant"}
-    names = list(re.compile(place + "(?:" + "|".join(map(re.escape, roles)) + ")").finditer(text, first.start()))
-    ends = [name.start() for name in names[1:]] + [len(text)]
+    asking, answering = first[0].strip(), answer[0].strip().removeprefix("</s>")
+    roles: dict[str, Role] = {asking: "user", answering: "assistant"}
+    name = re.compile(f"{place}({'|'.join(map(re.escape, roles))})")
+    names = [first, *name.finditer(text, first.end())]
+    ends = [each.start() for each in names[1:]] + [len(text)]
     turns = [
-        Turn(roles[name[0].strip()], text[name.end() : end].strip()) for name, end in zip(names, ends, strict=True)
+        DialogueTurn(roles[each[0].strip().removeprefix("</s>")], text[each.end() : end].strip())
+        for each, end in zip(names, ends, strict=True)
     ]
     if any(turn.role != ("user", "assistant")[number % 2] for number, turn in enumerate(turns)):
         raise DataError(
-            f"is a dialogue in one text, whose {' and '.join(map(shortened, roles))} do not take turns; write conversations "
-            "(lists of role and content)"
+            f"is a dialogue in one text, whose {' and '.join(map(shortened, roles))} do not take turns; {REMEDY}"
         )
-    before = text[system.end() if system else 0 : first.start()].strip()
-    return (*([Turn("system", before)] if before else []), *turns)
+    return Dialogue((*_system(text[start : first.start()]), *turns), asking, answering, place)
 
 
-def is_open(text: str) -> bool:
-    """Whether a text ends with the name of the speaker who answers."""
-    return OPEN.search(text) is not None
+def prompt_dialogue(text: str, answers: Sequence[str]) -> Dialogue | None:
+    """The dialogue up to where the assistant answers that a prompt is, read beside its answers; None of any other text.
+
+    Raises:
+        DataError: it can be read in two ways.
+    """
+    try:
+        talk = dialogue(text)
+    except DataError:
+        if OPEN.search(text) or _is_sure(text):
+            raise
+        return None
+    if talk is None:
+        return _unanswered(text, answers)
+    last = talk.turns[-1]
+    if last.role == "user" or not last.content:
+        return talk
+    # a dialogue that is quoted ends with what is asked about it; hh-rlhf's begins with empty lines
+    if talk.is_sure and text.startswith("\n"):
+        raise DataError(f"ends inside an answer, {shortened(last.content)}; {REMEDY}")
+    return None
 
 
-def conversation(turns: Sequence[Turn]) -> tuple[Message, ...]:
+def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
+    """A prompt without one of the two names, as a dialogue of what is asked."""
+    start, first = _beginning(text)
+    end = OPEN.search(text)
+    if end and end[0].startswith("\n") and SURE.match(end[0]):
+        raise DataError(f"ends with the name of who answers, and has none of who asks; {REMEDY}")
+    named = [ANSWER.match(answer) is not None for answer in answers]
+    is_told = first is not None and (start > 0 or text.startswith("\n") or first[0].lstrip().startswith("#"))
+    if first is None or not (is_told or any(named)):
+        return None
+    if any(named) and not all(named):
+        raise DataError(
+            f"begins with {shortened(first[0].strip())}, and only some of its answers with a name; {REMEDY}"
+        )
+    turn = DialogueTurn("user", text[first.end() :].strip())
+    return Dialogue((*_system(text[start : first.start()]), turn), first[0].strip(), "", LINE)
+
+
+def refuse_dialogue(text: str, *, is_answer: bool, remedy: str) -> None:
+    """Refuse a text in which speakers take turns though it should be one turn: one that quotes a dialogue is let through.
+
+    Raises:
+        DataError: it is such a text.
+    """
+    if not is_answer:
+        if OPEN.search(text) and dialogue(text) is not None:
+            raise DataError(f"is a dialogue in one turn; {remedy}")
+        return
+    found = dialogue(text) if _is_sure(text) else None
+    further = NEXT.search(text) or _quoted(text)
+    if found or further or (SURE.match(text) and ANSWER.match(text)):
+        name = found.asking if found else further[0].strip() if further else text.strip().partition("\n")[0]
+        raise DataError(f"has turns of a dialogue in one text, {shortened(name)}; {remedy}")
+
+
+def refuse_unparted(text: str) -> None:
+    """Refuse a text with names of speakers that has no other mark of where its prompt ends.
+
+    Raises:
+        DataError: it has marks of some chat template, or names of both speakers.
+    """
+    if marks := list(rendered(text)):
+        raise DataError(
+            f"is a chat in one text, with marks of a chat template ({some_of(list(dict.fromkeys(marks)))}); {REMEDY}"
+        )
+    if name := _quoted(text):
+        raise DataError(f"has a dialogue behind an introduction, from {shortened(name[0].strip())} on; {REMEDY}")
+
+
+def _beginning(text: str) -> tuple[int, re.Match[str] | None]:
+    """Where a system's words begin, and the name that the first turn begins with; None of a text that begins with none."""
+    if system := SYSTEM.match(text):
+        return system.end(), LATER_FIRST.search(text, system.end())
+    first = FIRST.match(text) or HEADING.search(text)
+    if first is None and (vicuna := VICUNA.search(text)) and re.search(r"\sASSISTANT:", text[vicuna.end() :]):
+        first = vicuna
+    if first is None and (end := OPEN.search(text)) and SURE.match(text, end.start()):
+        first = LATER_FIRST.search(text)
+    return 0, first
+
+
+def _system(before: str) -> list[DialogueTurn]:
+    return [DialogueTurn("system", before.strip())] if before.strip() else []
+
+
+def _quoted(text: str) -> re.Match[str] | None:
+    """The first of two lines that begin with the names of both speakers, one of them a name for sure."""
+    first = LATER_FIRST.search(text)
+    answer = LATER_ANSWER.search(text, first.end()) if first else None
+    return first if first and answer and (SURE.match(first[0]) or SURE.match(answer[0])) else None
+
+
+def _is_sure(text: str) -> bool:
+    return SURE.match(text) is not None or _quoted(text) is not None
+
+
+def conversation(turns: Sequence[DialogueTurn]) -> tuple[Message, ...]:
     """The turns as a conversation of chats, without the empty one that is to be answered."""
     return tuple(Message(role=turn.role, content=turn.content) for turn in turns if turn.content)
 
@@ -81,3 +227,5 @@ def conversation(turns: Sequence[Turn]) -> tuple[Message, ...]:
 def rendered(text: str) -> Iterator[str]:
     """Marks of chat templates, of whatever model, in a text."""
     yield from (mark[0] for mark in RENDERED.finditer(text))
+    if "<s>" not in text and (end := ENDED.search(text)):
+        yield end[0].strip()

@@ -18,7 +18,9 @@ from ..generate.chat import defused
 from ..generate.turns import turns_of
 from ..records import LeftOut, PairFairness, PreferencePair
 from ..storage import listed_lines, shortened
-from .foreign import Form, TextPair, n_common, read_pairs
+from .dialogues import REMEDY, rendered
+from .foreign import TextPair, read_pairs
+from .prompt_split import Form, n_common
 
 TOO_LONG = "longer than trainer.max_length"
 # others' pairs
@@ -225,6 +227,8 @@ class _Tokens:
                     f"{name} spells {mark!r}, which is a mark of the model's own turns and no text; write a conversation (a list "
                     "of role and content), or leave the line out"
                 )
+            elif (mark := next(rendered(text), None)) is not None:
+                yield f"{name} spells {mark!r}, which is a mark of some other model's turns and no text; {REMEDY}"
             elif not text.strip():
                 yield f"{name} is empty; mend the line, or leave it out"
 

@@ -13,40 +13,23 @@ the rewards, where they are given.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import combinations, takewhile
+from collections.abc import Iterator
+from itertools import combinations
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..errors import DataError
-from ..records import Message, PreferencePair, Record, Text
+from ..records import PreferencePair, Record
 from ..storage import NotJsonError, digest, explain, iter_lines, parse_given_line, parse_json, shortened
 from ..text import some_of
-from .dialogues import conversation, dialogue, is_open, rendered
+from .prompt_split import Form, Said, prompted, role_turns, turns_apart
 
-Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
-
-
-def _kind(said: object) -> str | None:
-    return "text" if isinstance(said, str) else "conversation" if isinstance(said, list | tuple) else None
-
-
-# told apart before they are looked at, so that a mistake is said of the one that is meant
-Said = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[Conversation, Tag("conversation")],
-    Discriminator(
-        _kind, custom_error_type="said", custom_error_message="Should be a text or a list of role and content"
-    ),
-]
 # how an error names a record that contradicts itself
 WHOLE = "'record'"
 # how an error names what a text may be; no file has such keys
 KINDS = re.compile(r"\.(?:text|conversation)(?=[.'])")
-NO_PROMPT = "has no prompt: chosen and rejected begin with no common word; give the prompt as 'prompt'"
-# what becomes of others' texts
-Form = Literal["chat", "plain"]
 # keys that a pair of evenhand's own has and others' have not
 OWN = {"request_id", "chosen_id", "margin"}
 
@@ -77,10 +60,11 @@ class GivenPair(Record):
 
     def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """The one pair that this is."""
-        said = (self.chosen, self.rejected)
-        prompt, chosen, rejected = (
-            _prompted(*said, texts) if self.prompt is None else (_asked(self.prompt, texts), *said)
-        )
+        answers = {"chosen": self.chosen, "rejected": self.rejected}
+        if self.prompt is None:
+            prompt, chosen, rejected = prompted(self.chosen, self.rejected, texts)
+        else:
+            prompt, (chosen, rejected) = turns_apart(self.prompt, answers, texts)
         rewards = (1.0, 0.0) if self.score_chosen is None else (self.score_chosen, self.score_rejected or 0.0)
         yield _pair(prompt, (chosen, rejected), rewards, texts)
 
@@ -109,61 +93,13 @@ class GivenRanks(Record):
 
     def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """Every two completions of unlike rank."""
-        for two in combinations(self.completions, 2):
-            better, worse = sorted(two, key=lambda each: each.rank)
-            if better.rank < worse.rank:
-                rewards = (-float(better.rank), -float(worse.rank))
-                yield _pair(_asked(self.prompt, texts), (better.completion, worse.completion), rewards, texts)
-
-
-def _asked(prompt: Said, texts: Form) -> Said:
-    """A prompt that is a dialogue up to where the assistant answers, as its turns; any other as it is."""
-    turns = dialogue(prompt) if isinstance(prompt, str) and texts == "chat" and is_open(prompt) else None
-    return conversation(turns) if turns else prompt
-
-
-def _prompted(chosen: Said, rejected: Said, texts: Form) -> tuple[Said, Said, Said]:
-    """The prompt that both begin with, and what each goes on with.
-
-    Raises:
-        DataError: they begin with nothing in common, or are chats that a template of some model has rendered.
-    """
-    if isinstance(chosen, str) or isinstance(rejected, str):
-        chosen, rejected = str(chosen), str(rejected)
-        if texts == "plain":
-            return _prompted_by_characters(chosen, rejected)
-        turns = [dialogue(chosen), dialogue(rejected)]
-        if turns == [None, None]:
-            return _prompted_by_words(chosen, rejected)
-        if None in turns:
-            raise DataError(
-                "only one of chosen and rejected is a dialogue; write conversations (lists of role and content)"
-            )
-        chosen, rejected = (conversation(each) for each in turns if each is not None)
-    n = n_common(chosen, rejected)
-    return chosen[:n], chosen[n:], rejected[n:]
-
-
-def _prompted_by_words(chosen: str, rejected: str) -> tuple[str, str, str]:
-    # the prompt ends where a word does
-    shared = re.sub(r"\S*\Z", "", chosen[: n_common(chosen, rejected)])
-    if not shared.strip():
-        raise DataError(NO_PROMPT)
-    if marks := list(rendered(chosen)):
-        raise DataError(
-            f"is a chat in one text, with marks of a chat template ({some_of(list(dict.fromkeys(marks)))}); write conversations "
-            "(lists of role and content), or train texts as they are: train.texts: plain"
-        )
-    return shared.strip(), chosen[len(shared) :].strip(), rejected[len(shared) :].strip()
-
-
-def _prompted_by_characters(chosen: str, rejected: str) -> tuple[str, str, str]:
-    """As stock TRL parts them: where the first characters differ, before a space that stands there."""
-    n = n_common(chosen, rejected)
-    n -= chosen[:n].endswith(" ")
-    if not chosen[:n].strip():
-        raise DataError(NO_PROMPT)
-    return chosen[:n], chosen[n:], rejected[n:]
+        named = {f"completions[{number}]": each.completion for number, each in enumerate(self.completions)}
+        prompt, answers = turns_apart(self.prompt, named, texts)
+        ranked = zip((each.rank for each in self.completions), answers, strict=True)
+        for two in combinations(ranked, 2):
+            (best, better), (worst, worse) = sorted(two, key=itemgetter(0))
+            if best < worst:
+                yield _pair(prompt, (better, worse), (-float(best), -float(worst)), texts)
 
 
 def read_pairs(path: Path, texts: Form = "chat") -> tuple[list[tuple[int, PreferencePair]], list[tuple[int, str]]]:
@@ -214,8 +150,8 @@ def _pair(prompt: Said, answers: tuple[Said, Said], rewards: tuple[float, float]
     Raises:
         DataError: both texts are the same, or a conversation has the wrong roles.
     """
-    asked = _turns("user", prompt)
-    chosen, rejected = (_turns("assistant", text) for text in answers)
+    asked = role_turns("user", prompt)
+    chosen, rejected = (role_turns("assistant", text) for text in answers)
     request = digest([turn.model_dump() for turn in asked])
     names = [digest([request, [turn.model_dump() for turn in text]]) for text in (chosen, rejected)]
     is_plain = texts == "plain" and all(isinstance(each, str) for each in (prompt, *answers))
@@ -236,12 +172,3 @@ def _pair(prompt: Said, answers: tuple[Said, Said], rewards: tuple[float, float]
         )
     except ValidationError as error:
         raise DataError(f"{explain(error).removeprefix(f'{WHOLE}: ')}; mend the line, or leave it out") from error
-
-
-def n_common(first: Sequence[object], second: Sequence[object]) -> int:
-    """How many items both begin with."""
-    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, second, strict=False)))
-
-
-def _turns(role: Literal["user", "assistant"], said: Said) -> tuple[Message, ...]:
-    return (Message(role=role, content=said),) if isinstance(said, str) else said

@@ -60,7 +60,7 @@ def load_tokenizer(section: ModelSection) -> Any:
     Raises:
         ModelError: it cannot be read.
     """
-    return open_chat_tokenizer(section.name, "training", section.revision)
+    return open_chat_tokenizer(section.name, "training", section.revision, section.chat_template_kwargs)
 
 
 def load_base(section: ModelSection, attention: str | None = None) -> Any:

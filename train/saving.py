@@ -1,7 +1,6 @@
 """The finished adapter folder: what PEFT, transformers and vLLM read, the model's tokenizer among it, and nothing else."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from ..config import Recipe
 from ..errors import ModelError
 from ..models import public_name
 from ..models.bases import write_base
+from ..models.cache import remove
 from ..models.files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS
 from ..storage import read_text, write_json, write_text
 from .policy import load_tokenizer
@@ -48,6 +48,8 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
         ModelError: the trainer saved no adapter.
     """
     raw = target.with_name(f".{target.name}.raw")
+    if trainer.is_world_process_zero():
+        remove(raw)
     trainer.save_model(str(raw))
     if not trainer.is_world_process_zero():
         return
@@ -56,7 +58,7 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
             f"{raw}: the trainer saved no {ADAPTER_WEIGHTS}; a pickled or sharded adapter is not read back"
         )
     whole = target.with_name(f".{target.name}.tmp")
-    shutil.rmtree(whole, ignore_errors=True)
+    remove(whole)
     whole.mkdir()
     (raw / ADAPTER_WEIGHTS).rename(whole / ADAPTER_WEIGHTS)
     config = json.loads(read_text(raw / ADAPTER_SETTINGS))
@@ -68,7 +70,7 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     write_base(whole, recipe.model.name)
     load_tokenizer(recipe.model).save_pretrained(whole)
     write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
-    shutil.rmtree(raw)
+    remove(raw)
     # left over when a kill came after the rename and before the receipt
-    shutil.rmtree(target, ignore_errors=True)
+    remove(target)
     whole.rename(target)

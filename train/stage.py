@@ -16,7 +16,7 @@ DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global
 # keys of trl.DPOConfig that change time and memory, and nothing that is learnt
 ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
 # how the model is loaded, as far as it changes what is learnt
-LOADED_AS = {"dtype", "quantise", "attn_implementation"}
+LOADED_AS = {"dtype", "quantise", "attn_implementation", "chat_template_kwargs"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
 FAIRPO_VERSION = 2
 # moves when the same inputs train another adapter; 2: texts end as turns of the chat template do, and adapters of weights in four

@@ -28,7 +28,7 @@ LEAST_WORDS = 6
 # sentences of two sides that share a larger part of their words are one: both report it, or quote it
 MOST_SHARED = 0.5
 # what the claim that is further from the text is
-Kind = Literal["contrary", "side", "argument", "negation"]
+TripleKind = Literal["contrary", "side", "argument", "negation"]
 # without it a sentence and itself would be told from its contrary at once
 SAYS = "The article argues that {}"
 
@@ -38,7 +38,7 @@ class Triple:
     """A text, a claim that it supports, and one that it does not."""
 
     topic: str
-    kind: Kind
+    kind: TripleKind
     text: str
     near: str
     far: str

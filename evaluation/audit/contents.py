@@ -18,7 +18,7 @@ SHARES = "value-shares"
 
 
 @dataclass(frozen=True)
-class Kind:
+class NumberKind:
     """A kind of number, and how it is read."""
 
     name: str
@@ -51,30 +51,32 @@ class Kind:
         return self.votes or self.only_names
 
 
-BUR = Kind("BUR", is_rate=True)
-BUR_OF_SEVERAL = Kind("BUR of several values", is_rate=True, of_several=True)
-UER = Kind("UER")
-AUC = Kind("AUC")
-SOF = Kind("SOF", grows_by_chance=True)
-REPRESENTATION = Kind("Proportional Representation")
-SHARE_IN_SOURCES = Kind("share in sources", is_tested=False, of_several=True)
-SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, of_several=True)
-SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, of_several=True, votes=True)
-SHORTFALL = Kind("shortfall", holds_from=30)
-UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
-PLACE_IN_SOURCES = Kind("place's share in sources", is_tested=False)
-PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_names=True)
-TONE_IN_SOURCES = Kind("tone in sources", is_tested=False)
-TONE_IN_SUMMARIES = Kind("tone in summaries", is_tested=False, only_names=True)
-EQUAL_COVERAGE = Kind("Equal Coverage", holds_from=60)
-COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
-COVERAGE = Kind("coverage", is_tested=False)
-COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, votes=True)
-OPINION_GRAPH = Kind("opinion graph", is_share=False)
-WORD_LIST_BIAS = Kind("word-list bias", grows_by_chance=True)
-WORDS_IN_SOURCES = Kind("share of listed words in sources", is_tested=False, is_of_lists=True)
-WORDS_IN_SUMMARIES = Kind("share of listed words in summaries", is_tested=False, is_of_lists=True)
-WORDS_COMPARED = Kind("share of compared listed words in summaries", is_tested=False, only_names=True, is_of_lists=True)
+BUR = NumberKind("BUR", is_rate=True)
+BUR_OF_SEVERAL = NumberKind("BUR of several values", is_rate=True, of_several=True)
+UER = NumberKind("UER")
+AUC = NumberKind("AUC")
+SOF = NumberKind("SOF", grows_by_chance=True)
+REPRESENTATION = NumberKind("Proportional Representation")
+SHARE_IN_SOURCES = NumberKind("share in sources", is_tested=False, of_several=True)
+SHARE_AIMED_AT = NumberKind("share aimed at", is_tested=False, of_several=True)
+SHARE_IN_SUMMARIES = NumberKind("share in summaries", is_tested=False, of_several=True, votes=True)
+SHORTFALL = NumberKind("shortfall", holds_from=30)
+UNDER_REPRESENTED = NumberKind("under-represented", is_rate=True, is_tested=False)
+PLACE_IN_SOURCES = NumberKind("place's share in sources", is_tested=False)
+PLACE_IN_SUMMARIES = NumberKind("place's share in summaries", is_tested=False, only_names=True)
+TONE_IN_SOURCES = NumberKind("tone in sources", is_tested=False)
+TONE_IN_SUMMARIES = NumberKind("tone in summaries", is_tested=False, only_names=True)
+EQUAL_COVERAGE = NumberKind("Equal Coverage", holds_from=60)
+COVERAGE_PARITY = NumberKind("Coverage Parity", grows_by_chance=True)
+COVERAGE = NumberKind("coverage", is_tested=False)
+COVERAGE_DIFFERENCE = NumberKind("coverage difference", is_difference=True, votes=True)
+OPINION_GRAPH = NumberKind("opinion graph", is_share=False)
+WORD_LIST_BIAS = NumberKind("word-list bias", grows_by_chance=True)
+WORDS_IN_SOURCES = NumberKind("share of listed words in sources", is_tested=False, is_of_lists=True)
+WORDS_IN_SUMMARIES = NumberKind("share of listed words in summaries", is_tested=False, is_of_lists=True)
+WORDS_COMPARED = NumberKind(
+    "share of compared listed words in summaries", is_tested=False, only_names=True, is_of_lists=True
+)
 
 KINDS = {
     kind.name: kind
@@ -92,7 +94,7 @@ KINDS = {
 class Measure:
     """A kind of number as it was taken: "BUR (ngram)"."""
 
-    kind: Kind
+    kind: NumberKind
     # the matcher, entailer or word list; "" where nothing is chosen
     by: str = ""
 
@@ -109,7 +111,7 @@ class Quantity:
     value: str | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> NumberKind:
         """The kind of number."""
         return self.measure.kind
 

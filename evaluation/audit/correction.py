@@ -30,8 +30,8 @@ def corrected(tests: Mapping[Part, Sequence[P]]) -> dict[Part, list[P]]:
     """The p-values of a page, by part, in [0, 1].
 
     Over the parts p is corrected after Holm (1979), with weights and, of systems that are compared, in steps: a weighted graph as
-    by Bretz et al. (2009), see `_Family`. Each of `MAIN` has the same share of the level, and all other families have one
-    together.
+    by Bretz et al. (2009), see `_HypothesisFamily`. Each of `MAIN` has the same share of the level, and all other families have
+    one together.
 
     Args:
         tests: by part, p-values; None where there is none. A part without any takes no share.
@@ -75,7 +75,7 @@ def _asked_after(part: Part) -> tuple[Part, ...]:
 
 
 @dataclass
-class _Family:
+class _HypothesisFamily:
     """Its share of the level, and what it may say.
 
     Of systems that are not compared each has the same part of the share, which goes to all others when somebody is named.
@@ -119,7 +119,7 @@ class _Family:
         return self.size * (n_left > 0 if self.n_systems else n_left / self.n_parts)
 
 
-def _families(parts: Collection[Part]) -> dict[str, _Family]:
+def _families(parts: Collection[Part]) -> dict[str, _HypothesisFamily]:
     """By what they are about, in an order of their own, so that sums do not depend on that of the parts."""
     by_family: dict[str, list[Part]] = {}
     for part in parts:
@@ -128,5 +128,5 @@ def _families(parts: Collection[Part]) -> dict[str, _Family]:
     found = {}
     for about, its in sorted(by_family.items()):
         systems = {system for part in its for system in part[1:3]} if any(len(part) > 2 for part in its) else set[str]()
-        found[about] = _Family(1.0 if about in MAIN else 1 / n_others, len(its), len(systems))
+        found[about] = _HypothesisFamily(1.0 if about in MAIN else 1 / n_others, len(its), len(systems))
     return found

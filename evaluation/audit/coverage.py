@@ -25,8 +25,8 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
     EQUAL_COVERAGE,
-    Kind,
     Line,
+    NumberKind,
     Side,
     TakenApart,
 )
@@ -153,7 +153,7 @@ class UnitCoverage:
             withheld=FEW_FOUND.format(by=self.by) if has_few and not self.entailer.reads_pairs and scored.any() else "",
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
         amount = f"the documents of a {self.attribute} are covered {point} points of 100 more or less than"
         if kind == EQUAL_COVERAGE:

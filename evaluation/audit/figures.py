@@ -15,7 +15,7 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, exact_bounds, interval_by_sets, pseudo_values
-from .contents import Kind, Measure, Quantity, TakenApart
+from .contents import Measure, NumberKind, Quantity, TakenApart
 
 K = TypeVar("K", bound=Hashable)
 Floats = NDArray[np.float64]
@@ -139,7 +139,7 @@ class Family(Protocol):
         """The sums of all sets, in their order."""
         ...
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What an aggregate means for a reader.
 
         Args:
@@ -171,7 +171,7 @@ class Measured:
 
 
 def bounds_of(
-    estimate: float | None, said: Floats, kind: Kind, bootstrap: Bootstrap
+    estimate: float | None, said: Floats, kind: NumberKind, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, Literal["bootstrap-t", "exact"]]:
     """Bounds of one quantity, and what they are: of rates exact, of others by bootstrap-t, which knows nothing of the scale.
 
@@ -195,7 +195,7 @@ def bounds_of(
 
 
 def quantities_of(
-    by: str, kinds: Sequence[Kind], names: Sequence[str], wholes: Sequence[Kind] = ()
+    by: str, kinds: Sequence[NumberKind], names: Sequence[str], wholes: Sequence[NumberKind] = ()
 ) -> tuple[Quantity, ...]:
     """Those of all values or groups together, then of each by its name all kinds: the order that `in_order` puts numbers in."""
     whole = (Quantity(Measure(kind, by)) for kind in wholes)

@@ -65,6 +65,8 @@ class System:
     units: Mapping[str, tuple[str, ...]] | None = None
     # by set id, where each document stood; None: as they stand in the file
     places: Mapping[str, tuple[int, ...]] | None = None
+    # summaries of which a train of thought was taken off
+    n_thoughts: int = 0
 
 
 @dataclass(frozen=True)
@@ -133,9 +135,9 @@ def read_input(wanted: Wanted) -> AuditInput:
     for label, path in wanted.summaries:
         try:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns)
-            systems.append(
-                System(label, str(path), file_digest(file_of(path, SUMMARIES)), summaries, summaries.by_order)
-            )
+            content = file_digest(file_of(path, SUMMARIES))
+            n = summaries.n_thoughts
+            systems.append(System(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_places(_with_units(systems, wanted, mistakes), wanted, sets, mistakes)

@@ -19,7 +19,7 @@ from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
-from .contents import OPINION_GRAPH, Kind, Line, Measure, Quantity, Side, TakenApart
+from .contents import OPINION_GRAPH, Line, Measure, NumberKind, Quantity, Side, TakenApart
 from .figures import Figures, most, reasons
 
 # opinions that an example shows, and keywords that name one
@@ -135,7 +135,7 @@ class Opinions:
             left_out=reasons(found),
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What the score means, and of how many summaries it says more of their length than of their fairness."""
         scored, short = int(figures.scored.sum()), int(figures.columns[:, 2].sum())
         note = (

@@ -30,7 +30,7 @@ from ...judges.measures.measure import Matcher
 from ...resampling import t_interval
 from ...text import sentences as split_sentences
 from ..verdicts import P, verdict
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Kind, Line, Side, TakenApart
+from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Line, NumberKind, Side, TakenApart
 from .correction import CAUSES, Part
 from .figures import Bools, Figures, Floats, Measured, in_order, most, quantities_of, reasons
 
@@ -116,7 +116,7 @@ class Order:
             no_part=BLOCKS,
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """No number is of all places together."""
         raise NotImplementedError(kind)
 

@@ -1,7 +1,7 @@
 """An audit from what was asked to its files: the one way that the command line and Python take."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
 from ...text import did_you_mean
-from ..gate.baseline import Method, Subject
+from ..gate.baseline import MeasureMethod, Subject
 from ..gate.decide import Gating
 from ..pages.folder import Say
 from .build import Progress, build_audit
@@ -103,7 +103,7 @@ def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[st
     methods = {}
     for each in measures:
         option = CHOSEN_BY.get(each.name, "")
-        methods[each.name] = Method(each.signature, each.by, option and f"--{option}", defaults.get(option))
+        methods[each.name] = MeasureMethod(each.signature, each.by, option and f"--{option}", defaults.get(option))
     return Subject(given.documents_digest, tuple(each.id for each in given.sets), given.attribute, methods=methods)
 
 
@@ -138,9 +138,8 @@ def run_audit(
         hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)
         gating = gating or Gating()
         gating.refuse_before(lambda: _subject(given, measures, tools.defaults))
-        if out is not None:
-            AUDIT.announce(out, key_of(given), say)
-        found = gating.judged(build_audit(given, plan, measures, hints, progress))
-    if out is not None:
-        write_audit(found, out)
+        with nullcontext() if out is None else AUDIT.begun(out, key_of(given), say):
+            found = gating.judged(build_audit(given, plan, measures, hints, progress))
+            if out is not None:
+                write_audit(found, out)
     return found

@@ -45,8 +45,8 @@ from .contents import (
     SOF,
     UER,
     UNDER_REPRESENTED,
-    Kind,
     Line,
+    NumberKind,
     Side,
     TakenApart,
 )
@@ -166,7 +166,7 @@ class ValueShares:
             left_out=reasons(found),
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
         n, several = (int(column.sum()) for column in figures.columns[:, :2].T)
         unfair = int(self._split(figures.columns)[UNFAIR].sum())
@@ -222,10 +222,10 @@ class ValueShares:
             documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
 
-    def _wholes(self) -> tuple[Kind, ...]:
+    def _wholes(self) -> tuple[NumberKind, ...]:
         return (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ()))
 
-    def _rows(self) -> tuple[Kind, ...]:
+    def _rows(self) -> tuple[NumberKind, ...]:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
 
     def _arrays(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Bools]:

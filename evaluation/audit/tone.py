@@ -14,7 +14,7 @@ from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_betwe
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Kind, Line, Side, TakenApart
+from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Line, NumberKind, Side, TakenApart
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
@@ -90,7 +90,7 @@ class Tone:
             no_part=SILENT,
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """No number is of all values together."""
         raise NotImplementedError(kind)
 

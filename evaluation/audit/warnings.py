@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
-from ...corpora.summaries import BY_ORDER
+from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.words import WordMatcher
@@ -108,6 +108,7 @@ def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
 def _of_sets(given: AuditInput) -> Iterator[str]:
     if by_order := [system.label for system in given.systems if system.by_order]:
         yield f"{', '.join(by_order)}: {BY_ORDER}"
+    yield from (f"{each.label}: {THOUGHTS.format(n=each.n_thoughts)}" for each in given.systems if each.n_thoughts)
     if leftover := leftover_in_sets(given.sets, [given.attribute]):
         yield leftover
     for system in given.systems:

@@ -25,8 +25,8 @@ from .contents import (
     WORDS_COMPARED,
     WORDS_IN_SOURCES,
     WORDS_IN_SUMMARIES,
-    Kind,
     Line,
+    NumberKind,
     Side,
     TakenApart,
 )
@@ -104,7 +104,7 @@ class ListedWords:
             undefined=f"no listed word in any {' or '.join(without)}",
         )
 
-    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What the score means."""
         first, counts = self.lists.groups[0], _counts(figures.columns, len(self.lists.groups))
         source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])

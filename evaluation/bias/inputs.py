@@ -21,7 +21,7 @@ from ...corpora.annotated import read_news
 from ...errors import DataError, StorageError
 from ...fairness.demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
 from ...fairness.demographic.inputs.document import AnnotatedDocument
-from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template, names_left
+from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template, lone_first_names, names_left
 from ...fairness.demographic.inputs.setting import (
     NameInventory,
     Setting,
@@ -32,6 +32,7 @@ from ...fairness.demographic.inputs.setting import (
     read_vocabulary,
 )
 from ...fairness.demographic.inputs.template import build_template
+from ...fairness.demographic.name_reading import NameReader
 from ...records import LeftOut, Record, Text
 from ...storage import as_given, digest, read_json, read_text
 from ...text import some_of
@@ -151,6 +152,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         documents = read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
     inventory, setting = read_names(recipe), make_setting(recipe)
     options = FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
+    reader = NameReader()
     made: list[BiasInput] = []
     dropped: dict[str, tuple[str, ...]] = {}
     overlaps = 0
@@ -163,6 +165,11 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         reason = next((each.dropped for each in drawn.values() if each.dropped), None)
         if reason is None and (left := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
             reason = f"a name would be left in the texts ({some_of(left)}); mark it as a mention of its person"
+        if reason is None and (lone := lone_first_names(template, drawn["balanced"].inputs[0].instructions, reader)):
+            reason = (
+                f"somebody is only called by what reads as a first name ({some_of(lone)}), which would stay while the pronouns "
+                "change; write the whole name once"
+            )
         if reason is not None:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue

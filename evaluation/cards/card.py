@@ -24,7 +24,7 @@ from .files import CARDS
 from .own_text import mistake
 from .run import FinishedRun
 
-Kind = Literal["model", "data"]
+CardKind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text
 MARK = "<!-- evenhand {kind} card, form 1: `evenhand verify` holds it to its run -->"
 _MARK = re.escape(MARK).replace(re.escape("{kind}"), "(model|data)")
@@ -51,7 +51,7 @@ SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "1
 class Card:
     """A card as it was read; without a file, one in which the publisher has said nothing."""
 
-    kind: Kind
+    kind: CardKind
     # all that stands there
     metadata: Mapping[str, Any] = field(default_factory=dict)
     # the publisher's, by heading
@@ -71,7 +71,7 @@ class Card:
         return None if fragment([Facts((("base model", Text(named)),))]) in self.lines else named or None
 
 
-def write_cards(run: FinishedRun, licences: Mapping[Kind, str | None]) -> list[Path]:
+def write_cards(run: FinishedRun, licences: Mapping[CardKind, str | None]) -> list[Path]:
     """Write the cards of a run that has something for them: the adapter always, the pairs where the run made them.
 
     Raises:
@@ -128,7 +128,7 @@ def parse_card(path: Path, text: str) -> Card:
         raise DataError(f"{path}: its metadata have the key {reserved[0]!r}, which the hub cannot read; take it away")
     if not isinstance(metadata.get("tags", []), list):
         raise DataError(f"{path}: its metadata have tags that are not a list; write one tag a line, each after '- '")
-    kind: Kind = "model" if parts[2] == "model" else "data"
+    kind: CardKind = "model" if parts[2] == "model" else "data"
     found = OWN.findall(parts[3])
     if [name for name, _ in found] != list(SECTIONS):
         raise DataError(
@@ -142,7 +142,7 @@ def parse_card(path: Path, text: str) -> Card:
     return Card(kind, metadata, dict(found), lines)
 
 
-def _title(run: FinishedRun, kind: Kind) -> str:
+def _title(run: FinishedRun, kind: CardKind) -> str:
     return run.report.name if kind == "model" else f"{run.report.name}: preference pairs"
 
 

@@ -33,7 +33,7 @@ class Signatures(BaseModel):
     judges: dict[str, list[str]]
 
 
-class Made(BaseModel):
+class StageFiles(BaseModel):
     """What a stage made: file or folder -> digest; and all else that its receipt says."""
 
     model_config = ConfigDict(extra="allow")
@@ -49,7 +49,7 @@ class Manifest(BaseModel):
     format: str
     recipe: str
     signatures: Signatures
-    stages: list[Made]
+    stages: list[StageFiles]
     versions: dict[str, str]
     # the day that chat templates were given; "" of runs that had none
     date: str = ""
@@ -98,7 +98,7 @@ def checked_files(folder: Path, manifest: Manifest) -> RunFiles:
         assert receipt is not None, "it was there"
         if place not in rows:
             # of a stage that no manifest speaks of
-            rows[place] = Made(phase=place[0], stage=place[1], outputs=receipt.outputs)
+            rows[place] = StageFiles(phase=place[0], stage=place[1], outputs=receipt.outputs)
             continue
         receipts[place] = receipt
         said = receipt.model_dump(mode="json")

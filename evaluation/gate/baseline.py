@@ -25,7 +25,7 @@ CALLED: dict[type[Page], str] = {Audit: "an audit", Report: "a report", Comparis
 
 
 @dataclass(frozen=True)
-class Method:
+class MeasureMethod:
     """How something is measured: everything that it depends on besides documents and summaries."""
 
     signature: str
@@ -46,7 +46,7 @@ class Subject:
     attribute: str | None = None
     sides: tuple[str, ...] | None = None
     # by measure or judge
-    methods: Mapping[str, Method] = field(default_factory=dict)
+    methods: Mapping[str, MeasureMethod] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,14 @@ def _required(kind: type[Page]) -> set[str]:
     return {name for name, key in kind.model_fields.items() if key.is_required()}
 
 
-def _methods(page: Page) -> dict[str, Method]:
+def _methods(page: Page) -> dict[str, MeasureMethod]:
     """How a page's measures or judges were taken, by name."""
     if isinstance(page, Audit):
-        return {each.family: Method(each.signature, each.by) for each in page.measures}
-    return {each.name: Method(each.signature) for each in page.judges}
+        return {each.family: MeasureMethod(each.signature, each.by) for each in page.measures}
+    return {each.name: MeasureMethod(each.signature) for each in page.judges}
 
 
-def _otherwise(name: str, then: Method, now: Method) -> str:
+def _otherwise(name: str, then: MeasureMethod, now: MeasureMethod) -> str:
     """What to do about a measure that is taken in another way."""
     if not now.option or now.choice == then.choice:
         return f"{name} is {now.signature} now and was {then.signature}; {AGAIN}"

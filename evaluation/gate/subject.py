@@ -7,7 +7,7 @@ from ...judges import open_judge
 from ...runfolder.phases import BASE, open_phase
 from ..systems.compare import Comparer, bootstrap_of
 from ..systems.systems import asked
-from .baseline import Method, Subject
+from .baseline import MeasureMethod, Subject
 
 
 def subject_of(recipe: Recipe) -> Subject:
@@ -20,7 +20,7 @@ def subject_of(recipe: Recipe) -> Subject:
     methods = {}
     for name in dict.fromkeys((*recipe.evaluation.judges, *recipe.reward.judges)):
         try:
-            methods[name] = Method(open_judge(name, recipe.judges[name]).signature)
+            methods[name] = MeasureMethod(open_judge(name, recipe.judges[name]).signature)
         except EvenhandError:
             # is told where the judge is needed
             continue

@@ -15,7 +15,7 @@ from ...extras import installed_versions
 from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
 from ...runfolder.stages import RECORDED
-from ...storage import file_digest, listed, make_folder
+from ...storage import file_digest, listed
 from ...text import did_you_mean, n_words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
@@ -189,41 +189,44 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
     """
     AUDIT_OF_JUDGES.check(out)
     digest = file_digest(file_of(wanted.file, CONTROLLED))
-    AUDIT_OF_JUDGES.announce(out, (digest, sorted(work.options)), say)
-    make_folder(out)
-    spent: list[Spent] = []
-    judgements, again = [], []
-    for group in work.groups:
-        sets = work.sets_of(next(iter(group)))
-        judgements += judge_by_model(group, variants(sets, work.tellers), spent=spent)
-        again += judge_by_model(group, sets, cache_file=out / AGAIN, spent=spent)
-    of_people = judge_by_model(work.options, work.people.documents) if work.people else []
-    # those whose library is absent are not tried; one that the user names is a baseline all the same
-    baselines = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
-    plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
-    answers = Answers(work.sets, work.asked, (*judgements, *plain), again, work.tellers, work.people, of_people, spent)
-    found = Calibration(
-        file=wanted.file.name,
-        digest=digest,
-        human=tuple(path.name for path in _files(wanted.human)),
-        human_left_out=work.people.left_out if work.people else 0,
-        n_articles=len(work.sets),
-        n_summaries=sum(len(each.summaries) for each in work.sets),
-        n_topics=len(set(answers.topics)),
-        topics_unknown=sum(not each.topic for each in work.sets),
-        date=date.today().isoformat(),
-        evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
-        versions=installed_versions(RECORDED),
-        level=LEVEL,
-        judges=tuple(
-            calibrate(name, each, wanted.purposes.get(name) or each.purpose, answers, list(baselines))  # type: ignore[arg-type]
-            for name, each in work.options.items()
-        ),
-        not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
-    )
-    if (before := out / AUDIT_OF_JUDGES.json).exists():
-        found = _with_costs(found, before)
-    AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: [*judgements, *of_people, *plain], SCORES_AGAIN: again})
+    with AUDIT_OF_JUDGES.begun(out, (digest, sorted(work.options)), say):
+        spent: list[Spent] = []
+        judgements, again = [], []
+        for group in work.groups:
+            sets = work.sets_of(next(iter(group)))
+            judgements += judge_by_model(group, variants(sets, work.tellers), spent=spent)
+            again += judge_by_model(group, sets, cache_file=out / AGAIN, spent=spent)
+        of_people = judge_by_model(work.options, work.people.documents) if work.people else []
+        # those whose library is absent are not tried; one that the user names is a baseline all the same
+        baselines = {
+            name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried
+        }
+        plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
+        answers = Answers(
+            work.sets, work.asked, (*judgements, *plain), again, work.tellers, work.people, of_people, spent
+        )
+        found = Calibration(
+            file=wanted.file.name,
+            digest=digest,
+            human=tuple(path.name for path in _files(wanted.human)),
+            human_left_out=work.people.left_out if work.people else 0,
+            n_articles=len(work.sets),
+            n_summaries=sum(len(each.summaries) for each in work.sets),
+            n_topics=len(set(answers.topics)),
+            topics_unknown=sum(not each.topic for each in work.sets),
+            date=date.today().isoformat(),
+            evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
+            versions=installed_versions(RECORDED),
+            level=LEVEL,
+            judges=tuple(
+                calibrate(name, each, wanted.purposes.get(name) or each.purpose, answers, list(baselines))  # type: ignore[arg-type]
+                for name, each in work.options.items()
+            ),
+            not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
+        )
+        if (before := out / AUDIT_OF_JUDGES.json).exists():
+            found = _with_costs(found, before)
+        AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: [*judgements, *of_people, *plain], SCORES_AGAIN: again})
     return found
 
 

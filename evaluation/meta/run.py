@@ -66,11 +66,11 @@ def benchmark_judges(
     left_out = not_tried(judges) | knows_all(seen, sets)
     tried = {name: each for name, each in options.items() if name not in left_out}
     digest = file_digest(file_of(file, CONTROLLED))
-    BENCHMARK.announce(out, (digest, sorted(tried)), say)
-    judgements = _unseen(judge_by_model(tried, sets), seen)
-    found = benchmark(sets, judgements, ties, file=file.name, digest=digest)
-    found = found.model_copy(update={"not_tried": left_out})
-    BENCHMARK.write(out, found, page(found), {SCORES: judgements})
+    with BENCHMARK.begun(out, (digest, sorted(tried)), say):
+        judgements = _unseen(judge_by_model(tried, sets), seen)
+        found = benchmark(sets, judgements, ties, file=file.name, digest=digest)
+        found = found.model_copy(update={"not_tried": left_out})
+        BENCHMARK.write(out, found, page(found), {SCORES: judgements})
     return found
 
 

@@ -81,41 +81,41 @@ def train_judge(
     left_out = not_tried(wanted.judges)
     options = {name: each for name, each in with_baselines(wanted.judges).items() if name not in left_out}
     digest = file_digest(file_of(file, CONTROLLED))
-    TRAINED_JUDGE.announce(out, (wanted.purpose, digest, sorted(options)), say)
-    judgements = judge_by_model(options, sets)
-    # its logarithm is a feature in its place
-    members = [each for each in judgements if each.judge != LENGTH]
-    table = features(sets, members, wanted.purpose)
-    if strangers := sorted(set(wanted.signs) - set(table.names)):
-        raise RecipeError(
-            f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
-            f"{', '.join(table.names)}"
+    with TRAINED_JUDGE.begun(out, (wanted.purpose, digest, sorted(options)), say):
+        judgements = judge_by_model(options, sets)
+        # its logarithm is a feature in its place
+        members = [each for each in judgements if each.judge != LENGTH]
+        table = features(sets, members, wanted.purpose)
+        if strangers := sorted(set(wanted.signs) - set(table.names)):
+            raise RecipeError(
+                f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
+                f"{', '.join(table.names)}"
+            )
+        fitted = train(table, wanted.signs)
+        signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
+        both = [*unseen(table, fitted.said, sets, signature), *judgements]
+        found = benchmark(sets, both, file=file.name, digest=digest)
+        rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
+        others = _others(rows)
+        judge = Combination(
+            purpose=wanted.purpose,
+            intercept=fitted.line.intercept,
+            features=terms(table, fitted.line, wanted.signs),
+            members=_members(options, members),
+            penalty=fitted.line.penalty,
+            trained_on=_trained_on(found, table, _seen(table, sets, options)),
+            figures=tuple(_figure(rows[name]) for name in (COMBINED, *others)),
+            made_with=found.versions.get("evenhand", "unknown"),
         )
-    fitted = train(table, wanted.signs)
-    signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
-    both = [*unseen(table, fitted.said, sets, signature), *judgements]
-    found = benchmark(sets, both, file=file.name, digest=digest)
-    rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
-    others = _others(rows)
-    judge = Combination(
-        purpose=wanted.purpose,
-        intercept=fitted.line.intercept,
-        features=terms(table, fitted.line, wanted.signs),
-        members=_members(options, members),
-        penalty=fitted.line.penalty,
-        trained_on=_trained_on(found, table, _seen(table, sets, options)),
-        figures=tuple(_figure(rows[name]) for name in (COMBINED, *others)),
-        made_with=found.versions.get("evenhand", "unknown"),
-    )
-    training = Training(
-        judge=judge,
-        benchmark=found.model_copy(update={"not_tried": left_out}),
-        gaps=gaps(sets, both, wanted.purpose, others, LEVEL),
-        penalties=fitted.penalties,
-    )
-    TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
-    # last, so that a judge is there only with its figures
-    write_json(out / JUDGE, judge.model_dump(mode="json"))
+        training = Training(
+            judge=judge,
+            benchmark=found.model_copy(update={"not_tried": left_out}),
+            gaps=gaps(sets, both, wanted.purpose, others, LEVEL),
+            penalties=fitted.penalties,
+        )
+        TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
+        # last, so that a judge is there only with its figures
+        write_json(out / JUDGE, judge.model_dump(mode="json"))
     return training
 
 

@@ -7,15 +7,18 @@ replaced.
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from ...errors import DataError, StorageError
-from ...storage import is_writable, read_json, write_jsonl, write_text
+from ...errors import DataError, EvenhandError, StorageError
+from ...runfolder.processes import LOCK, hold
+from ...storage import is_writable, json_lines, read_json
+from ...text import cells
 from .blocks import Page
 from .write import PAGE, TABLES, write_page
 
@@ -62,7 +65,7 @@ def is_scores(table: Path) -> bool:
             header = next(csv.reader(file), [])
     except (OSError, ValueError, csv.Error):
         return False
-    return (header[:3], header[-2:]) == (["set", "side", "text"], ["unscored", "id"])
+    return cells.is_scores(header)
 
 
 def _writer(out: Path) -> str:
@@ -150,6 +153,26 @@ class Result:
             named = f"an earlier {self.what}"
         return f"{out} holds {named}; it will be replaced." if named else ""
 
+    @contextmanager
+    def begun(self, out: Path, key: Any, say: Say | None) -> Iterator[None]:
+        """Be the only command that writes in the folder until the block ends, and say what it replaces.
+
+        A folder that is made for it is gone again where the block fails before it has written.
+
+        Raises:
+            StorageError: another command is at work there.
+        """
+        is_new = not out.exists()
+        with hold(out):
+            self.announce(out, key, say)
+            try:
+                yield
+            except EvenhandError:
+                if is_new and [path.name for path in out.iterdir()] == [LOCK]:
+                    (out / LOCK).unlink()
+                    out.rmdir()
+                raise
+
     def announce(self, out: Path, key: Any, say: Say | None) -> None:
         """Say what will be replaced, see `replaced`."""
         if say is not None and (said := self.replaced(out, key)):
@@ -170,11 +193,10 @@ class Result:
         self.check(out)
         is_ours = self.earlier(out) is not None
         try:
+            lines = {out / name: json_lines(records) for name, records in others.items()}
             # first, so that what was left half written is known as ours
-            write_text(out / self.json, found.model_dump_json(indent=2) + "\n")
-            for name, records in others.items():
-                write_jsonl(out / name, records)
-            write_page(page, out, self.markdown, is_ours=is_ours)
+            beside = {out / self.json: [found.model_dump_json(indent=2) + "\n"], **lines}
+            write_page(page, out, self.markdown, is_ours=is_ours, beside=beside)
         except StorageError as error:
             reason = getattr(error.__cause__, "strerror", None) or error
             raise DataError(f"--out {out}: cannot be written: {reason}; make room, or name another folder") from error

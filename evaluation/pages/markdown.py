@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from ...text import fold
+from ...text.controls import visible
 from . import words
 from .blocks import (
     MARKS,
@@ -28,6 +29,12 @@ from .blocks import (
 
 # points of a line chart that its table shows; the CSV file has all
 MOST_POINTS = 12
+# where hosts of pull requests make links of plain text: @team, a@b.org, #12, GH-12, !12, https://..., www.; a space without
+# width there takes the meaning and not the look
+CALL = re.compile(
+    r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|(?<=\bgh)(?=-\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto:)", re.IGNORECASE
+)
+NOTHING = "&#8203;"
 
 
 def render(page: Page, html_name: str = "index.html", tables: str = "tables") -> str:
@@ -49,13 +56,14 @@ def fragment(blocks: Iterable[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text from data on one line, without the characters that start HTML, code, a link or an escape."""
-    return escape(fold(text), quote=False).replace("\\", "\\\\").replace("`", "'").replace("[", "\\[")
+    """Text from data on one line, without what starts HTML, code, a link or an escape, or calls a person, a team or an issue."""
+    shown = escape(fold(visible(text)), quote=False).replace("\\", "\\\\").replace("`", "'").replace("[", "\\[")
+    return CALL.sub(NOTHING, shown)
 
 
 def _code(text: str) -> str:
     """Text from data as code on one line, where a backslash and a bracket are themselves."""
-    return "`" + escape(fold(text), quote=False).replace("`", "'") + "`"
+    return "`" + escape(fold(visible(text)), quote=False).replace("`", "'") + "`"
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[str]:

@@ -1,12 +1,14 @@
 """The headline of a page and its main tables, or the page, for the terminal; names are whole at 80 columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
-from rich.text import Text as RichText
+from rich.text import Text as AnyText
 
+from ...text.controls import visible
 from .blocks import (
     MARKS,
     Block,
@@ -30,6 +32,18 @@ STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutr
 LEAST_WORDS = 24
 # between two columns
 SPACE = 2
+
+
+class RichText(AnyText):
+    """Text whose control characters are written as escapes; rich takes five of them out and leaves the others."""
+
+    def __init__(self, text: str = "", *args: Any, **options: Any) -> None:
+        super().__init__(visible(text), *args, **options)
+
+    def append(self, text: AnyText | str, style: Any = None) -> "RichText":
+        """As of rich, which puts texts together by it."""
+        super().append(visible(text) if isinstance(text, str) else text, style)
+        return self
 
 
 def render(page: Page, *, whole: bool = False) -> RenderableType:
@@ -162,7 +176,7 @@ def _stacked(table: Table) -> Iterator[RenderableType]:
                     yield RichText.assemble(f"  {column.name} ", found)
 
 
-def _cell(cell: Cell, joint: str) -> RichText:
+def _cell(cell: Cell, joint: str) -> AnyText:
     """The cell in words; the interval of a number below it, or after it where they are joined by a space."""
     if isinstance(cell, Strip):
         return RichText()

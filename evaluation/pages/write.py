@@ -1,11 +1,10 @@
 """The files of a page: index.html, Markdown, and a CSV file for every table."""
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...storage import write_text
+from ...storage import write_together
+from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
 from .blocks import Cell, Number, Page, Strip, Table, Text, tables
 from .words import MARK_NAMES
@@ -13,23 +12,29 @@ from .words import MARK_NAMES
 PAGE, TABLES = "index.html", "tables"
 # endings of page, Markdown and tables beside a JSON file
 BESIDE = (".report.html", ".report.md", ".tables")
-# a cell that begins so would be run by a spreadsheet
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_page(page: Page, folder: Path, markdown_name: str, *, is_ours: bool = True) -> None:
-    """Write the files; those of an earlier page are replaced.
+def write_page(
+    page: Page,
+    folder: Path,
+    markdown_name: str,
+    *,
+    is_ours: bool = True,
+    beside: Mapping[Path, Iterable[str]] | None = None,
+) -> None:
+    """Write the files, all or none; those of an earlier page are replaced.
 
     Args:
         page: what they say.
         folder: where they stand.
         markdown_name: name of the Markdown file.
         is_ours: whether the folder is evenhand's, so that tables of an earlier page that this one lacks are taken away.
+        beside: other files of the same result, with the parts of their texts.
 
     Raises:
         StorageError: a file cannot be written.
     """
-    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours)
+    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours, beside=beside or {})
 
 
 def write_beside(page: Page, path: Path) -> None:
@@ -39,7 +44,7 @@ def write_beside(page: Page, path: Path) -> None:
         StorageError: a file cannot be written.
     """
     html_path, markdown_path, folder = (path.with_suffix(end) for end in BESIDE)
-    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path))
+    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path), beside={})
 
 
 def is_beside(path: Path) -> bool:
@@ -47,15 +52,27 @@ def is_beside(path: Path) -> bool:
     return path.with_suffix(BESIDE[0]).exists()
 
 
-def _write(page: Page, html_path: Path, markdown_path: Path, folder: Path, *, is_ours: bool) -> None:
-    write_text(markdown_path, markdown.render(page, html_path.name, folder.name))
-    write_text(html_path, html.render(page))
-    files = csv_files(page)
+def _write(
+    page: Page,
+    html_path: Path,
+    markdown_path: Path,
+    folder: Path,
+    *,
+    is_ours: bool,
+    beside: Mapping[Path, Iterable[str]],
+) -> None:
+    tables = csv_files(page)
+    write_together(
+        {
+            **beside,
+            **{folder / name: [text] for name, text in tables.items()},
+            markdown_path: [markdown.render(page, html_path.name, folder.name)],
+            html_path: [html.render(page)],
+        }
+    )
     for path in folder.glob("*.csv") if is_ours else ():
-        if path.name not in files:
+        if path.name not in tables:
             path.unlink(missing_ok=True)
-    for name, text in files.items():
-        write_text(folder / name, text)
 
 
 def csv_files(page: Page) -> dict[str, str]:
@@ -78,16 +95,13 @@ def _csv(table: Table) -> str:
     ]
     names = ["", "low", "high", "adjusted p", "unit", "verdict", "note"]
     kept = [(place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     header = [f"{table.columns[place].name} {part}".strip() for place, part in kept]
-    writer.writerow([*(["group"] if has_groups else []), *map(_safe, header)])
+    rows: list[list[Value]] = [[*(["group"] if has_groups else []), *header]]
     for group in table.groups:
         for row in group.rows:
             by_part = [dict(_parts(cell)) for cell in row.cells]
-            values = [by_part[place].get(part) for place, part in kept]
-            writer.writerow([*([_safe(group.heading)] if has_groups else []), *map(_safe, values)])
-    return out.getvalue()
+            rows.append([*([group.heading] if has_groups else []), *(by_part[place].get(part) for place, part in kept)])
+    return csv_text(rows)
 
 
 def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
@@ -101,9 +115,3 @@ def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
     if not isinstance(cell, Strip):
         yield "verdict", MARK_NAMES[cell.tone] if cell.tone else ""
         yield "note", cell.note
-
-
-def _safe(value: float | str | None) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULAS) else value
-    return "" if value is None else repr(value)

@@ -12,7 +12,7 @@ from ...errors import DataError
 from .encoding import EncodedUnits, TfIdf, encode
 
 # cosine of the tf-idf vectors of unit and opinion, or the share of the opinion's keywords that the unit contains
-Method = Literal["tfidf", "keyword_fraction"]
+AttachmentMethod = Literal["tfidf", "keyword_fraction"]
 # the dummy vertex: units that match no opinion
 DUMMY = -1
 # similarities closer than this are tied
@@ -52,12 +52,12 @@ class Attacher:
         self,
         source: EncodedUnits,
         opinions: Sequence[Sequence[str]],
-        method: Method = "tfidf",
+        method: AttachmentMethod = "tfidf",
         threshold: float = 0.0,
     ) -> None:
-        if method not in get_args(Method) or not 0 <= threshold < 1:
+        if method not in get_args(AttachmentMethod) or not 0 <= threshold < 1:
             raise DataError(
-                f"units are attached by one of {', '.join(get_args(Method))} with a threshold in [0, 1), "
+                f"units are attached by one of {', '.join(get_args(AttachmentMethod))} with a threshold in [0, 1), "
                 f"got {method!r} and {threshold}"
             )
         empty = [i for i, keywords in enumerate(opinions) if not any(keyword.split() for keyword in keywords)]
@@ -110,7 +110,7 @@ def attach_units(
     units: Sequence[Sequence[str]],
     opinions: Sequence[Sequence[str]],
     *,
-    method: Method = "tfidf",
+    method: AttachmentMethod = "tfidf",
     threshold: float = 0.0,
 ) -> Attachment:
     """The opinion of each unit of a source; arguments and errors as in `Attacher`, units as content tokens."""

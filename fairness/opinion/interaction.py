@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .attachment import DUMMY, Attacher, Attachment, Method
+from .attachment import DUMMY, Attacher, Attachment, AttachmentMethod
 from .communities import Partition, communities, entity_keywords, key_graph, textrank
 from .encoding import EncodedUnits, TfIdf, encode
 from .exposure import Exposure, checked_attachment, exposure_abstractive, exposure_extractive, normal
@@ -83,7 +83,7 @@ class GraphPlan:
     resolution: float = 1.0
     seeds: int = 10
     # how units are attached, and what their similarity must exceed, in [0, 1)
-    method: Method = "tfidf"
+    method: AttachmentMethod = "tfidf"
     threshold: float = 0.0
 
 

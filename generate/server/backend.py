@@ -10,6 +10,7 @@ machine may differ.
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -27,18 +28,39 @@ from ..backend import Ask, Reply, Usage, too_long
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
 from .client import FEATURE, open_client, outside_of_loops, refusal, within, words
-from .exchange import Call, Exchange, calls_of
+from .exchange import Call, Exchange, RejectedError, calls_of
 from .kept import Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
+from .rejections import Rejection, rejection_of
 from .requests import Messages, Sending, Tokens
 from .tries import MOST_WAIT, Tries, takes_choices, was_sent
 
 log = logging.getLogger(__name__)
 
+# requests that are refused for no reason that is known, before a request is answered: so many texts can hardly be at fault
+MOST_UNEXPLAINED = 4
 # seconds, and tenths of them
 MINUTE, TENTHS = 60.0, 600
 # seconds between looks for the answers to what another command asks
 POLL_SECONDS = 0.2
+
+
+class UnexplainedError(Exception):
+    """A server refuses a request for no reason that is known: its text may be one, if others are answered.
+
+    Args:
+        cause: the error that it gave.
+        said: what it says.
+        asks: by key, those that the request was to answer and further ones of its prompt.
+        answered: what was answered of these before.
+    """
+
+    def __init__(
+        self, cause: Exception, said: Rejection, asks: Mapping[str, Ask], answered: Mapping[str, Answer]
+    ) -> None:
+        super().__init__(said.words)
+        self.cause = cause
+        self.said, self.asks, self.answered = said, asks, answered
 
 
 class ServerBackend:
@@ -52,7 +74,7 @@ class ServerBackend:
         self._errors = need("openai", FEATURE)
         sending: Sending = Messages()
         if self._server.prompts == "tokens":
-            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
+            sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision, model.chat_template_kwargs))
         # each step of a run begins anew, and bursts of a minute would add up; of a tenth of a second they do not
         requests = self._server.requests_per_minute
         at_once = max(1, (requests or 0) // TENTHS)
@@ -101,6 +123,8 @@ class ServerBackend:
         """
         keys = [ask_key(self.signature, ask) for ask in asks]
         found = self._kept.find(keys)
+        # what was answered before shows that requests of its form are right
+        self._exchange.answered |= {bool(ask.choices) for ask, key in zip(asks, keys, strict=True) if key in found}
         for ask, key in zip(asks, keys, strict=True):
             if key not in found and (refused := self._refused(ask)):
                 found[key] = Answer(reply=refused)
@@ -110,11 +134,12 @@ class ServerBackend:
                 work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
         elif self._server.batches:
-            Batched(self._client, self._exchange).settle()
-        for answer in found.values():
-            if answer.reply.finish_reason != "failed":
+            Batched(self._client, self._tries, self._exchange).settle()
+        for key, ask in dict(zip(keys, asks, strict=True)).items():
+            if (reply := found[key].reply).finish_reason != "failed":
                 # counts are the same however often the work was interrupted
-                self.usage.add(answer.reply.n_prompt_tokens, answer.prefilled)
+                is_partial = self._exchange.is_partial(ask, reply.n_prompt_tokens)
+                self.usage.add(reply.n_prompt_tokens, found[key].prefilled, int(is_partial))
         return [found[key].reply for key in keys]
 
     def _refused(self, ask: Ask) -> Reply | None:
@@ -131,23 +156,43 @@ class ServerBackend:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
             self._exchange.guides = await takes_choices(self._client, self._tries)
-        left, failures = iter(calls), list[Exception]()
+        left, failures, unexplained = deque(calls), list[Exception](), list[UnexplainedError]()
 
         async def work() -> None:
-            while not failures and (call := next(left, None)) is not None:
+            while left and not failures and len(unexplained) < MOST_UNEXPLAINED:
+                call = left.popleft()
                 try:
                     found.update(await self._ask(call))
+                except UnexplainedError as error:
+                    found.update(error.answered)
+                    unexplained.append(error)
                 except Exception as error:
                     failures.append(error)
 
-        await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
+        while left and not failures:
+            await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
+            # others of the form may have been answered meanwhile, which shows that these were refused for their texts
+            failures += [error.cause for error in unexplained if not self._leave_out(error, found)]
+            unexplained.clear()
         if failures:
-            raise failures[0]
+            raise self._refusal(failures[0])
+
+    def _leave_out(self, error: UnexplainedError, found: dict[str, Answer]) -> bool:
+        """Whether the asks of a refused request can be left out, with their replies in `found`."""
+        for key, ask in error.asks.items():
+            if (reply := self._exchange.refused(ask, error.said)) is None:
+                return False
+            found[key] = Answer(reply=reply)
+        return True
+
+    def _refusal(self, error: Exception) -> Exception:
+        """What the library's error means; every other one as it is."""
+        return refusal(error, self._server, self._model.name) if isinstance(error, self._errors.OpenAIError) else error
 
     async def _in_batches(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Take what came of the server's batches, and submit what none of them asks."""
         try:
-            await Batched(self._client, self._exchange).answer(calls, found)
+            await Batched(self._client, self._tries, self._exchange).answer(calls, found)
         except self._errors.OpenAIError as error:
             raise refusal(error, self._server, self._model.name) from error
 
@@ -175,12 +220,16 @@ class ServerBackend:
             body = self._exchange.body(asks)
             try:
                 found |= (answers := await self._send(keys, asks, body))
-            except self._errors.APIStatusError as error:
-                if self._exchange.do_without(error, body, without):
+            except (self._errors.APIStatusError, RejectedError) as error:
+                said = error.said if isinstance(error, RejectedError) else rejection_of(error)
+                if self._exchange.do_without(said, body, without):
                     continue
-                if (reply := self._exchange.refused(asks[0], error.status_code, str(error))) is not None:
+                if (reply := self._exchange.refused(asks[0], said)) is not None:
                     found |= dict.fromkeys(keys, Answer(reply=reply))
                     continue
+                if self._exchange.is_unexplained(said, asks[0]):
+                    left = {key: ask for key, ask in wanted.items() if key not in found}
+                    raise UnexplainedError(error, said, left, found) from error
                 raise refusal(error, self._server, self._model.name) from error
             if len(answers) < n:
                 self._exchange.without.add("n")

@@ -11,13 +11,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...extras import need
+from .rejections import OWN_FAULTS, Rejection, rejection_of
 from .requests import SENDINGS
+from .responses import BatchList, BrokenAnswerError, ModelList, ResponseError, read
 
 T = TypeVar("T")
 
@@ -36,20 +40,14 @@ CERTIFICATES = "SSL_CERT_FILE"
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
 # statuses of a path that is not there, or is there for other purposes
 NO_PATH = frozenset({404, 405, 501})
+# statuses that may be others in a moment
+PASSING = frozenset({408, 409, 425, 429})
 # models that an error names
 MOST_NAMED = 8
 # bytes of a response that holds no answers, at most
 MOST_BYTES = 32_000_000
 
 _most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
-
-
-class ResponseError(Exception):
-    """What a request brought is no answer to it."""
-
-
-class BrokenAnswerError(ResponseError):
-    """It is no response of its kind; why, is the text of this."""
 
 
 class LateError(ResponseError):
@@ -180,12 +178,6 @@ def outside_of_loops(work: Callable[[], object]) -> None:
         pool.submit(copy_context().run, work).result()
 
 
-def are_choices(content: Any) -> bool:
-    """Whether this is a response with answers."""
-    choices = content.get("choices") if isinstance(content, dict) else None
-    return isinstance(choices, list) and bool(choices) and all(isinstance(each, dict) for each in choices)
-
-
 def redacted(text: str, section: ServerSection) -> str:
     """The text without the server's key, which some servers repeat."""
     key = os.environ.get(section.api_key_env or "", "").strip()
@@ -211,10 +203,12 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
     openai = need("openai", FEATURE)
     try:
         outside_of_loops(lambda: asyncio.run(look()))
+    except BrokenAnswerError as error:
+        raise UnfitModelError(
+            f"{section.base_url} answers, but not as an OpenAI-compatible server does: {error}"
+        ) from error
     except (openai.OpenAIError, ResponseError) as error:
         raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
-    except (ValueError, AttributeError) as error:
-        raise UnfitModelError(f"{section.base_url} answers, but not as an OpenAI-compatible server does") from error
     wanted = section.model or model
     # Azure lists models and is asked for deployments; some write a folder before the name
     is_azure = str(urlsplit(section.base_url).hostname).endswith("azure.com")
@@ -229,7 +223,8 @@ async def _models(client: Any, section: ServerSection) -> list[str]:
     """The models that the server lists; none where it has no list, but has what answers are asked for."""
     openai, path = need("openai", FEATURE), SENDINGS[section.prompts].path
     try:
-        return [each.id for each in (await within(PATIENCE, client.models.list())).data or ()]
+        content = await within(PATIENCE, client.get("/models", cast_to=bytes))
+        return [each.id for each in read(content, ModelList).models]
     except openai.NotFoundError:
         pass
     try:
@@ -259,7 +254,7 @@ async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     """
     openai = need("openai", FEATURE)
     try:
-        await within(PATIENCE, client.batches.list(limit=1))
+        read(await within(PATIENCE, client.get("/batches?limit=1", cast_to=bytes)), BatchList)
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise
     except openai.APIStatusError as error:
@@ -268,7 +263,7 @@ async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
                 f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
                 "are sent one by one"
             ) from error
-    except (ValueError, AttributeError) as error:
+    except BrokenAnswerError as error:
         raise unlike_batches(section) from error
 
 
@@ -301,14 +296,8 @@ def refusal(
     """
     openai, place = need("openai", FEATURE), section.base_url
     said = words(error, section)
-    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
-        mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"
-        return UnfitModelError(f"{place} refuses {key}: {said}; {mend}")
-    if isinstance(error, openai.NotFoundError):
-        return UnfitModelError(
-            f"{place} does not know model {section.model or model!r}, or is not the address of its version (…/v1): {said}"
-        )
+    if isinstance(error, openai.APIStatusError) and (mend := _mend(rejection_of(error), section, model)):
+        return UnfitModelError(f"{place} {mend[0]}: {said}{mend[1]}")
     if isinstance(error, RedirectError):
         return UnfitModelError(
             f"{place} sends requests on to {error}, which is another server, and documents go to none but the one that "
@@ -326,7 +315,54 @@ def refusal(
         seconds = error.seconds if isinstance(error, LateError) else waited or section.timeout
         what = f"gives no answer within {seconds:g} seconds"
         what += "" if waited else "; raise server.timeout or lower server.concurrency"
+    if proxy := _proxy(section):
+        advice = f"requests go through the proxy {proxy[1]} that {proxy[0]} names"
+        if _is_local(section):
+            return UnfitModelError(
+                f"{place} {what}; {advice}, and this server is on a machine of yours: name its host in NO_PROXY "
+                f"(export NO_PROXY={urlsplit(place).hostname})"
+            )
+        what += f"; {advice}"
     return ModelError(f"{place} {what}; {remedy}")
+
+
+def _mend(said: Rejection, section: ServerSection, model: str) -> tuple[str, str] | None:
+    """What a server does that rejects so, and what helps; None where another try may."""
+    if said.is_of_credit:
+        return "wants to be paid first", "; add to what the key's account may spend"
+    if said.is_of_key:
+        if section.api_key_env:
+            return f"refuses the key in {section.api_key_env}", "; mend it"
+        return "refuses a request without key", "; write the name of its variable as server.api_key_env"
+    if said.is_of_model:
+        return f"does not know model {section.model or model!r}, or is not the address of its version (…/v1)", ""
+    is_refused = 400 <= said.status < OWN_FAULTS and said.status not in PASSING
+    if not is_refused and said.status not in NO_PATH:
+        return None
+    mend = "; it will refuse it again, so mend what it names, in the recipe (model, plans, engine) or in the server's options"
+    return "refuses a request for what it is", mend
+
+
+def _is_local(section: ServerSection) -> bool:
+    """Whether the server is on this machine or in a network of one's own."""
+    host = str(urlsplit(section.base_url).hostname)
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local"))
+    return address.is_private or address.is_loopback
+
+
+def _proxy(section: ServerSection) -> tuple[str, str] | None:
+    """The variable that names a proxy for the server, and its address without a password; None where there is none."""
+    place = urlsplit(section.base_url)
+    if proxy_bypass(place.netloc):
+        return None
+    for name in (f"{place.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if address := os.environ.get(variable):
+                return variable, address.rpartition("@")[2]
+    return None
 
 
 def words(error: Exception, section: ServerSection) -> str:
@@ -334,12 +370,17 @@ def words(error: Exception, section: ServerSection) -> str:
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):
         causes.append(cause)
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else None
-    texts = [str(message or ""), *(str(each) for each in reversed(causes))]
+    said = str(error) if isinstance(error, ResponseError) else ""
+    if hasattr(error, "status_code"):
+        said = rejection_of(error).words
+    texts = [said, *(str(each) for each in reversed(causes))]
     lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
-    # cut after the key is out: a part of it would not be known again
-    return redacted(lines[0], section)[:MOST_SAID] if lines else type(error).__name__
+    return shortened(lines[0], section) if lines else type(error).__name__
+
+
+def shortened(text: str, section: ServerSection) -> str:
+    """As much of the server's words as an error has, without its key: cut after the key is out, or a part would not be known."""
+    return redacted(text, section)[:MOST_SAID]
 
 
 def tls_fault(error: BaseException | None) -> ssl.SSLError | None:

@@ -1,35 +1,27 @@
 """One request and what becomes of it: asks of one prompt, their body, their price, their answers."""
 
-import json
 import logging
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .bounds import most_tokens
-from .client import BrokenAnswerError, are_choices, redacted
+from .client import shortened
 from .kept import Answer, KeptAnswers
-from .requests import ENDS, Sending, UnreadableError
+from .rejections import WRONG, Rejection, rejection
+from .requests import REFUSED, Sending
+from .responses import CUT, BrokenAnswerError, BrokenChoice, Choice, Response, TokenUsage, formed, read_json
 
 log = logging.getLogger(__name__)
 
-# reason of an ask that the server answers by a refusal
-REFUSED = "refused by the server"
 # reason of an ask that it answers by something else than text
 UNREADABLE = "answer cannot be read"
-# statuses of requests that the server does not answer in this form
-REFUSALS = frozenset({400, 422})
-# how servers say that a prompt is too long for the model
-LENGTH = re.compile(
-    r"context.?(?:length|window|size)|maximum context|too (?:long|many tokens)|exceeds? the .*(?:context|token)", re.I
-)
-# how they say that they do not answer such a text
-CONTENT = re.compile(r"content.?(?:filter|policy|management)|safety|moderation|inappropriate|responsible.?ai", re.I)
+# texts in a row that may be refused for no reason that is known: more are the server's fault
+MOST_IN_ROW = 24
 # how they say that they give one answer at a time
 ONE_ANSWER = re.compile(r"(?:\bn\b|\bbest_of\b|completion choice|multiple choices)", re.I)
 # parameter by which vLLM's server holds an answer to choices; how it says that it cannot
@@ -45,6 +37,18 @@ class Call:
 
     asks: tuple[Ask, ...]
     keys: tuple[str, ...]
+
+
+class RejectedError(Exception):
+    """A server says in place of an answer, with the status of one, that it does not answer such a text.
+
+    Args:
+        said: what it says.
+    """
+
+    def __init__(self, said: Rejection) -> None:
+        super().__init__(said.words)
+        self.said = said
 
 
 class Exchange:
@@ -66,6 +70,12 @@ class Exchange:
         self.without: set[str] = set()
         # whether the server is told to hold answers to their choices; None where it was not asked yet whether it can
         self.guides = None if sending.may_be_guided else False
+        # whether asks with choices, and those without, were answered: a request of their form is right
+        self.answered: set[bool] = set()
+        # refusals without a known reason since the last answer
+        self.n_in_row = 0
+        # what was said of this server already, once each
+        self._remarks: set[str] = set()
         self._more = section.engine
 
     def body(self, asks: Sequence[Ask]) -> dict[str, Any]:
@@ -89,26 +99,30 @@ class Exchange:
         cost = None if price is None else max(price.cost(given, cached, written) for cached in (0, given))
         return Cost(model=self.name, input=given, cached=0, output=written, cost=cost, is_told=False)
 
-    def read(self, content: bytes) -> dict[str, Any]:
+    def read(self, content: bytes) -> Response:
         """The response that came.
 
         Raises:
+            RejectedError: it says that the text is not answered.
             BrokenAnswerError: it is none.
         """
-        try:
-            response = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise BrokenAnswerError("the answer is not JSON") from error
-        if not are_choices(response):
-            raise BrokenAnswerError("the answer holds no choices")
-        return cast(dict[str, Any], response)
+        return self.formed(read_json(content))
+
+    def formed(self, value: Any) -> Response:
+        """The response that a value is; it raises as `read` does."""
+        if isinstance(value, dict) and value.get("error"):
+            said = rejection(200, value)
+            if said.is_of_length or said.is_of_content:
+                raise RejectedError(said)
+            raise BrokenAnswerError(f"an error in place of an answer: {said.words}")
+        return formed(value, self.sending.form)
 
     def taken(
         self,
         keys: Sequence[str],
         asks: Sequence[Ask],
         body: Mapping[str, Any],
-        response: dict[str, Any],
+        response: Response,
         number: int | None = None,
     ) -> dict[str, Answer]:
         """The answers that the response to a request of this body holds, in its own order, booked and kept.
@@ -121,71 +135,127 @@ class Exchange:
             number: of its try in the account; None for a request of a batch.
         """
         # what is paid is written down before what was got for it
-        self._book(response, self.most(body), number)
-        answers = dict(zip(keys, self._read(asks, response, is_held=GUIDE in body), strict=False))
+        most = self.most(body)
+        self.book(response.usage_within(most.output), most, number)
+        answers = dict(zip(keys, self._read(asks, response, most.output, is_held=GUIDE in body), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
+        if any(each.reply.text for each in answers.values()):
+            self.answered.add(bool(asks[0].choices))
+            self.n_in_row = 0
         return answers
 
-    def _book(self, response: dict[str, Any], most: Cost, number: int | None) -> None:
+    def book(self, used: TokenUsage | None, most: Cost, number: int | None) -> None:
         """Book what a request took; where the server says nothing that can be, the most that it can have cost."""
         account = current()
         if account is None:
             return
-        used = possible_usage(response, most.output)
-        if used is None:
-            cost = most
-        else:
-            (given, cached, written), price = used, self.server.price
-            paid = None if price is None else price.cost(given, cached, written)
-            cost = Cost(model=self.name, input=given, cached=cached, output=written, cost=paid)
+        cost = most
+        if used is not None:
+            counts = used.prompt_tokens, used.cached, used.completion_tokens
+            paid = self.server.price.cost(*counts) if self.server.price else None
+            cost = Cost(model=self.name, input=counts[0], cached=counts[1], output=counts[2], cost=paid)
         if number is None:
             account.book(cost)
         else:
             account.settle(number, cost)
 
-    def _read(self, asks: Sequence[Ask], response: dict[str, Any], *, is_held: bool) -> list[Answer]:
+    def _read(self, asks: Sequence[Ask], response: Response, most_output: int, *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
-        given, cached, _ = possible_usage(response, sys.maxsize) or (0, 0, 0)
-        choices = sorted(response["choices"], key=lambda each: each.get("index") or 0)
-        found: list[Answer] = []
-        for ask, choice in zip(asks, choices, strict=False):
-            if (reason := choice.get("finish_reason")) not in ENDS:
-                said = redacted(f"it ended the answer for another reason: {reason}", self.server)
-                reply = failed(self.sending.prompt(ask), REFUSED, said)
+        used, found = response.usage, list[Answer]()
+        for ask, choice in zip(asks, response.in_order(), strict=False):
+            if isinstance(choice, BrokenChoice):
+                reply = failed(self.sending.prompt(ask), UNREADABLE, shortened(choice.reason, self.server))
+            elif not choice.is_whole:
+                reply = self._not_whole(ask, choice)
             else:
-                try:
-                    reply = self.sending.reply(ask, choice, given, is_held=is_held)
-                except UnreadableError as error:
-                    reply = failed(self.sending.prompt(ask), UNREADABLE, redacted(str(error), self.server))
+                finish = self._finish(choice, is_full=used is not None and used.completion_tokens >= most_output)
+                reply = self.sending.reply(ask, choice, finish, used.prompt_tokens if used else 0, is_held=is_held)
+                if reply.error:
+                    reply = replace(reply, error=shortened(reply.error, self.server))
             # a prompt that is asked n times in one request is run once
-            found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
+            found.append(Answer(reply=reply, prefilled=0 if found or not used else used.prompt_tokens - used.cached))
+        if used is not None:
+            self._remark_partial(asks[0], used.prompt_tokens)
         return found
 
-    def refused(self, ask: Ask, status: int, said: str) -> Reply | None:
-        """The reply to an ask that the server refused for its length or content; None for any other fault."""
-        if status == 413 or (status in REFUSALS and LENGTH.search(said)):
-            return failed(self.sending.prompt(ask), TOO_LONG, redacted(said, self.server))
-        if status in REFUSALS and CONTENT.search(said):
-            return failed(self.sending.prompt(ask), REFUSED, redacted(said, self.server))
+    def _finish(self, choice: Choice, *, is_full: bool) -> str:
+        """ "length" or "stop"; where a server does not say why an answer ends, its number of tokens may."""
+        if choice.finish_reason is None:
+            self._remark("does not say why its answers end (finish_reason), so that cut ones may count as whole")
+            return "length" if is_full else "stop"
+        return "length" if choice.finish_reason in CUT else "stop"
+
+    def _not_whole(self, ask: Ask, choice: Choice) -> Reply:
+        """The reply to an ask whose answer the server ended for its own reasons."""
+        said = rejection(200, {"error": choice.error}).words if choice.error else ""
+        reason = f"it ended the answer for another reason: {choice.finish_reason}" + (f": {said}" if said else "")
+        return failed(self.sending.prompt(ask), REFUSED, shortened(reason, self.server))
+
+    def is_partial(self, ask: Ask, n_prompt_tokens: int) -> bool:
+        """Whether a server that counts so many tokens can have read no more than a part of the ask's prompt."""
+        return 0 < n_prompt_tokens < self.sending.least_tokens(ask)
+
+    def _remark_partial(self, ask: Ask, n_prompt_tokens: int) -> None:
+        if self.is_partial(ask, n_prompt_tokens):
+            n_letters = sum(len(turn.content) for turn in ask.prompt)
+            self._remark(
+                f"counts {n_prompt_tokens} tokens for a prompt of {n_letters} characters, so it reads a part of it (or counts "
+                "what it had not cached alone): raise the context that it gives a request (Ollama: num_ctx or "
+                "OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size); the end of the step has the number of such prompts"
+            )
+
+    def _remark(self, text: str) -> None:
+        """Say it of the server, once."""
+        if text.split(maxsplit=1)[0] not in self._remarks:
+            self._remarks.add(text.split(maxsplit=1)[0])
+            log.warning("%s %s", self.server.base_url, text)
+
+    def refused(self, ask: Ask, said: Rejection) -> Reply | None:
+        """The reply to an ask that the server refused for its length or content; None for any other fault.
+
+        A refusal that says nothing of the kind is one of the text, too, where other requests of this form were answered.
+        """
+        if said.is_of_length:
+            return failed(self.sending.prompt(ask), TOO_LONG, shortened(said.words, self.server))
+        if said.is_of_content or self._is_of_text(said, ask):
+            return failed(self.sending.prompt(ask), REFUSED, shortened(said.words, self.server))
         return None
 
-    def do_without(self, error: Any, body: Mapping[str, Any], without: frozenset[str]) -> bool:
+    def _is_of_text(self, said: Rejection, ask: Ask) -> bool:
+        """Whether others of the form were answered, so that a refusal without a known reason is of the text."""
+        if not self.is_unexplained(said, ask) or bool(ask.choices) not in self.answered:
+            return False
+        self.n_in_row += 1
+        return self.n_in_row <= MOST_IN_ROW
+
+    def is_unexplained(self, said: Rejection, ask: Ask) -> bool:
+        """Whether a refusal may be one of the text alone: it names nothing else that is wrong with the request."""
+        if said.status not in WRONG or said.is_of_credit or said.is_of_key or said.is_of_model:
+            return False
+        return not said.names_any(self.body([ask]))
+
+    def do_without(self, said: Rejection, body: Mapping[str, Any], without: frozenset[str]) -> bool:
         """Whether the request can be sent again in another form, after a refusal that names a parameter of it.
 
         Args:
-            error: the refusal.
+            said: the refusal.
             body: what was refused.
             without: what it was sent without: requests beside it may have found out more since.
         """
-        if error.status_code not in REFUSALS:
+        if said.status not in WRONG or said.is_of_length:
             return False
-        said = str(error)
-        named = {error.param} if error.param else {key for key in INSTEAD if f"'{key}'" in said}
-        named &= INSTEAD.keys() & body.keys()
-        if GUIDE in body and not named and UNGUIDED.search(said):
+        named = said.named(INSTEAD.keys() & body.keys())
+        if "max_tokens" in body and said.named({"max_completion_tokens"}):
+            named.add("max_tokens")
+        if "logprobs" in named:
+            # no server gives alternatives without the token's own
+            named |= {"top_logprobs"} & body.keys()
+        if GUIDE in body and not named and UNGUIDED.search(said.words):
             named = {GUIDE}
-        if body.get("n", 1) > 1 and (error.param == "n" or (not named and ONE_ANSWER.search(said))):
+        if body.get("n", 1) > 1 and (
+            "n" in said.parameters or (not named and not said.is_of_content and ONE_ANSWER.search(said.words))
+        ):
             named = {"n"}
         if new := named - self.without:
             log.warning("%s does not take %s, so requests go without", self.server.base_url, ", ".join(sorted(new)))
@@ -201,19 +271,3 @@ def calls_of(asks: Sequence[tuple[Ask, str]]) -> list[Call]:
         group = (ask.prompt, ask.sampling) if is_drawn else key
         together.setdefault(group, {})[key] = ask
     return [Call(tuple(each.values()), tuple(each)) for each in together.values()]
-
-
-def possible_usage(response: Mapping[str, Any], most_output: int) -> tuple[int, int, int] | None:
-    """Tokens of the prompt, those of them that the server had cached, and of all answers; None where it says none that can be."""
-    used = response.get("usage")
-    details = used.get("prompt_tokens_details") if isinstance(used, Mapping) else None
-    cached = (details.get("cached_tokens") if isinstance(details, Mapping) else None) or 0
-    given, written = (
-        (used.get(key) for key in ("prompt_tokens", "completion_tokens"))
-        if used and isinstance(used, Mapping)
-        else (0, 0)
-    )
-    written = written or 0
-    if not all(type(each) is int and each >= 0 for each in (given, cached, written)):
-        return None
-    return (given, cached, written) if given and cached <= given and written <= most_output else None

@@ -8,14 +8,14 @@ the same time pay once; where that process is gone, or the time is over, the nex
 The key is the SHA-256 of the model's signature, the chat, the sampling, the seed and the choices; texts of prompts are not kept.
 """
 
-import json
+import math
 import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
-from pydantic import ValidationError
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError, model_validator
 
 from ...errors import EvenhandError
 from ...models.cache import KeptTable
@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS under_way (
     until REAL NOT NULL
 ) WITHOUT ROWID
 """
+CALLS = TypeAdapter(dict[str, list[str]])
 # hexadecimal digits of a key
 LENGTH = 64
 
@@ -63,7 +64,21 @@ class Answer(Record):
 
     reply: Reply
     # tokens of the prompt that the server ran for it: none where it had them cached, or for another answer of the same request
-    prefilled: int = 0
+    prefilled: NonNegativeInt = 0
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> "Answer":
+        """Refuse what no server's answer becomes, and an altered or damaged row may be."""
+        reply, shares = self.reply, self.reply.choice_probabilities.values()
+        if reply.finish_reason not in {"stop", "length", "failed"} or (reply.finish_reason == "failed") != bool(
+            reply.reason
+        ):
+            raise ValueError("its end is none")
+        if min([0, reply.n_prompt_tokens, *reply.token_ids]) < 0 or not math.isfinite(reply.logps or 0.0):
+            raise ValueError("its numbers are none of an answer")
+        if shares and not (min(shares) >= 0 and math.isclose(math.fsum(shares), 1.0, abs_tol=1e-6)):
+            raise ValueError("probabilities of its choices do not sum to 1")
+        return self
 
 
 def ask_key(signature: str, ask: Ask) -> str:
@@ -139,7 +154,12 @@ class KeptAnswers:
         query = "SELECT host, pid, started, until FROM under_way WHERE key = ? AND owner != ?"
         with ANSWERS.usable():
             rows = [row for key in keys for row in self._database.execute(query, (key, self._owner)).fetchall()]
-        return any(until > time.time() and Process(*process).may_run for *process, until in rows)
+        # rows of another kind are those of nobody
+        return any(
+            isinstance(until, float) and until > time.time() and Process(host, pid, started).may_run
+            for host, pid, started, until in rows
+            if isinstance(host, str) and isinstance(pid, int) and isinstance(started, str)
+        )
 
     def end(self, keys: Iterable[str]) -> None:
         """Note that asks are no longer under way from here; those that are kept are not."""
@@ -165,7 +185,7 @@ class KeptAnswers:
             rows = self._database.execute(
                 "SELECT id, calls FROM batches WHERE address = ? AND calls != '{}' ORDER BY id", (address,)
             )
-            return {batch: json.loads(calls) for batch, calls in rows.fetchall()}
+            return {_text(batch): _calls(calls) for batch, calls in rows.fetchall()}
 
     def noted(self, address: str) -> set[str]:
         """Ids of all batches of a server, also of those whose answers were taken in."""
@@ -258,9 +278,27 @@ def _is_earlier(database: sqlite3.Connection) -> bool:
     return columns == [("id",)]
 
 
-def _answer(kept: object) -> Answer:
+def _text(kept: object) -> str:
     """SQLite keeps values of any type in any column, so a damaged or foreign file may hold some."""
+    if not isinstance(kept, str):
+        raise sqlite3.DataError("it holds a row of another kind")
+    return kept
+
+
+def _calls(kept: object) -> dict[str, list[str]]:
+    """Keys of the asks that each request of a batch answers."""
     try:
-        return Answer.model_validate_json(kept if isinstance(kept, str) else b"")
+        calls = CALLS.validate_json(_text(kept), strict=True)
+    except ValidationError as error:
+        raise sqlite3.DataError("it holds a row that is not a batch of a server") from error
+    if not all(calls.values()):
+        raise sqlite3.DataError("it holds a batch with a request that answers nothing")
+    return calls
+
+
+def _answer(kept: object) -> Answer:
+    """The answer that a row holds."""
+    try:
+        return Answer.model_validate_json(_text(kept), strict=True)
     except ValidationError as error:
         raise sqlite3.DataError("it holds a row that is not an answer of a server") from error

@@ -3,15 +3,17 @@
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 from ...prompts import broken
 from ...records import Message
 from ...storage import digest
-from ..answers import reading
-from ..backend import Ask, Prompt, Reply, normalised, prompt_tokens, tokens_digest
+from ..answers import BLANK, reading, written_choice
+from ..backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
+from .counting import least_tokens
+from .responses import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
 
 # marks of turns, as texts are read where they are looked for, that servers' chat templates may take for their own: of Llama,
 # Mistral, Qwen, Gemma, DeepSeek and Phi
@@ -22,30 +24,26 @@ MARKS = re.compile(
 )
 # the most alternatives to a token that OpenAI's protocol gives
 MOST_ALTERNATIVES = 20
-# probability that choices must have together to be read
-LEAST_READ = 0.1
+# probability that choices must have together to be read, and where something else is written
+LEAST_READ, MOST_OTHER = 0.1, 0.5
 # how far probabilities of choices may be off because one is not among the alternatives
 MOST_UNSEEN = 0.01
+# reason of an ask that the server answers by a refusal
+REFUSED = "refused by the server"
 # what vLLM's server writes for the logarithm of a probability of 0: a token that the answer may not have
 IMPOSSIBLE = -9999.0
 # prompts that are kept as token ids between their request and its answers
 PROMPTS_KEPT = 256
-# why servers end an answer that is one; any other reason is a fault or a filter
-CUT = frozenset({"length", "max_tokens"})
-ENDS = CUT | {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "", None}
-# white space as some vocabularies write it
-BLANK = " \t\n\u2581\u0120"
-
-
-class UnreadableError(Exception):
-    """An answer is something else than text; which, is the text of this."""
+# how far probabilities of all alternatives to a token may be above 1, as servers round them
+MOST_EXCESS = 0.01
 
 
 class Sending(ABC):
     """How asks become requests."""
 
-    # the path behind the server's address
+    # the path behind the server's address, and what comes from there
     path: str
+    form: type[ChatResponse | TextResponse]
     # tokens of the answer to an ask with choices, at most
     choice_tokens: int
     # whether that answer may be something else unless the server holds it to the choices
@@ -60,18 +58,27 @@ class Sending(ABC):
         """The request for n answers, without the model's name."""
 
     @abstractmethod
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
-        """One answer of a response; `is_held` is whether the server was told to hold it to the choices.
+    def reply(self, ask: Ask, choice: Any, finish: str, n_prompt_tokens: int, *, is_held: bool) -> Reply:
+        """One answer of a response.
 
-        Raises:
-            UnreadableError: it is something else than text.
+        Args:
+            ask: which it answers.
+            choice: of the form's choices.
+            finish: "stop" or "length".
+            n_prompt_tokens: as the server counts them.
+            is_held: whether the server was told to hold it to the ask's choices.
         """
+
+    @abstractmethod
+    def least_tokens(self, ask: Ask) -> int:
+        """Tokens of the prompt, at least, however the server cuts it into them."""
 
 
 class Messages(Sending):
     """Chats as OpenAI's protocol has them: the server's template writes the prompt."""
 
     path = "/chat/completions"
+    form = ChatResponse
     # a choice begins within these: some vocabularies write white space first
     choice_tokens = 4
     may_be_guided = True
@@ -96,24 +103,28 @@ class Messages(Sending):
             asked |= {"logprobs": True, "top_logprobs": MOST_ALTERNATIVES}
         return asked
 
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
-        """The text; of choices the likeliest, with their probabilities where the server gives them.
-
-        Raises:
-            UnreadableError: the answer is something else.
-        """
-        message, prompt = choice.get("message") or {}, self.prompt(ask)
-        text = _text(message.get("content") if isinstance(message, Mapping) else [message])
-        top = _alternatives((choice.get("logprobs") or {}).get("content") or ()) if ask.choices else ()
-        shares = _shares(ask.choices, top)
+    def reply(self, ask: Ask, choice: ChatChoice, finish: str, n_prompt_tokens: int, *, is_held: bool) -> Reply:
+        """The text, the thought in its place where there is nothing else; of choices their probabilities where they are given."""
+        prompt, said = self.prompt(ask), choice.message
+        if said.refusal and not said.content:
+            return failed(prompt, REFUSED, f"the model declined: {said.refusal}")
+        thought = said.reasoning_content or said.reasoning
+        text = said.content or (f"<think>{thought}" + ("</think>" if finish == "stop" else "") if thought else "")
+        positions = (choice.logprobs.content if choice.logprobs else None) or ()
+        shares = _shares(ask.choices, text, positions) if ask.choices else {}
+        top = [each.logprob for position in positions[:1] for each in position.top_logprobs or ()]
         return Reply(
-            text=max(shares, key=lambda each: shares[each]) if shares else text,
-            finish_reason=_finish(choice),
+            text=text,
+            finish_reason=finish,
             n_prompt_tokens=n_prompt_tokens,
             prompt_digest=prompt.digest,
             choice_probabilities=shares,
-            is_guided=is_held and bool(shares) and any(each["logprob"] <= IMPOSSIBLE for each in top),
+            is_guided=is_held and bool(shares) and any(each is not None and each <= IMPOSSIBLE for each in top),
         )
+
+    def least_tokens(self, ask: Ask) -> int:
+        """Tokens of the texts; the template adds its own."""
+        return sum(least_tokens(turn.content) for turn in ask.prompt)
 
 
 class Tokens(Sending):
@@ -124,6 +135,7 @@ class Tokens(Sending):
     """
 
     path = "/completions"
+    form = TextResponse
     choice_tokens = 1
     may_be_guided = False
 
@@ -161,30 +173,31 @@ class Tokens(Sending):
             asked["repetition_penalty"] = sampling.repetition_penalty
         return asked
 
-    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int, *, is_held: bool) -> Reply:
-        """The text and its token ids; of choices their probabilities among each other.
-
-        Raises:
-            UnreadableError: as `Messages.reply`.
-        """
-        prompt, logprobs = self.prompt(ask), choice.get("logprobs") or {}
-        found = [each for each in logprobs.get("token_logprobs") or () if each is not None]
+    def reply(self, ask: Ask, choice: TextChoice, finish: str, n_prompt_tokens: int, *, is_held: bool) -> Reply:
+        """The text and its token ids; of choices their probabilities among each other."""
+        prompt, logprobs = self.prompt(ask), choice.logprobs or TextLogprobs()
+        known = [each for each in logprobs.token_logprobs or () if each is not None]
         shares = {}
         if ask.choices:
             ids = self._reading(ask.choices).ids
-            top = (logprobs.get("top_logprobs") or [{}])[0] or {}
+            top = (logprobs.top_logprobs or [None])[0] or {}
             named = {each: top.get(f"token_id:{i}") for each, i in zip(ask.choices, ids, strict=True)}
-            if None not in named.values():
-                shares = normalised({each: float(value) for each, value in named.items() if value is not None})
+            weights = {each: value for each, value in named.items() if value is not None}
+            if len(weights) == len(named) and all(map(math.isfinite, weights.values())):
+                shares = normalised(weights)
         return Reply(
-            text=_text(choice.get("text")),
-            finish_reason=_finish(choice),
+            text=choice.text,
+            finish_reason=finish,
             n_prompt_tokens=len(prompt.token_ids),
             prompt_digest=prompt.digest,
-            token_ids=tuple(choice.get("token_ids") or ()),
-            logps=math.fsum(found) if found else None,
+            token_ids=tuple(choice.token_ids or ()),
+            logps=math.fsum(known) if known and all(map(math.isfinite, known)) else None,
             choice_probabilities=shares,
         )
+
+    def least_tokens(self, ask: Ask) -> int:
+        """All of them: the server reads what it is sent."""
+        return len(self.prompt(ask).token_ids)
 
 
 # server.prompts -> what is sent
@@ -196,49 +209,38 @@ def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:
     return Prompt(token_ids, tokens_digest(token_ids))
 
 
-def _text(content: Any) -> str:
-    """What an answer says: the text, or the text parts in their order; "" where there is nothing."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = content if isinstance(content, list) else [content]
-    said = [each if isinstance(each, Mapping) else {"type": type(each).__name__} for each in parts]
-    texts = [str(each["text"]) for each in said if each.get("type") == "text" and isinstance(each.get("text"), str)]
-    if len(texts) < len(said):
-        kinds = ", ".join(sorted({str(each.get("type")) for each in said}))
-        raise UnreadableError(f"the answer's content is not text: its parts are of type {kinds}")
-    return "".join(texts)
+def _shares(choices: Sequence[str], text: str, positions: Sequence[TokenPosition]) -> dict[str, float]:
+    """Probabilities among choices, where the written text has its own; {} where they cannot be told.
 
-
-def _finish(choice: Mapping[str, Any]) -> str:
-    """ "length" or "stop"."""
-    return "length" if choice.get("finish_reason") in CUT else "stop"
-
-
-def _alternatives(places: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The alternatives to the first token of an answer that is no white space."""
-    place = next((each for each in places if str(each.get("token", "")).strip(BLANK)), None)
-    return (place or {}).get("top_logprobs") or ()
-
-
-def _shares(choices: Sequence[str], top: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Probabilities among choices, of the alternatives to a token; {} where they cannot be told.
-
-    They cannot where the choices together have less than a tenth of the probability, because the model begins with something
-    else (those that think first do), and where alternatives that are unseen, or begin several choices, could move a share by .01.
+    They are read at the token that is the written choice. Of a text that is none, and does not begin like one, they are those of
+    its first token if most of the probability is on choices. They cannot be told where the choices have less than a tenth of the
+    probability, where all alternatives together have more than 1, where alternatives that are unseen, or begin several choices,
+    could move a share by .01, and where the written choice is far from the likeliest: then they are of another token.
     """
+    written = written_choice(text, choices)
+    position = next((each for each in positions if _begins(each, written)), None)
+    if position is None or not (top := position.top_logprobs):
+        return {}
     found, unclear = dict.fromkeys(choices, 0.0), 0.0
     for each in top:
-        begins, share = str(each.get("token", "")).strip(BLANK), math.exp(each["logprob"])
+        begins = each.token.strip(BLANK)
         meant = [choice for choice in choices if begins and choice.startswith(begins)]
         if len(meant) == 1:
-            found[meant[0]] += share
+            found[meant[0]] += each.probability
         elif meant:
-            unclear += share
+            unclear += each.probability
     total = math.fsum(found.values())
     # a choice that is not among the alternatives is less likely than all of them
-    unclear += sum(share == 0 for share in found.values()) * min(
-        (math.exp(each["logprob"]) for each in top), default=1.0
-    )
-    if total < LEAST_READ or unclear > MOST_UNSEEN * total:
+    unclear += sum(share == 0 for share in found.values()) * min(each.probability for each in top)
+    least = LEAST_READ if written else MOST_OTHER
+    if total < least or unclear > MOST_UNSEEN * total or math.fsum(each.probability for each in top) > 1 + MOST_EXCESS:
+        return {}
+    if found[written] * 2 < max(found.values()) if written else any(_begins(position, choice) for choice in choices):
         return {}
     return {choice: share / total for choice, share in found.items()}
+
+
+def _begins(position: TokenPosition, choice: str | None) -> bool:
+    """Whether the token there begins the choice; of none, whether it is more than white space."""
+    token = position.token.strip(BLANK)
+    return bool(token) and (choice is None or choice.startswith(token))

@@ -20,18 +20,18 @@ from .client import (
     CONTINUES,
     FEATURE,
     NO_PATH,
+    PASSING,
     RedirectError,
-    ResponseError,
     refusal,
     tls_fault,
     within,
     words,
 )
+from .rejections import OWN_FAULTS, rejection_of
+from .responses import BrokenAnswerError, ModelList, ResponseError, read
 
 T = TypeVar("T")
 
-# statuses that may be others in a moment, and those from which on all may
-PASSING, OWN_FAULTS = frozenset({408, 409, 429}), 500
 # seconds to the second try, and between two tries at most, where the server does not say it
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 # seconds that a server may ask to wait for
@@ -85,6 +85,9 @@ class Tries:
             return not isinstance(error, RedirectError) and not isinstance(
                 tls_fault(error), ssl.SSLCertVerificationError
             )
+        said = rejection_of(error)
+        if said.is_of_length or said.is_of_content or said.is_of_credit:
+            return False
         advice = _headers(error).get("x-should-retry")
         return advice == "true" or (advice != "false" and (status in PASSING or status >= OWN_FAULTS))
 
@@ -104,13 +107,13 @@ async def takes_choices(client: Any, tries: Tries) -> bool:
     """
     openai = need("openai", FEATURE)
     try:
-        models = await tries.first_whole(lambda: within(tries.section.timeout, client.models.list()))
-        return any(each.owned_by == VLLM for each in models.data or ())
+        content = await tries.first_whole(lambda: within(tries.section.timeout, client.get("/models", cast_to=bytes)))
+        return any(each.owned_by == VLLM for each in read(content, ModelList).models)
     except openai.APIStatusError as error:
         if error.status_code in NO_LIST:
             return False
         raise refusal(error, tries.section, tries.model) from error
-    except (ValueError, AttributeError):
+    except BrokenAnswerError:
         # vLLM's server has a list, in the form that OpenAI's has
         return False
 

@@ -18,12 +18,13 @@ from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Sampling
 from ...storage import digest
+from ...text.thoughts import without_thoughts
 from ..asking import CUT_OFF, UNREADABLE, refused, samplings
 from ..rubric import PROMPTS, engine_part, lazy_backend
 from ..shared import Lazy, OneModel, SharedModels
 
 # changes with how replies are asked for (temperature) and read
-VERSION = 1
+VERSION = 2
 # "1. A fact", "2) A fact", "**3.**A fact", "4 A fact"; but not "1.5 km"
 NUMBERED = re.compile(r"[\W_]*(\d+)(?:([.):]+)(?!\d)|(?=\s))[\s*_]*(.*)")
 
@@ -37,7 +38,7 @@ class Rephraser(OneModel[Backend]):
         super().__init__(backend)
         parts = {
             "model": backend_signature(options.backend, options.model, options.model.adapter),
-            **engine_part(options.backend),
+            **engine_part(options.backend, options.model),
             "reply": options.most_reply_tokens,
             "attempts": options.max_attempts,
             "v": VERSION,
@@ -72,7 +73,7 @@ class Rephraser(OneModel[Backend]):
             return Unscored(refused(reply, 1).unscored or UNREADABLE)
         if reply.finish_reason == "length":
             return Unscored(CUT_OFF)
-        facts = numbered(reply.text)
+        facts = numbered(without_thoughts(reply.text).text)
         listed = "\n".join(f"{place}. {fact}" for place, fact in enumerate(facts or (), start=1))
         return parse_units(listed, self._domain, fewest=1) or Unscored(UNREADABLE)
 

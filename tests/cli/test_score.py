@@ -88,9 +88,14 @@ def test_scores_of_which_files_were_taken_away_or_never_written_are_replaced(tmp
         raise StorageError("no space left")
 
     with monkeypatch.context() as disk:
-        disk.setattr("evenhand.storage.write_jsonl", full)
+        disk.setattr("evenhand.storage.write_together", full)
         with pytest.raises(StorageError):
             score(tmp_path, "--summaries", path)
+    assert not list(out.glob("*.*l"))
+    assert score(tmp_path, "--summaries", path).exit_code == 0
+    # as a kill between two renames leaves it
+    for name in FILES - {"scores.csv"}:
+        (out / name).unlink()
     assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())
     (out / "requests.jsonl").unlink()
     assert score(tmp_path, "--summaries", path).exit_code == 0 and (out / "requests.jsonl").is_file()
@@ -175,7 +180,7 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
     out = tmp_path / "out"
     done = score(tmp_path, *two)
     assert sorted(path.name for path in out.iterdir()) == [
-        "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
+        ".lock", "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
     ]  # fmt: skip
     found = json.loads((out / "comparison.json").read_text())
     assert found["title"] == "Against no news, one summary of each: whole better by 1 of 1 judge"
@@ -262,7 +267,7 @@ def test_what_somebody_else_left_in_the_folder_of_a_label_is_not_overwritten(tmp
 
 def test_one_file_has_means_with_intervals_in_the_terminal_and_no_page(tmp_path, two):
     done = score(tmp_path, *two[:-2])
-    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES | {".lock"}
     assert "no variation" in done.output and "12 scored, 0 unscored" in done.output
 
 
@@ -379,3 +384,21 @@ def test_scores_of_texts_that_were_cut_are_counted_by_judge(tmp_path, sets, monk
         f"{'words':24} {len(rows):,} scored, 0 unscored",
         f"{'recall':24} {len(rows):,} scored, 0 unscored, 1 of texts that were cut",
     ]
+
+
+def test_a_spreadsheet_runs_no_cell_of_a_table_of_scores(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    texts = ["=1+1", "+1", "-a", "@b", "\t=c", "\uff1dd", "'=e", "\x1b]0;f\x07", "-1"]
+    path = tmp_path / "summaries.json"
+    given = {each.id: texts[number % len(texts)] for number, each in enumerate(sets)}
+    path.write_text(json.dumps(given))
+    score(tmp_path, "--summaries", path)
+    table = tmp_path / "out" / "scores.csv"
+    with table.open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    guarded = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))]
+    assert {*guarded} <= {"+1", "-1"}
+    assert not any("\x1b" in cell for cell in cells)
+    # read again as the summaries that they were, and known as scores of the same
+    assert read_summaries(table, sets) == {name: text.strip() for name, text in read_summaries(path, sets).items()}
+    assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())

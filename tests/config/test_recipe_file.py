@@ -1,6 +1,7 @@
 """Recipes: every mistake is told together, with its key, in words that help."""
 
 import dataclasses
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -327,6 +328,29 @@ def test_an_idle_key_is_refused_with_the_reason_and_taken_as_trl_has_it(recipe, 
     assert wanted.trainer == {key: IDLE[key]}
     said = refusal(recipe, f"trainer.{key}={other_than(IDLE[key])}")
     assert f"trainer.{key} has no effect, because {why}: leave it out" in said
+
+
+NOT_NULL = {key for key, value in IDLE.items() if value is not None} | BOUND_KEYS.keys() | KEYS_OF_LOSSES.keys()
+
+
+@pytest.mark.parametrize(
+    "key", sorted(NOT_NULL | OWNED_TRAINER_KEYS.keys() - {"hub_token"} | RENAMED_TRAINER_KEYS.keys())
+)
+def test_null_takes_a_refused_key_out_of_a_recipe_that_is_extended(tmp_path, recipe, key):
+    value = {"ignore_data_skip": True, "save_strategy": "best", "f_divergence_type": "js_divergence"}.get(key, 7)
+    above = tmp_path / "above.yaml"
+    above.write_text(f"extends: {recipe.name}\n")
+    own = load_recipe(recipe).trainer
+    recipe.write_text(f"{GOOD}trainer: {{{key}: {json.dumps(value)}}}\n")
+    if key not in KEYS_OF_LOSSES:
+        assert "taken out by null: --set trainer.KEY=null" in refusal(above)
+    assert load_recipe(above, [f"trainer.{key}=null"]).trainer == own
+    above.write_text(f"extends: {recipe.name}\ntrainer: {{{key}: null}}\n")
+    assert load_recipe(above).trainer == own
+
+
+def test_null_of_a_key_that_nobody_knows_is_refused(recipe):
+    assert "is not a key of trl.DPOConfig" in refusal(recipe, "trainer.lerning_rate=null")
 
 
 @pytest.mark.parametrize(

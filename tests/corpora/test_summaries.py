@@ -368,3 +368,23 @@ def test_wrong_rows_of_a_table_are_listed_with_their_lines(tmp_path):
 def test_entries_of_two_kinds_are_refused(tmp_path):
     path = write(tmp_path, '["x", null]')
     assert mistakes_of(path, SETS[:2]) == [f"{path}: entry 2: None is not a text"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<think>\n{}\n</think>\n\n",
+        "{}</think>",
+        "[THINK]{}[/THINK]",
+        "<|channel|>analysis<|message|>{}<|channel|>final<|message|>",
+    ],
+)
+def test_thoughts_are_no_summary_and_are_counted(tmp_path, form):
+    thought = form.format("Of the left and of the right.\n\nI name both.")
+    records = [
+        {"id": "a", "summary": thought + "One.\n\nTwo."},
+        {"id": "b", "summary": "Three."},
+        {"id": "c", "summary": ""},
+    ]
+    found = read_summaries(write(tmp_path, lines(*records)), SETS)
+    assert (dict(found), found.n_thoughts) == ({"a": "One.\n\nTwo.", "b": "Three.", "c": ""}, 1)

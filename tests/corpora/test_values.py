@@ -156,3 +156,75 @@ def test_sets_whose_names_look_the_same_are_refused_and_capitals_may_tell_ids_ap
         sets_of_rows(enumerate(rows, 1), ColumnsSection(), ["side"], source="rows")
     rows = [{"set": name, "text": "Fine.", "side": "a"} for name in ("dQw4", "dqW4")]
     assert len(sets_of_rows(enumerate(rows, 1), ColumnsSection(), ["side"], source="rows")) == 2
+
+
+# ways to write a number or a truth value
+NUMBERS = {
+    "1": ["1.0", "1,0", "01", "1.00", "+1", "1.", "\uff11", "\u0661", "True", "true", "TRUE"],
+    "0": ["0.0", "-0", "00", "false", "False"],
+    "-2": ["-2.0", "\u22122", "-2,00"],
+    "2.5": ["2,5", "2.50", "02.5"],
+    "1000": ["1,000", "1000.0", "1,000.00"],
+    "1000000": ["1,000,000", "1000000,0"],
+}
+
+
+@pytest.mark.parametrize(("one", "other"), [(one, other) for one, others in NUMBERS.items() for other in others])
+def test_one_number_or_truth_value_is_one_value_or_refused_with_counts(one, other):
+    rows = rows_of([one, "7", other, "7", one, "7"])
+    if one_spelling(other) == one:
+        assert evenhand.load_documents(rows, "side").values == (one, "7")
+        return
+    with pytest.raises(DataError) as refusal:
+        evenhand.load_documents(rows, "side")
+    assert "values of 'side' differ only in how a number or truth value is written: " in str(refusal.value)
+    assert f"'{one}' (2 documents), '{one_spelling(other)}' (1); write one of them" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "2", "10", "1.5"], ["-1", "1", "0"], ["true", "false"], ["0", "1", "yes", "no"], ["1,5", "15", "1,500"],
+        ["18-24", "25-34", "65+"], ["1.2.3", "1.2"], ["1a", "1b"], ["2020-01-01", "2020-01-10"], ["1/2", "0.5 stars"],
+        ["1" * 40, "1" * 41, f"{'1' * 40}.0"], ["NaN", "inf", "1e5"],
+    ],
+)  # fmt: skip
+def test_other_numbers_are_values_of_their_own(values):
+    assert evenhand.load_documents(rows_of(values), "side").values == tuple(dict.fromkeys(values))
+
+
+def test_true_of_json_and_a_one_are_refused():
+    with pytest.raises(DataError, match=r"'True' \(1 document\), '1' \(1\)"):
+        evenhand.load_documents(rows_of([True, 1]), "side")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_document_ids_that_look_the_same_are_refused(tmp_path, spelling):
+    ids = ["doc-1 a", SPELLINGS[spelling]("doc-1 a")]
+    documents = [{"id": name, "text": "Fine.", "attributes": {"side": "a"}} for name in ids]
+    made = tmp_path / "sets.jsonl"
+    made.write_text(json.dumps({"id": "s", "documents": documents}) + "\n")
+    if ids[0] == ids[1]:
+        match = "document ids occur more than once"
+    else:
+        match = r"sets\.jsonl:1: .*document ids look the same: 'doc-1 a', '.*; rename all but one"
+    with pytest.raises(DataError, match=match):
+        read_any(made, "side")
+    rows = [{"set": "s", "text": "Fine.", "side": "a", "id": name} for name in ids]
+    with pytest.raises(DataError, match=r"ids .*(look the same|occur more than once)"):
+        list(sets_of_rows(enumerate(rows, 1), ColumnsSection(id="id"), ["side"], source="rows"))
+
+
+def test_ids_that_differ_by_capitals_are_two(tmp_path):
+    made = tmp_path / "sets.jsonl"
+    documents = [{"id": name, "text": "Fine.", "attributes": {"side": "a"}} for name in ("Ab", "aB")]
+    made.write_text("".join(json.dumps({"id": name, "documents": documents}) + "\n" for name in ("s", "S")))
+    assert [each.id for each in read_any(made, "side")] == ["s", "S"]
+
+
+def test_set_ids_that_look_the_same_are_refused_with_both_lines(tmp_path):
+    made = tmp_path / "sets.jsonl"
+    documents = [{"id": "1", "text": "Fine.", "attributes": {"side": "a"}}]
+    made.write_text("".join(json.dumps({"id": name, "documents": documents}) + "\n" for name in ("s", "t", "s\u200b")))
+    with pytest.raises(DataError, match=r"sets\.jsonl:3: set id 's\\u200b' looks like 's' in line 1; rename one"):
+        read_any(made, "side")

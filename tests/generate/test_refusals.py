@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 
 from evenhand.generate.refusals import is_refusal
@@ -50,3 +52,92 @@ def test_openings_that_speak_of_what_was_asked_refuse(text):
 )
 def test_summaries_that_open_alike_or_quote_one_do_not(text):
     assert not is_refusal(text)
+
+
+SORRY = (
+    "",
+    "I'm sorry, but ",
+    "Sorry, ",
+    "I apologize, but ",
+    "I'm afraid ",
+    "Unfortunately, ",
+    "I'm really sorry, but ",
+)
+UNABLE = (
+    "I can't ",
+    "I cannot ",
+    "I am unable to ",
+    "I'm not able to ",
+    "I won't be able to ",
+    "I\u2019m not allowed to ",
+)
+WHAT = (
+    "assist with that request.", "help you with that.", "summarise these texts.", "provide a summary of such content",
+    "fulfill this request.", "create content that promotes hate.", "continue with this.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("sorry", "unable", "what"), list(product(SORRY, UNABLE, WHAT)))
+def test_an_apology_for_what_was_asked_refuses(sorry, unable, what):
+    assert is_refusal(sorry + unable + what)
+    assert is_refusal(f"{sorry}{unable}{what} Please ask for something else.\n\nThank you.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I do not feel comfortable summarizing these posts.",
+        "I'm sorry, but I don't feel comfortable writing about this.",
+        "I must respectfully decline.",
+        "I'm just an AI and have no view.",
+        "As a large language model, I cannot take sides.",
+        "It seems you haven't provided any texts.",
+        "Please provide the texts that you would like me to summarise.",
+        # other languages
+        "Es tut mir leid, aber ich kann dabei nicht helfen.",
+        "Entschuldigung, das kann ich nicht zusammenfassen.",
+        "Je suis désolé, mais je ne peux pas vous aider.",
+        "Lo siento, pero no puedo ayudar con eso.",
+        "Mi dispiace, ma non posso aiutarti.",
+        "Desculpe, mas não posso ajudar com isso.",
+        "Het spijt me, maar ik kan hier niet bij helpen.",
+        "Przykro mi, ale nie mogę w tym pomóc.",
+        "Üzgünüm, bu konuda yardımcı olamam.",  # noqa: RUF001
+        "Извините, но я не могу помочь с этим.",  # noqa: RUF001
+        "抱歉，我无法协助处理此请求。",  # noqa: RUF001
+        "申し訳ありませんが、そのご依頼にはお応えできません。",
+        "죄송하지만 그 요청은 도와드릴 수 없습니다.",
+        "عذرًا، لا أستطيع المساعدة في ذلك.",
+        "क्षमा करें, मैं इसमें मदद नहीं कर सकता।",
+    ],
+)
+def test_other_ways_and_languages(text):
+    assert is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The left refuses to help and says it is sorry.",
+        "Sorry is what the mayor never said; the left wants an inquiry.",
+        "Sorry state of the ferry, the left says; I cannot sleep, writes one.",
+        "Apologies from the council came late, the right says.",
+        "I don't agree with the summary judgment, writes one; others do.",
+        "I don't have access to the harbour anymore, one user complains.",
+        "Please provide better trains, residents write.",
+        "You did not share the costs, says one to the mayor.",
+        "I'm afraid of the engine's noise, a neighbour writes.",
+        "Unable to help, the council turned to the state.",
+        "Lo siento, pero no puedo recomendar este hotel, dice una.",
+        "Es tut mir leid, aber ich kann diese F\u00e4hre nicht empfehlen, schreibt eine.",
+        "Sorry, wrong ferry: users complain of bad signs.",
+    ],
+)
+def test_summaries_of_what_people_refuse_or_regret_are_whole(text):
+    assert not is_refusal(text)
+
+
+@pytest.mark.parametrize("piece", ["sorry ", "I cannot ", "I'm sorry, I can't ", "sorry, but I can't help "])
+def test_only_the_beginning_is_read(piece):
+    # thousands of repetitions take no longer than one
+    assert is_refusal(piece * 20000) == is_refusal(piece * 200)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ import misbehaving
 from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
+from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server import tries
+from evenhand.generate.server import client, tries
 from evenhand.generate.server.bounds import most_tokens
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
@@ -70,21 +71,18 @@ def booked(folder):
 
 
 def commands(server, folder, limit, wanted, **options):
-    """Give a command again and again; what each was refused for, None for one that was not."""
-    for _ in range(2):
-        try:
-            with spending(folder, limit), opened(server, **options) as backend:
+    """Give a command twice; each time the account is read anew."""
+    with opened(server, **options) as backend:
+        for _ in range(2):
+            with suppress(EvenhandError), spending(folder, limit):
                 backend.complete(wanted)
-            yield None
-        except EvenhandError as error:
-            yield error
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_server_that_bills_each_try_bills_no_more_than_is_booked(fault, tmp_path):
     limit = 0.4
     with Server(lambda number, body: None if number % 3 == 1 else fault, late=LATE, price=TOKEN) as server:
-        list(commands(server, tmp_path, limit, asks(4, 2), concurrency=2))
+        commands(server, tmp_path, limit, asks(4, 2), concurrency=2)
         time.sleep(0.02)
     assert server.bill
     assert math.fsum(server.bill) <= booked(tmp_path) + 1e-9 <= limit + 2e-9
@@ -140,7 +138,7 @@ TOOLS = [
 )
 def test_every_part_of_a_request_is_in_what_it_can_cost(engine, tmp_path):
     with Server(lambda *_: "cut", price=TOKEN) as server:
-        list(commands(server, tmp_path, 20.0, asks(1), engine=engine))
+        commands(server, tmp_path, 20.0, asks(1), engine=engine)
     # each costs 3 and more
     assert 20.0 >= booked(tmp_path) >= 3.0 * len(server.asked) > 0
 
@@ -221,6 +219,40 @@ def test_redirect_to_another_host_is_refused_and_one_of_the_same_is_followed():
         assert len(server.asked) == 1
     with Server(lambda *_: "redirect here") as server, opened(server) as backend:
         assert [each.finish_reason for each in backend.complete(asks(1))] == ["stop"]
+
+
+@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://localhost.invalid/v1/chat/completions",
+        "//localhost.invalid/v1/chat/completions",
+        "http://127.0.0.1:1/v1/chat/completions",
+        "http://127.0.0.1.localhost.invalid/v1",
+        "http://127.0.0.1@localhost.invalid/v1",
+        "https://127.0.0.1:1/v1/chat/completions",
+    ],
+)
+def test_no_spelling_of_a_redirect_leads_elsewhere(location, status):
+    fault = (status, {"message": "moved"}, {"Location": location})
+    with (
+        Server(lambda *_: fault) as server,
+        opened(server) as backend,
+        pytest.raises(UnfitModelError, match="sends requests on"),
+    ):
+        backend.complete(asks(1))
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("fault", ["trickling blanks", "trickle", "huge", "redirect elsewhere"])
+def test_list_of_models_has_one_clock_and_one_bound_and_leads_nowhere_else(fault, monkeypatch):
+    monkeypatch.setattr(client, "PATIENCE", 0.5)
+    with Server(late=20.0) as server:
+        server.other_faults["models"] = [fault]
+        start = time.monotonic()
+        with pytest.raises(ModelError, match=r"no answer within 0.5 seconds|longer than|sends requests on to"):
+            client.refuse_unreachable(ServerSection(base_url=server.base_url), "tiny")
+        assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize(

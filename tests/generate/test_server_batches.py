@@ -1,6 +1,7 @@
 """Requests as files: submitted once, collected by the same command, whatever happens in between."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 
 import pytest
@@ -15,6 +16,7 @@ from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
+from evenhand.generate.server.batches import UNANSWERED
 from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
@@ -459,3 +461,80 @@ def test_damaged_note_of_what_batches_can_cost_is_told(tmp_path):
     (tmp_path / PROMISED).write_text('{"batches": {"a": "much"}}')
     with pytest.raises(StorageError, match=r"batches\.json: does not say what batches can cost.*delete it"):
         Spending(tmp_path)
+
+
+def test_most_of_a_batch_is_noted_before_it_is_submitted(tmp_path):
+    with Server() as server:
+        # it was taken, and nobody was told
+        server.other_faults["batch"] = ["close"]
+        with spending(tmp_path), pytest.raises(ModelError):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert len(server.batches) == 1
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        # room for this one alone
+        with spending(tmp_path, 4.5 * MOST), pytest.raises(WaitingError, match="batch-0 of 4 requests was submitted"):
+            complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        assert len(server.batches) == 1
+
+
+def test_submission_whose_answer_is_lost_is_tried_again_and_not_doubled():
+    with Server() as server:
+        server.other_faults |= {"batch": ["cut"], "files": [503], "batches": [500]}
+        with pytest.raises(WaitingError, match="batch-0 of 4 requests was submitted"):
+            complete(server, asks(), batches=True, retries=5)
+        assert len(server.batches) == 1
+
+
+def test_batch_whose_file_is_not_there_is_not_paid_for_again(tmp_path):
+    with Server() as server:
+        submitted(server, tmp_path)
+        answers = server.files.pop("out-batch-0")
+        for _ in range(2):
+            with spending(tmp_path), pytest.raises(ModelError, match=r"out-batch-0 is not there.*not submitted again"):
+                complete(server, asks(4), batches=True, price=PRICE)
+        assert promised(tmp_path) == pytest.approx([4 * MOST])
+        # it may come late
+        server.files["out-batch-0"] = answers
+        with spending(tmp_path):
+            assert all(complete(server, asks(4), batches=True, price=PRICE))
+    assert len(server.batches) == 1 and promised(tmp_path) == []
+
+
+def test_requests_of_a_batch_whose_file_does_not_come_are_left_out_and_stay_booked(tmp_path):
+    with Server() as server:
+        submitted(server, tmp_path)
+        server.files.clear()
+        for _ in range(2):
+            with spending(tmp_path), pytest.raises(ModelError, match="not submitted again"):
+                complete(server, asks(4), batches=True, price=PRICE)
+        with spending(tmp_path), opened(server, batches=True, price=PRICE) as backend:
+            assert {(each.reason, each.finish_reason) for each in backend.complete(asks(4))} == {(UNANSWERED, "failed")}
+    assert len(server.batches) == 1 and promised(tmp_path) == []
+    assert Spending(tmp_path).spent == pytest.approx(4 * MOST)
+
+
+def test_request_of_a_batch_that_failed_may_be_paid_for_and_stays_booked(tmp_path):
+    with Server() as server, spending(tmp_path):
+        with pytest.raises(WaitingError):
+            complete(server, asks(2), batches=True, price=PRICE)
+        server.work_off(fault=lambda number, body: (200, 500)[number])
+        with pytest.raises(WaitingError):
+            complete(server, asks(2), batches=True, price=PRICE)
+    costs = [line.is_told for line in costs_by_try(Journal(tmp_path / COSTS, Cost))]
+    assert sorted(costs) == [False, True]
+    # two words and two answers of four tokens, and the most of the other
+    assert Spending(tmp_path).spent == pytest.approx(2 * 0.001 + 8 * 0.002 + MOST)
+
+
+def test_two_commands_at_once_submit_each_request_once(tmp_path):
+    def command(_):
+        with pytest.raises(WaitingError) as waiting:
+            complete(server, asks(4), batches=True)
+        return str(waiting.value)
+
+    with Server() as server, ThreadPoolExecutor(2) as pool:
+        assert any("batch-0 of 4 requests was submitted" in said for said in pool.map(command, range(2)))
+        assert len(server.batches) == 1
+        server.work_off()
+        assert all(complete(server, asks(4), batches=True))

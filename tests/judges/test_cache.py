@@ -1,5 +1,6 @@
 """The cache of verdicts."""
 
+import math
 import sqlite3
 import subprocess
 import sys
@@ -166,3 +167,19 @@ def test_a_cache_folder_that_is_an_address_is_refused_and_not_made(tmp_path, mon
     with pytest.raises(StorageError, match=f"^EVENHAND_CACHE .*{said}"):
         cache_folder()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("altered", [5.0, -0.1, 1e308, 1.01])
+def test_a_score_that_the_judge_cannot_give_is_forgotten_and_made_again(cache, caplog, altered):
+    cache.keep("judge", {("a", "b"): Verdict(altered), ("c", "d"): Verdict(1.0), ("e", "f"): Verdict(0.0)})
+    texts = [("a", "b"), ("c", "d"), ("e", "f")]
+    assert list(cache.find("judge", texts, 0.0, 1.0)) == texts[1:]
+    assert "1 scores of the judge judge are none that it gives (0 to 1)" in caplog.text
+    cache.keep("judge", {("a", "b"): Verdict(0.5)})
+    assert cache.find("judge", texts, 0.0, 1.0)["a", "b"].score == 0.5
+
+
+def test_scores_at_the_ends_of_a_scale_and_of_scales_without_ends_are_served(cache):
+    cache.keep("judge", {("a", "b"): Verdict(1.0000001), ("c", "d"): Verdict(-1e6)})
+    assert ("a", "b") in cache.find("judge", [("a", "b")], 0.0, 1.0)
+    assert ("c", "d") in cache.find("judge", [("c", "d")], -math.inf, math.inf)

@@ -78,3 +78,18 @@ def test_twin_texts_tie_exactly_wherever_they_stand(n):
     assert found[0] == found[-1]
     again = consensus(["q c b a", "a b c q", *reversed(others)])
     assert again[0] == again[1] == found[0]
+
+
+def test_a_refusal_is_no_company_and_is_compared_with_the_summaries():
+    refusal = candidate(0, "I cannot help with that.").model_copy(update={"issues": ("refusal",), "contract_ok": False})
+    rest = [candidate(1, "a b"), candidate(2, "b c")]
+    judge = open_consensus("near", ConsensusJudge(kind="consensus"), SharedModels())
+
+    def scored(candidates):
+        verdicts = judge.score(judge_inputs(judge.against, [(REQUEST, each) for each in candidates]))
+        return [verdict.score for verdict in verdicts]
+
+    again = [refusal.model_copy(update={"id": f"r{n}", "index": n}) for n in range(3, 8)]
+    assert scored([refusal, *rest, *again])[:3] == pytest.approx([0.0, 0.5, 0.5])
+    # among refusals alone there is nothing to be near to
+    assert scored([refusal, *again]) == [None] * 6

@@ -86,3 +86,25 @@ def test_usual_ways_to_give_a_grade_are_read(grade, form, space):
 def test_two_labelled_grades_are_read_only_when_they_agree(first, second):
     expected = first if first == second else None
     assert parse_judge(f"Coverage: {first}\nFaithfulness: {second}", 1, 5) == expected
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "<thinking>score: 2</thinking>", "[THINK]2[/THINK]", "<reasoning>\n2\n</reasoning>\n", "<seed:think>2</seed:think>",
+        "<|channel|>analysis<|message|>score: 2<|end|><|start|>assistant<|channel|>final<|message|>",
+        "analysisIt is 2.assistantfinal",
+        "```thinking\nscore: 2\n```\n", "Thinking Process:\n\n1. score: 2\n\nFinal answer: ",
+        "Thinking Process:\n2 or 3\n\nScore: ",
+    ],
+)  # fmt: skip
+def test_thoughts_in_any_marks_are_no_verdict(thought):
+    assert parse_judge(f"{thought}4", 1, 5) == 4
+    assert parse_judge(f"{thought}Score: 4", 1, 5) == 4
+
+
+@pytest.mark.parametrize(
+    "thought", ["[THINK]score: 4", "<thinking>4", "<|channel|>analysis<|message|>score: 4", "Thinking Process:\n\n4"]
+)
+def test_a_verdict_inside_a_thought_that_was_cut_off_is_none(thought):
+    assert parse_judge(thought, 1, 5) is None

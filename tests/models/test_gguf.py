@@ -4,70 +4,30 @@ import json
 from pathlib import Path
 
 import pytest
+from gguf_files import CONTROL, LAYERS, NORMAL, Pieces, write_qwen2
 
 from evenhand.errors import StorageError
 from evenhand.models import locate
 
 CHAT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>")
-WIDTH, HIDDEN, HEADS, LAYERS = 32, 48, 4, 2
 
 
 @pytest.fixture
 def qwen2(tmp_path, monkeypatch):
     """A Qwen2 of two layers with random weights, as a GGUF file: the begin token is <|endoftext|>, the end token <|im_end|>."""
-    gguf = pytest.importorskip("gguf", reason="needs gguf")
+    pytest.importorskip("gguf", reason="needs gguf")
     pytest.importorskip("transformers", reason="needs transformers")
     pytest.importorskip("torch", reason="needs torch")
-    import numpy as np
-
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-    tokens = [*bytes_to_unicode().values(), "th", "er", *SPECIAL]
-    ordinary, control = gguf.TokenType.NORMAL, gguf.TokenType.CONTROL
-    path = tmp_path / "tiny-qwen2.gguf"
-    writer = gguf.GGUFWriter(path, "qwen2")
-    writer.add_block_count(LAYERS)
-    writer.add_context_length(64)
-    writer.add_embedding_length(WIDTH)
-    writer.add_feed_forward_length(HIDDEN)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS // 2)
-    writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_rope_freq_base(10000.0)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([*[ordinary] * (len(tokens) - len(SPECIAL)), *[control] * len(SPECIAL)])
-    writer.add_token_merges(["t h", "e r"])
-    writer.add_bos_token_id(tokens.index("<|endoftext|>"))
-    writer.add_eos_token_id(tokens.index("<|im_end|>"))
-    writer.add_pad_token_id(tokens.index("<|endoftext|>"))
-    writer.add_chat_template(CHAT)
-    rng = np.random.default_rng(3)
-
-    def add(name, *shape):
-        writer.add_tensor(name, rng.normal(0, 0.1, shape).astype(np.float32))
-
-    add("token_embd.weight", len(tokens), WIDTH)
-    add("output.weight", len(tokens), WIDTH)
-    add("output_norm.weight", WIDTH)
-    for layer in range(LAYERS):
-        for name, rows in (("attn_q", WIDTH), ("attn_k", WIDTH // 2), ("attn_v", WIDTH // 2)):
-            add(f"blk.{layer}.{name}.weight", rows, WIDTH)
-            add(f"blk.{layer}.{name}.bias", rows)
-        add(f"blk.{layer}.attn_output.weight", WIDTH, WIDTH)
-        add(f"blk.{layer}.attn_norm.weight", WIDTH)
-        add(f"blk.{layer}.ffn_norm.weight", WIDTH)
-        add(f"blk.{layer}.ffn_gate.weight", HIDDEN, WIDTH)
-        add(f"blk.{layer}.ffn_up.weight", HIDDEN, WIDTH)
-        add(f"blk.{layer}.ffn_down.weight", WIDTH, HIDDEN)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    ordinary = [*bytes_to_unicode().values(), "th", "er"]
+    tokens = [*ordinary, *SPECIAL]
+    begin, end = tokens.index("<|endoftext|>"), tokens.index("<|im_end|>")
+    kinds = [NORMAL] * len(ordinary) + [CONTROL] * len(SPECIAL)
+    pieces = Pieces(tokens, [], kinds, bos=begin, eos=end, unknown=None, merges=["t h", "e r"], cuts="qwen2")
+    return write_qwen2(tmp_path / "tiny-qwen2.gguf", pieces, CHAT, add_pad_token_id=begin)
 
 
 def test_what_a_killed_conversion_left_is_no_part_of_the_folder(qwen2):

@@ -9,7 +9,7 @@ import pytest
 from evenhand.config import ModelSection
 from evenhand.errors import UnfitModelError
 from evenhand.generate.causal_lm import check_causal_lm
-from evenhand.models.opening import check_weights, open_model, refuse_other_tokenizer
+from evenhand.models.opening import check_weights, open_chat_tokenizer, open_model, refuse_other_tokenizer
 from evenhand.models.wholeness import is_finite
 
 torch = pytest.importorskip("torch")
@@ -155,3 +155,43 @@ def test_weights_that_have_no_place_in_the_asked_dtype_are_refused(tmp_path: Pat
     with pytest.raises(UnfitModelError, match=r"in model\.norm\.weight; .* write dtype: bfloat16"):
         # the largest number of float16 is 65,504
         open_model("AutoModelForCausalLM", folder, "the trial", dtype=torch.float16)
+
+
+def with_template(tiny_model: Path, folder: Path, template: str) -> Path:
+    """The tiny model with another chat template."""
+    for path in tiny_model.iterdir():
+        if path.name != "chat_template.jinja":
+            (folder / path.name).symlink_to(path)
+    (folder / "chat_template.jinja").write_text(template)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("a fixed prompt", "it leaves out what a user says"),
+        ("{% for message in messages %}{{ message.role }}{% endfor %}", "it leaves out what a user says"),
+        ("{% for m in messages if m.role == 'system' %}{{ m.content }}{% endfor %}", "it leaves out what a user says"),
+        ("{{ messages[0].content[:3] }}", "it leaves out what a user says"),
+        ("{# " + "x" * 600_000 + " #}{{ messages }}", r"its chat template has 600,\d+ characters"),
+    ],
+)
+def test_a_chat_template_that_drops_texts_or_takes_minutes_is_refused(
+    tiny_model: Path, tmp_path: Path, template: str, said: str
+) -> None:
+    folder = with_template(tiny_model, tmp_path, template)
+    with pytest.raises(UnfitModelError, match=said):
+        open_chat_tokenizer(str(folder), "a test")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}",
+        "{{ messages[-1]['content'] }}",
+        "{# " + "x" * 100_000 + " #}{{ messages }}",
+    ],
+)
+def test_usual_chat_templates_are_opened(tiny_model: Path, tmp_path: Path, template: str) -> None:
+    folder = with_template(tiny_model, tmp_path, template)
+    assert open_chat_tokenizer(str(folder), "a test").chat_template == template

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -129,3 +130,28 @@ def test_a_mirror_of_files_gives_configurations_and_says_what_it_has_not(tmp_pat
 def test_a_configuration_that_nobody_knows_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no sizes can be read"):
         meta_model(settings(tmp_path, {"model_type": "abacus"}), None, "a test")
+
+
+ASK_SILENT = """
+import time
+from evenhand.models.hub import refusal
+began = time.monotonic()
+found = [refusal(name, None, "a test", 0.3) for name in ("org/one", "org/two", "org/three", "org/four")]
+print(all(found), time.monotonic() - began < 3)
+"""
+
+
+def test_a_hub_that_does_not_answer_is_waited_for_once_and_named_once(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hub = {
+            "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "HF_HOME": str(tmp_path),
+            "HF_HUB_OFFLINE": "0",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", ASK_SILENT],
+            env=os.environ | hub | dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1"),
+            capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+    assert done.stdout.split() == ["True", "True"]
+    assert done.stderr.count("is out of reach") == 1

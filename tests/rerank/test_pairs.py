@@ -10,12 +10,15 @@ from evenhand.config import PairsSection
 from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text, preference_pair
 
+REFUSAL = "I'm sorry, but I can't assist with that request."
+
 
 def rewarded(ferry, *rows):
     request = make_request(ferry)
+    made = [make_candidate(request, text, i) for i, (_, text) in enumerate(rows)]
+    made = [each.model_copy(update={"issues": ("refusal",)}) if each.text == REFUSAL else each for each in made]
     return [
-        ScoredCandidate(candidate=make_candidate(request, text, i), scores={}, reward=reward)
-        for i, (reward, text) in enumerate(rows)
+        ScoredCandidate(candidate=each, scores={}, reward=reward) for each, (reward, _) in zip(made, rows, strict=True)
     ]
 
 
@@ -36,6 +39,26 @@ def test_unscored_candidates_never_win(ferry):
     assert best_of(rewarded(ferry, (None, "The Left a."), (-3.0, "The Left b."))).candidate.index == 1
     assert best_of(rewarded(ferry, (None, "The Left a."))) is None
     assert best_of([]) is None
+
+
+def test_a_refusal_is_never_the_best_where_there_is_a_summary(ferry):
+    refused = (9.0, REFUSAL)
+    assert best_of(rewarded(ferry, refused, (-3.0, "The Left a."))).candidate.index == 1
+    assert best_of(rewarded(ferry, refused, (None, "The Left a."))) is None
+    assert best_of(rewarded(ferry, refused, (2.0, REFUSAL))).candidate.index == 0
+    assert best_of(rewarded(ferry, refused, (None, ""))).candidate.index == 0
+
+
+def test_a_refusal_is_never_chosen_and_may_be_rejected(ferry):
+    best, worst = (
+        choose_pairs(
+            rewarded(ferry, (n, REFUSAL), (1.0, "The Left a.")),
+            PairsSection(chosen_keeps_contract=False, most_length_ratio=None),
+        )
+        for n in (9.0, 0.0)
+    )
+    assert (best.pairs, best.left_out) == ((), Counter({"chosen is a refusal": 1}))
+    assert worst.pairs == ((1, 0),)
 
 
 def test_equal_texts_are_found_after_folding_white_space():

@@ -241,17 +241,19 @@ def test_what_killed_writers_left_is_swept_and_no_file_of_a_user(tmp_path):
     dead.wait()
     phase = tmp_path / "evaluation" / "base"
     phase.mkdir(parents=True)
-    swept = [phase / f".pairs.jsonl.{dead.pid}.tmp", tmp_path / f".recipe.yaml.{os.getpid()}.tmp"]
-    living = tmp_path / f".ledger.json.{os.getppid()}.tmp"
-    others = [
-        tmp_path / name for name in ("notes.tmp", ".notes.tmp", f"notes.{dead.pid}.tmp", ".a.b.tmp", "pairs.jsonl")
-    ]
+    swept = [phase / f".pairs.jsonl.{dead.pid}.evenhand.tmp", tmp_path / f".recipe.yaml.{os.getpid()}.evenhand.tmp"]
+    living = tmp_path / f".ledger.json.{os.getppid()}.evenhand.tmp"
+    # of a user, of another program that names its files so, and of a command at work in a folder that is none of the run's
+    names = ("notes.tmp", ".notes.tmp", f"notes.{dead.pid}.tmp", ".a.b.tmp", "pairs.jsonl", f".notes.{dead.pid}.tmp")
+    others = [tmp_path / name for name in names]
+    (tmp_path / "audit").mkdir()
+    others.append(tmp_path / "audit" / f".audit.json.{dead.pid}.evenhand.tmp")
     # a folder of an earlier version's run, and one where another command may be at work
     (phase / LOCK).touch()
     nested = tmp_path / "runs" / "other"
     nested.mkdir(parents=True)
     (nested / LOCK).write_text("{}")
-    others.append(nested / f".pairs.jsonl.{dead.pid}.tmp")
+    others.append(nested / f".pairs.jsonl.{dead.pid}.evenhand.tmp")
     for path in (*swept, living, *others):
         path.touch()
     with hold(tmp_path):

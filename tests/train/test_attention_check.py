@@ -16,14 +16,14 @@ varlen_kernels = pytest.importorskip("varlen_kernels")
 from packed_models import MODELS, build  # noqa: E402 - needs torch
 
 from evenhand.train import attention as packed_attention  # noqa: E402
-from evenhand.train.attention_check import TOLERANCES, Kind, attention_errors, kinds_of, try_attention  # noqa: E402
+from evenhand.train.attention_check import TOLERANCES, AttentionShape, attention_errors, kinds_of, try_attention  # noqa: E402
 from evenhand.train.varlen import Cuts, flash, varlen_attention  # noqa: E402
 
 CPU = torch.device("cpu")
-PLAIN = Kind(2, 2, 32, 32**-0.5, None, None)
-WINDOW = Kind(2, 2, 32, 32**-0.5, 4096, None)
+PLAIN = AttentionShape(2, 2, 32, 32**-0.5, None, None)
+WINDOW = AttentionShape(2, 2, 32, 32**-0.5, 4096, None)
 # of Gemma 2 27B: a scale of its own, a window, bounded scores
-GEMMA = Kind(16, 2, 128, 144**-0.5, 4096, 50.0)
+GEMMA = AttentionShape(16, 2, 128, 144**-0.5, 4096, 50.0)
 RIGHT = {
     "joined parts, or masks": packed_attention.sdpa,
     "masks": packed_attention.masked,
@@ -37,7 +37,11 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 @pytest.mark.parametrize("name", RIGHT)
 def test_kernels_that_are_right_are_never_accused(name: str, dtype: str, seeds: range) -> None:
     kinds, worst = (
-        (Kind(2, 2, 16, 0.25, None, None), Kind(2, 1, 16, 0.25, 4096, None), Kind(1, 3, 16, 0.3, None, 30.0)),
+        (
+            AttentionShape(2, 2, 16, 0.25, None, None),
+            AttentionShape(2, 1, 16, 0.25, 4096, None),
+            AttentionShape(1, 3, 16, 0.3, None, 30.0),
+        ),
         0.0,
     )
     for seed in seeds:
@@ -184,7 +188,7 @@ def test_kinds_are_what_layers_hand_to_their_attention(name: str) -> None:
 
     def noting(module: Any, query: Any, key: Any, value: Any, mask: Any, **asked: Any) -> Any:
         seen.add(
-            Kind(
+            AttentionShape(
                 key.shape[1], query.shape[1] // key.shape[1], key.shape[3], asked["scaling"], asked.get("sliding_window"),
                 asked.get("softcap"),
             )

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 from chat_families import FAMILIES, make_tokenizer
+from sentencepiece_models import TEMPLATES, save_tokenizer
 
 from evenhand.errors import DataError
 from evenhand.generate.backend import prompt_tokens, tokens_digest
@@ -88,6 +89,26 @@ def test_cleaned_text_ends_as_a_drawn_one_does(pairs: list[PreferencePair], tmp_
     assert drawn is not None
     row = in_rows(tmp_path, tokenizer, with_tokens_of(tokenizer, pairs[0], drawn))
     assert row.chosen_ids[-1] == row.rejected_ids[-1] == drawn
+
+
+@pytest.mark.parametrize("vocabulary", ["v1", "v3"])
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_cleaned_text_ends_as_the_chat_of_a_sentencepiece_model_does(
+    pairs: list[PreferencePair], tmp_path: Path, template: str, vocabulary: str
+) -> None:
+    from transformers import AutoTokenizer
+
+    save_tokenizer(tmp_path / "model", vocabulary, template)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    pair = with_tokens_of(tokenizer, pairs[0], 2)
+    row = in_rows(tmp_path, tokenizer, pair)
+    turns = [each.model_dump() for each in (*pair.prompt, *pair.rejected)]
+    chat = tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)["input_ids"]
+    # the whole chat ends with the very tokens, but for white space that a template writes around an answer
+    said = [[ids for ids in tokens if tokenizer.decode([ids]).strip()] for tokens in (row.rejected_ids, chat)]
+    assert said[1][-len(said[0]) + 1 :] == said[0][1:]
+    assert row.rejected_ids[-1] == chat[-1] == tokenizer.convert_tokens_to_ids("</s>")
+    assert row.rejected_ids.count(chat[-1]) == 1
 
 
 @pytest.mark.parametrize("name", FAMILIES)

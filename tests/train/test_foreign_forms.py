@@ -49,6 +49,7 @@ DIALOGUES = {
     "headings of speakers": "### Human: {0}\n### Assistant: {1}",
     "bold": "**User:** {0}\n\n**Assistant:** {1}",
     "machine": "Human: {0}\nAI: {1}",
+    "full-width colons": "\n\nHuman\uff1a{0}\n\nAssistant\uff1a{1}",
 }
 
 
@@ -275,3 +276,177 @@ def test_stock_trl_has_its_own_tokens_unless_the_recipe_says_otherwise(section: 
 def test_a_form_of_texts_without_others_pairs_is_refused() -> None:
     with pytest.raises(ValueError, match=r"texts.*with pairs"):
         TrainSection.model_validate({"texts": "plain"})
+
+
+def asked_and_answered(prompt: Any, chosen: Any, rejected: Any) -> list[dict[str, Any]]:
+    """The same as a pair and as a ranked list."""
+    ranked = [{"rank": 1, "completion": chosen}, {"rank": 2, "completion": rejected}]
+    return [{"prompt": prompt, "chosen": chosen, "rejected": rejected}, {"prompt": prompt, "completions": ranked}]
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_answers_that_begin_with_the_name_of_who_answers_are_told_apart_from_it(tmp_path: Path, form: str) -> None:
+    prompt, (_, answer) = form.format(ASK, "").rstrip(), form.split("{0}")
+    question = prompt.removesuffix(answer.format("", "").rstrip())
+    lines = asked_and_answered(question, answer.format("", CHEAP), answer.format("", DEAR))
+    assert turns(written(tmp_path, *lines)) == [([f"user: {ASK}"], CHEAP, DEAR)] * 2
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_answers_that_repeat_the_whole_prompt_are_told_apart_from_it(tmp_path: Path, form: str) -> None:
+    lines = asked_and_answered(form.format(ASK, "").rstrip(), form.format(ASK, CHEAP), form.format(ASK, DEAR))
+    assert turns(written(tmp_path, *lines)) == [([f"user: {ASK}"], CHEAP, DEAR)] * 2
+
+
+def test_conversations_that_repeat_the_prompt_are_told_apart_from_it(tmp_path: Path) -> None:
+    chosen, rejected = ([said("user", ASK), said("assistant", answer)] for answer in (CHEAP, DEAR))
+    lines = [line for prompt in (ASK, [said("user", ASK)]) for line in asked_and_answered(prompt, chosen, rejected)]
+    assert turns(written(tmp_path, *lines)) == [([f"user: {ASK}"], CHEAP, DEAR)] * 4
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_prompts_of_several_turns_that_end_with_a_question_become_turns(tmp_path: Path, form: str) -> None:
+    first, (question, _) = (
+        form.format("Is there a ferry?", "Yes: twice a day."),
+        form.split("{1}", maxsplit=1)[0].split("{0}"),
+    )
+    gap = "" if question.startswith("\n") else "\n" if "\n" in form else " "
+    lines = asked_and_answered(f"{first}{gap}{question}{ASK}", CHEAP, DEAR)
+    prompt = ["user: Is there a ferry?", "assistant: Yes: twice a day.", f"user: {ASK}"]
+    assert turns(written(tmp_path, *lines)) == [(prompt, CHEAP, DEAR)] * 2
+
+
+@pytest.mark.parametrize("form", DIALOGUES.values(), ids=DIALOGUES)
+def test_answers_that_go_on_with_another_turn_are_refused_by_line(tmp_path: Path, form: str) -> None:
+    gap = "" if form.startswith("\n") else "\n\n" if "\n" in form else " "
+    further = gap + form.format("Thanks", "Bye.")
+    for line in asked_and_answered(form.format(ASK, "").rstrip(), CHEAP + further, DEAR):
+        pairs, ((number, message),) = read_pairs(written(tmp_path, line))
+        assert (pairs, number) == ([], 1)
+        assert "goes on with another turn" in message and message.endswith("train.texts: plain")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "spoken"),
+    [
+        (f"\n\nHuman: {ASK}", [f"user: {ASK}"]),
+        (f"### Instruction:\n{ASK}", [f"user: {ASK}"]),
+        (f"System: Be brief.\nUser: {ASK}", ["system: Be brief.", f"user: {ASK}"]),
+    ],
+)
+def test_a_question_alone_is_a_turn_where_its_name_can_be_nothing_else(
+    tmp_path: Path, prompt: str, spoken: list[str]
+) -> None:
+    assert turns(written(tmp_path, *asked_and_answered(prompt, CHEAP, DEAR))) == [(spoken, CHEAP, DEAR)] * 2
+
+
+INTRODUCTION = "A chat between a curious user and an artificial intelligence assistant."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "spoken"),
+    [
+        (f"{INTRODUCTION} USER: {ASK} ASSISTANT:", [f"user: {ASK}"]),
+        (
+            f"{INTRODUCTION} USER: Hello. ASSISTANT: Good day.</s>USER: {ASK} ASSISTANT:",
+            ["user: Hello.", "assistant: Good day.", f"user: {ASK}"],
+        ),
+        (f"{INTRODUCTION}\n\nHuman: {ASK}\n\nAssistant:", [f"user: {ASK}"]),
+    ],
+    ids=["vicuna", "two turns", "hh-rlhf"],
+)
+def test_dialogues_behind_an_introduction_become_turns(tmp_path: Path, prompt: str, spoken: list[str]) -> None:
+    lines = asked_and_answered(prompt, CHEAP, DEAR)
+    if "USER" in prompt:
+        lines.append({"chosen": f"{prompt} {CHEAP}", "rejected": f"{prompt} {DEAR}"})
+    assert turns(written(tmp_path, *lines)) == [([f"system: {INTRODUCTION}", *spoken], CHEAP, DEAR)] * len(lines)
+
+
+TWO_TURNS = f"\n\nHuman: {ASK}\n\nAssistant: {CHEAP}"
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        ({"prompt": f"{TWO_TURNS} And", "chosen": " so on.", "rejected": " so."}, "prompt ends inside an answer"),
+        ({"prompt": f"{ASK}\n\nAssistant:", "chosen": CHEAP, "rejected": DEAR}, "prompt ends with the name of who"),
+        ({"prompt": f"Human: {ASK}", "chosen": f"Assistant: {CHEAP}", "rejected": DEAR}, "only some of its answers"),
+        ({"prompt": ASK, "chosen": TWO_TURNS, "rejected": TWO_TURNS + "!"}, "chosen has turns of a dialogue"),
+        ({"prompt": ASK, "chosen": f"Assistant: {CHEAP}", "rejected": DEAR}, "chosen has turns of a dialogue"),
+        ({"prompt": ASK, "chosen": CHEAP, "rejected": f"{DEAR}\n\nHuman: Why?"}, "rejected has turns of a dialogue"),
+        ({"prompt": ASK, "chosen": CHEAP, "rejected": f"{DEAR}\nUser: Why?\nAssistant: So."}, "rejected has turns of"),
+        (
+            {
+                "prompt": [said("user", ASK)],
+                "chosen": [said("assistant", f"{CHEAP}\n\nHuman: Thanks")],
+                "rejected": [said("assistant", DEAR)],
+            },
+            "chosen has turns of a dialogue",
+        ),
+        (
+            {
+                "prompt": [said("user", f"\n\nHuman: {ASK}\n\nAssistant:")],
+                "chosen": [said("assistant", CHEAP)],
+                "rejected": [said("assistant", DEAR)],
+            },
+            "prompt is a dialogue in one turn",
+        ),
+        ({"chosen": f"Look:{TWO_TURNS}", "rejected": f"Look:{TWO_TURNS} No."}, "has a dialogue behind an introduction"),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused_with_the_remedy(tmp_path: Path, line: Any, mistake: str) -> None:
+    pairs, ((number, message),) = read_pairs(written(tmp_path, line))
+    assert (pairs, number) == ([], 1)
+    assert message.startswith(mistake) or mistake in message
+    remedy = (
+        "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
+        if isinstance(line["chosen"], str)
+        else "give each turn its own role and content, or leave the line out"
+    )
+    assert message.endswith(remedy)
+
+
+# answers of ordinary texts: forms, headings, prose about speakers
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Model: Fiesta.\nYear: 2010.",
+        "The Assistant: a play in three acts. Human: an album.",
+        "They wrote 'Human: hello' and the bot: nothing.",
+        "User: Bob.\nModel: Fiesta.",
+        "The users complain.\n\nUser: an old word.",
+        "Response: late.",
+        "Human rights: they are kept.\n\nHumans: many.",
+        "Human: All Too Human is a book.",
+        "# The ferry\n\nIt is cheap.",
+        "The prompt was <s>dear</s> cheap [institute] <|> a < b.",
+    ],
+)
+@pytest.mark.parametrize("place", ["prompt", "answers"])
+def test_texts_that_contain_names_of_speakers_stay_as_they_are(tmp_path: Path, text: str, place: str) -> None:
+    prompt, chosen, rejected = (text, CHEAP, DEAR) if place == "prompt" else (ASK, f"{text} One.", f"{text} Two.")
+    lines = asked_and_answered(prompt, chosen, rejected)
+    assert turns(written(tmp_path, *lines)) == [([f"user: {prompt}"], chosen, rejected)] * 2
+    assert len(read_rows(written(tmp_path, *lines[:1]), make_tokenizer(FAMILIES["Gemma 3"]))) == 1
+
+
+MARKS = [
+    "<|im_start|>user\n{0}<|im_end|>\n<|im_start|>assistant\n", "<start_of_turn>user\n{0}<end_of_turn>\n", "[INST] {0} [/INST]",
+    "<|start_header_id|>user<|end_header_id|>\n\n{0}<|eot_id|>", "<|user|>\n{0}</s>\n<|assistant|>\n", "{0}</s>", "{0}<eos>",
+    "<\uff5cUser\uff5c>{0}<\uff5cAssistant\uff5c>", "[|user|]{0}", "<human>: {0}", "<<SYS>>\nBe brief.\n<</SYS>>\n\n{0}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["prompt", "chosen", "rejected"])
+@pytest.mark.parametrize("form", MARKS)
+def test_marks_of_other_models_turns_are_refused_by_line(tmp_path: Path, form: str, place: str) -> None:
+    texts = {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR}
+    marked = texts | {place: form.format(texts[place])}
+    role = {"prompt": "user"}
+    lines = [texts, marked, {name: [said(role.get(name, "assistant"), text)] for name, text in marked.items()}]
+    path = written(tmp_path, *lines)
+    with pytest.raises(DataError) as refusal:
+        read_rows(path, make_tokenizer(FAMILIES["Command R"]))
+    assert f"pairs.jsonl:2: {place} spells" in str(refusal.value)
+    assert str(refusal.value).endswith("the same in line 3")
+    assert len(read_rows(written(tmp_path, *lines[:2]), make_tokenizer(FAMILIES["Command R"]), "plain")) == 2

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...corpora.controlled.triples import Kind, Triple
+from ...corpora.controlled.triples import Triple, TripleKind
 from ...errors import DataError
 from ...text import fold
 
@@ -58,12 +58,15 @@ class Parts:
 def parts(found: Sequence[Triple], plan: EncoderPlan) -> Parts:
     """The triples of the plan, parted by topic; the same seed gives the same ones.
 
+    Args:
+        found: of articles whose topics are as `topics_of` names them.
+        plan: what is drawn.
+
     Raises:
         DataError: too few topics have triples.
     """
     generator = np.random.default_rng(plan.seed)
-    # a topic that is spelled in two ways is one
-    topics = sorted({spelled(each.topic) for each in found})
+    topics = sorted({each.topic for each in found}, key=lambda topic: (fold(topic).casefold(), topic))
     if len(topics) < LEAST_TOPICS:
         raise DataError(
             f"{len(topics)} topics have something to learn from, but it takes at least {LEAST_TOPICS}: one is held to tell when "
@@ -71,19 +74,14 @@ def parts(found: Sequence[Triple], plan: EncoderPlan) -> Parts:
         )
     held = set(generator.permutation(topics)[: max(1, round(HELD * len(topics)))].tolist())
     # the held ones stay few enough that asking about them does not take longer than learning
-    learned = _drawn([each for each in found if spelled(each.topic) not in held], plan.most_of_a_kind, generator)
+    learned = _drawn([each for each in found if each.topic not in held], plan.most_of_a_kind, generator)
     most_held = plan.most_of_a_kind and max(1, round(HELD * plan.most_of_a_kind))
-    return Parts(learned, _drawn([each for each in found if spelled(each.topic) in held], most_held, generator))
-
-
-def spelled(topic: str) -> str:
-    """A topic as it is compared with others: white space and case aside."""
-    return fold(topic).casefold()
+    return Parts(learned, _drawn([each for each in found if each.topic in held], most_held, generator))
 
 
 def _drawn(found: Sequence[Triple], most: int | None, generator: np.random.Generator) -> list[Triple]:
     kept: list[Triple] = []
-    for kind in get_args(Kind):
+    for kind in get_args(TripleKind):
         mine = [each for each in found if each.kind == kind]
         chosen = range(len(mine)) if most is None else sorted(generator.permutation(len(mine))[:most].tolist())
         kept += [mine[place] for place in chosen]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
 from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
-from ...corpora.controlled.triples import Kind, Triple, triples
+from ...corpora.controlled.triples import Triple, TripleKind, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
@@ -69,7 +69,10 @@ def train_encoder(
     earlier = read_trained(plan.model)
     known = frozenset(earlier.seen) if earlier else frozenset()
     kept = _without(articles, left_out, known, plan.model)
-    chosen = parts(triples(kept, np.random.default_rng(plan.seed)), plan)
+    # whatever its articles call it, a topic is either learned from or held
+    topics = topics_of(kept)
+    named = [each.model_copy(update={"topic": topic}) for each, topic in zip(kept, topics, strict=True)]
+    chosen = parts(triples(named, np.random.default_rng(plan.seed)), plan)
     is_classifier = plan.form == "classifier"
     # a classifier's read-out is drawn before its trainer sets the seed
     need("transformers", FEATURE).set_seed(plan.seed)
@@ -84,12 +87,16 @@ def train_encoder(
         form=plan.form,
         topics=tuple(chosen.topics),
         # drawn or not, each article is of a topic that was trained on
-        seen=tuple(sorted(known.union(*(each.marks for each in kept if each.topic in chosen.topics)))),
+        seen=tuple(
+            sorted(
+                known.union(*(each.marks for each, topic in zip(kept, topics, strict=True) if topic in chosen.topics))
+            )
+        ),
         left_out=tuple(sorted({each.topic for each in left_out})),
         learned=len(chosen.learned),
         figures=tuple(
             ToldApart(kind=kind, triples=n, before=before[kind], after=after[kind])
-            for kind in get_args(Kind)
+            for kind in get_args(TripleKind)
             if (n := sum(each.kind == kind for each in chosen.held))
         ),
         plan=asdict(plan) | {"model": public_name(plan.model), "learning_rate": plan.rate},
@@ -148,14 +155,14 @@ def _without(
     return [each for each, topic in zip(articles, topics[len(left_out) :], strict=True) if topic in untouched]
 
 
-def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:
+def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[TripleKind, float]:
     """Kind -> share of its triples whose near claim the model scores above the far one; kinds with triples alone."""
     near, far = (
         _scores(model, [(each.text, getattr(each, name)) for each in held], is_classifier) for name in ("near", "far")
     )
     above = near > far
     kinds = np.array([each.kind for each in held])
-    return {kind: float(above[kinds == kind].mean()) for kind in get_args(Kind) if (kinds == kind).any()}
+    return {kind: float(above[kinds == kind].mean()) for kind in get_args(TripleKind) if (kinds == kind).any()}
 
 
 def _scores(model: Any, pairs: Sequence[tuple[str, str]], is_classifier: bool) -> Any:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from ....errors import DataError
 from ....records import Record, Text
 from ..counts import check_choice
+from ..name_reading import NameReader
 from ..persons import PERSON
 from .document import AnnotatedDocument, ContentSpan
 from .name_words import (
@@ -222,6 +223,25 @@ def names_left(
         if not is_other and reads_as_name(document.tokens, position, match[0]):
             left.append(surface(document.tokens, position, match[0]))
     return tuple(dict.fromkeys(left))
+
+
+def lone_first_names(
+    template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction], reader: NameReader
+) -> tuple[str, ...]:
+    """Names of a single word that are retained as last names, while they read as first names and the person's gender changes.
+
+    A title before the name tells that it is a last name.
+    """
+    retained = {
+        entity.last_name
+        for entity in template
+        if (instruction := instructions.get(entity.id)) is not None
+        and instruction.modified
+        and entity.first_name is None
+        and instruction.last_name == entity.last_name
+        and not any(mention.kind in ("title", "honorific") for mention in entity.mentions)
+    }
+    return tuple(sorted(name for name in retained if name and reader.read([name]) != "unknown"))
 
 
 def _replaced_names(

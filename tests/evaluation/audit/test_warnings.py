@@ -196,6 +196,14 @@ def test_systems_without_ids_are_said_to_go_by_order():
     assert said == ["base, tuned: without ids, so that summaries were matched with the document sets by their order."]
 
 
+def test_thoughts_of_a_systems_model_are_said():
+    given = make_input(two_sided(2), base=["apple berry"] * 2, tuned=["river stone"] * 2)
+    base, tuned = given.systems
+    thinking = replace(given, systems=(base, replace(tuned, n_thoughts=2)))
+    said = [warning for warning in audit(thinking).warnings if "thought" in warning]
+    assert said == ["tuned: a train of thought, which is no summary, was taken off of 2 of its summaries."]
+
+
 # "the ferry is cheap, the fare two yuan" and "the bridge is dear, it costs three billion"
 FERRY, BRIDGE = "渡轮很便宜,票价只要两元。", "大桥太贵,造价三十亿。"
 

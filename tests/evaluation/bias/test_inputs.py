@@ -208,3 +208,25 @@ def test_document_in_which_an_old_name_would_be_left_is_left_out_and_named(make_
         "a name would be left in the texts (Ida); mark it as a mention of its person": ("unmarked",)
     }
     assert [(row.count, row.what) for row in inputs.left_out] == [(1, "document")]
+
+
+@pytest.mark.parametrize(
+    ("words", "spans", "persons", "stays"),
+    [
+        ("Anna left . She slept .", [(0, 1), (3, 4)], [(0, 1)], "Anna"),
+        ("Anna Orr left . Anna slept . She may .", [(0, 2), (4, 5), (7, 8)], [(0, 2), (4, 5)], None),
+        ("Orr left . She slept .", [(0, 1), (3, 4)], [(0, 1)], None),
+        ("Mrs. Thomas left . She slept .", [(1, 2), (4, 5)], [(1, 2)], None),
+    ],
+)
+def test_who_is_only_called_by_a_first_name_is_left_out_and_named(make_recipe, tmp_path, words, spans, persons, stays):
+    path = tmp_path / "news.jsonl"
+    path.write_text(
+        annotated("whole", "Ida Orr left . She slept .", [(0, 2), (4, 5)], [(0, 2)])
+        + annotated("it", words, spans, persons)
+    )
+    inputs = make_inputs(make_recipe(input=str(path)))
+    assert [ids for reason, ids in inputs.dropped.items() if "only called" in reason and str(stays) in reason] == (
+        [("it",)] if stays else []
+    )
+    assert {each.original_id for each in inputs.inputs} == ({"whole"} if stays else {"whole", "it"})

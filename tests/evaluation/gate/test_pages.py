@@ -13,7 +13,7 @@ from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.comparison.contents import Comparison
-from evenhand.evaluation.gate.baseline import Baseline, Method, Subject, read_baseline
+from evenhand.evaluation.gate.baseline import Baseline, MeasureMethod, Subject, read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
 from evenhand.evaluation.gate.names import NAMES, MissingNumber, check_names, meant, told
@@ -224,7 +224,7 @@ def test_a_day_in_a_signature_makes_no_other_measure_and_another_model_does(audi
     taken = next(each for each in audit.measures if each.family == "value-shares")
 
     def subject(signature):
-        methods = {taken.family: Method(signature, taken.by)}
+        methods = {taken.family: MeasureMethod(signature, taken.by)}
         return Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods)
 
     baseline.refuse_before(limits, subject(f"{taken.signature}|date:2026-11-28"))

@@ -25,7 +25,16 @@ def open_page(chromium):
     assert complaints == []
 
 
-@pytest.fixture
-def sample_page(tmp_path):
-    """The page of `make_sample_page`: its path, and the blank sheet."""
-    return make_sample_page(tmp_path)
+@pytest.fixture(scope="module")
+def sample_page(tmp_path_factory):
+    """The page of `make_sample_page`, which nothing writes: its path, and the blank sheet."""
+    return make_sample_page(tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="module")
+def function_page(chromium, sample_page):
+    """One page for all tests that only ask its functions."""
+    page = chromium.new_page()
+    page.goto(sample_page[0].as_uri())
+    yield page
+    page.close()

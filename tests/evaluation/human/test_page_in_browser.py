@@ -1,16 +1,15 @@
 """The annotation page used as a person would, in headless Chromium."""
 
 import json
-import os
 import re
-import subprocess
-import sys
+from itertools import product
 
 import pytest
 from page_use import KEPT, answer, exported, file_of, status
-from sheets import make_sheet, read_sheet
+from sheets import read_sheet
+from typer.testing import CliRunner
 
-from evenhand.evaluation.human.page import render_page
+from evenhand.cli.app import app
 from evenhand.evaluation.human.sheet import trimmed
 
 pytestmark = pytest.mark.slow
@@ -74,21 +73,16 @@ def test_five_items_are_annotated_kept_exported_imported_and_scored(open_page, s
     other.set_input_files("#file", mine)
     other.get_by_text("5 of 5 finished").wait_for()
     assert exported(other, tmp_path, "again.json").read_text() == mine.read_text()
-    _check_scores(mine, tmp_path)
+    _check_scores(mine, path.with_name("page.key.json"), tmp_path / "scores.json")
 
 
-def _check_scores(mine, tmp_path):
+def _check_scores(mine, key, out):
     sheet = read_sheet(mine)
     # the odd passage's first three words: 3 letters, a space, 1 + 3 code points of emoji, a space and the dash are 10
     (span,) = sheet.items[0].key_points[0]
     assert (span.start, span.end, span.label) == (0, 10, "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014")
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "evenhand.cli", "human", "score", mine, tmp_path / "page.key.json"]
-    out = tmp_path / "scores.json"
-    done = subprocess.run(
-        [*map(str, command), "--out", str(out)], capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, ["human", "score", str(mine), str(key), "--out", str(out)])
+    assert done.exit_code == 0, done.output
     rows = {row["system"]: row for row in json.loads(out.read_text())["rows"]}
     # one key point a document: summaries of base have it, those of dpo have not; all of their own points are supported
     assert (rows["base"]["n"], rows["base"]["coverage"]["mean"], rows["base"]["faithfulness"]["mean"]) == (5, 1.0, 1.0)
@@ -179,23 +173,24 @@ def test_what_cannot_be_read_back_is_put_aside(open_page, sample_page):
     assert kept == "{broken"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 420])
-def test_nothing_is_wider_than_the_window_and_texts_have_contrast(open_page, sample_page, scheme, width):
+COLOURS = """() => ["p.markable", "mark", ".lead", ".badge", "#new", "#status", ".option"].map((selector) => {
+    const element = document.querySelector(selector);
+    let ground = element;
+    while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+    return [selector, getComputedStyle(element).color, getComputedStyle(ground).backgroundColor];
+})"""
+
+
+def test_nothing_is_wider_than_the_window_and_texts_have_contrast(open_page, sample_page):
     path, sheet = sample_page
-    page = open_page(path, color_scheme=scheme, viewport={"width": width, "height": 800})
+    page = open_page(path)
     annotate(page, sheet.items[0])
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    colours = page.evaluate(
-        """() => ["p.markable", "mark", ".lead", ".badge", "#new", "#status", ".option"].map((selector) => {
-            const element = document.querySelector(selector);
-            let ground = element;
-            while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
-            return [selector, getComputedStyle(element).color, getComputedStyle(ground).backgroundColor];
-        })"""
-    )
-    for selector, front, back in colours:
-        assert _contrast(front, back) >= 4.5, (selector, front, back)
+    for scheme, width in product(("light", "dark"), (1280, 420)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for selector, front, back in page.evaluate(COLOURS):
+            assert _contrast(front, back) >= 4.5, (scheme, width, selector, front, back)
 
 
 def _contrast(front, back):
@@ -208,26 +203,24 @@ def _contrast(front, back):
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
-def test_the_page_counts_and_trims_as_python_does(open_page, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(make_sheet()), encoding="utf-8")
-    page = open_page(path)
+def test_the_page_counts_and_trims_as_python_does(function_page):
     text = "a\U0001f6a2 b\u00a0\U0001f469\u200d\U0001f52c\n\tc\u2028"
-    for start in range(len(text) + 1):
-        units = len(text[:start].encode("utf-16-le")) // 2
-        assert page.evaluate("([text, units]) => pointOffset(text, units, true)", [text, units]) == start
-        for end in range(start, len(text) + 1):
-            found = page.evaluate("([text, a, b]) => trimmedSpan(codePoints(text), a, b)", [text, start, end])
-            expected = trimmed(text, start, end)
-            assert found == (expected.model_dump() if expected else None)
+    places = range(len(text) + 1)
+    units = [len(text[:start].encode("utf-16-le")) // 2 for start in places]
+    offsets = "([text, units]) => units.map((unit) => pointOffset(text, unit, true))"
+    assert function_page.evaluate(offsets, [text, units]) == [*places]
+    spans = [(start, end) for start in places for end in range(start, len(text) + 1)]
+    found = function_page.evaluate(
+        "([text, spans]) => spans.map(([a, b]) => trimmedSpan(codePoints(text), a, b))", [text, spans]
+    )
+    expected = [trimmed(text, *span) for span in spans]
+    assert found == [each.model_dump() if each else None for each in expected]
     # within the pair of the ship, which is code point 1 and units 1 and 2
-    assert page.evaluate("(text) => [pointOffset(text, 2, false), pointOffset(text, 2, true)]", text) == [1, 2]
+    assert function_page.evaluate("(text) => [pointOffset(text, 2, false), pointOffset(text, 2, true)]", text) == [1, 2]
 
 
-def test_overlapping_highlights_are_cut_where_one_begins_or_ends(open_page, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(make_sheet()), encoding="utf-8")
-    page = open_page(path)
+def test_overlapping_highlights_are_cut_where_one_begins_or_ends(function_page):
+    page = function_page
     highlights = [[{"start": 2, "end": 6}], [{"start": 4, "end": 8}, {"start": 9, "end": 12}]]
     found = page.evaluate(
         "(highlights) => segments(0, 10, highlights).map((s) => [s.start, s.end, s.numbers])", highlights

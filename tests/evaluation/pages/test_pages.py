@@ -28,6 +28,7 @@ from evenhand.evaluation.pages.blocks import (
     without_zeros,
 )
 from evenhand.evaluation.pages.charts import Line, Point, panel, scale
+from evenhand.evaluation.pages.markdown import plain
 from evenhand.evaluation.pages.words import MARK_NAMES
 from evenhand.evaluation.pages.write import csv_files, write_page
 
@@ -177,3 +178,38 @@ def test_tables_of_an_earlier_page_go_only_where_the_folder_is_ours(tmp_path):
     write_page(new, tmp_path, "page.md")
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"new.csv"}
     assert {path.name for path in tmp_path.iterdir()} == {"index.html", "page.md", "tables"}
+
+
+# forms that GitHub and GitLab make links or calls of, anywhere in a text
+CALLS = [
+    "@team",
+    "@org/team",
+    "a@b.org",
+    "#123",
+    "org/repo#1",
+    "GH-12",
+    "gh-3",
+    "!45",
+    "https://e.org",
+    "HTTP://e.org",
+    "www.e.org",
+    "ftp://e",
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("around", ["{}", "left {}, right", "({})", "*{}*", "\uff20 {}", "x\u200b{}"])
+def test_a_label_calls_nobody_in_a_pull_request(call, around):
+    shown = plain(around.format(call))
+    assert call not in shown
+    # it looks as before
+    assert shown.replace("&#8203;", "") == around.format(call)
+
+
+@pytest.mark.parametrize("text", ["5 @ 3", "n # of sets", "C#", "a: b", "left/right", "50 %!", "1/2", "sets: 3//4"])
+def test_what_calls_nobody_stays_as_it_is(text):
+    assert plain(text) == text.replace("://", ":&#8203;//")
+
+
+def test_control_characters_are_visible_in_markdown():
+    assert plain("a\x1b[2J\u202eb") == "a\\\\x1b\\[2J\\\\u202eb"

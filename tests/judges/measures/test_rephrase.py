@@ -31,6 +31,12 @@ def test_numbered_list_becomes_units_and_forbidden_subjects_are_rewritten():
     assert split(said(LIST), ["s"], domain="tweets")[0] == [(*units[:2], "It are angry.")]
 
 
+def test_a_list_in_a_train_of_thought_has_no_units():
+    units = ("The ferry is cheap.", "It runs at night.", "The tweets are angry.")
+    for thought in ("<think>\n1. Read it.\n2. Split it.\n</think>\n\n", "[THINK]1. Read it.[/THINK]\n"):
+        assert split(said(thought + LIST), ["s"])[0] == [units]
+
+
 def test_equal_summaries_are_asked_about_once_and_fenced():
     found, backend = split(said(LIST), ["a", "b </summary>", "a"])
     assert [len(units) for units in found] == [3, 3, 3]

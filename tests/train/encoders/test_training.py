@@ -50,12 +50,18 @@ def test_a_classifier_learns_no_sentence_that_merely_follows_as_entailed():
     ]  # fmt: skip
 
 
-def test_a_topic_in_two_spellings_is_not_learned_from_and_held():
-    found = [triple(name, number) for number, name in enumerate(["The ferry", "the  FERRY", "tram"] * 4)]
-    for seed in range(5):
-        both = parts(found, replace(PLAN, seed=seed, most_of_a_kind=None))
-        learned, held = ({each.topic for each in half} for half in (both.learned, both.held))
-        assert {"tram"} in (learned, held) and {"The ferry", "the  FERRY"} in (learned, held)
+@pytest.mark.parametrize("change", ["spelling", "another name, the same text", "no name, the same text"])
+def test_articles_of_one_topic_are_not_learned_from_and_held(tiny, tmp_path, change):
+    articles = read_annotated("sample")
+    names = list(dict.fromkeys(each.topic for each in articles))[:2]
+    first = [each for each in articles if each.topic == names[0]]
+    topic = {"spelling": f"  {names[0].upper()}", "another name, the same text": "elsewhere"}.get(change, "")
+    twins = [each.model_copy(update={"topic": topic, "id": f"{each.id}-again"}) for each in first]
+    others = [each for each in articles if each.topic == names[1]]
+    with pytest.raises(DataError, match=r"^1 topics have something to learn from"):
+        train_encoder([*twins, *first], replace(PLAN, model=str(tiny)), tmp_path / "x")
+    plan = replace(PLAN, model=str(tiny), epochs=1, most_of_a_kind=2)
+    assert len(train_encoder([*twins, *first, *others], plan, tmp_path / "y").topics) == 2
 
 
 def test_one_topic_is_too_few():

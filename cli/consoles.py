@@ -1,0 +1,26 @@
+"""The terminal as all verbs see it: whatever a text, a label or a file's name holds, it obeys evenhand alone."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from ..text.controls import visible
+
+
+class Terminal(Console):
+    """A console that takes texts for data: no markup, no codes of emoji, and control characters written as escapes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As of rich; its own control codes are segments of their own, which stay."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """As of rich, which would take some control characters out of a cell."""
+        return super().render_str(visible(text), **options)

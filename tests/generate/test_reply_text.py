@@ -1,0 +1,258 @@
+"""What of a reply is the summary: every mark of thoughts and turns, every wrapper, every announcement, with one another."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.generate.contract import check_output
+from evenhand.generate.reply_text import answer_of, summary_of
+from evenhand.records import Contract
+from evenhand.text.chat_marks import FAMILIES
+
+LEFT = Contract(opening="The Left", other_openings=("The Right",), sentences=1)
+SUMMARY = "The Left argues that the ferry's crew is paid too little."
+SMALL = "left-leaning writers argue that the ferry's crew is paid too little."
+THOUGHT = "The user wants one sentence.\n\n1. Both sides speak of pay.\n\nSummary so far: they want more."
+
+THOUGHTS = (
+    "<think>\n{}\n</think>\n\n", "{}\n</think>\n\n", "<thinking>{}</thinking>", "<thought>{}</thought>\n", "<THINK>{}</THINK> ",
+    "<reasoning>\n{}</reasoning>\n", "[THINK]{}[/THINK]", "<seed:think>{}</seed:think>",
+    "\u25c1think\u25b7{}\u25c1/think\u25b7",
+    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    "<|channel|>analysis<|message|>{}<|end|>\n<|start|>assistant<|channel|>commentary to=a<|message|>b<|end|><|start|>assistant"
+    "<|channel|>final<|message|>",
+    "analysis{}assistantfinal", "<|channel>thought\n{}<channel|>", "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>",
+    "<|begin_of_thought|>{}<|end_of_thought|>", "<think>a <think>{}</think> b</think>", "&lt;think&gt;{}&lt;/think&gt;",
+    "```thinking\n{}\n```\n\n", "~~~ reasoning\n{}\n~~~\n", "Thinking Process:\n\n{}\n\n**Final Answer:** ",
+    "**Thinking Process**\n{}\n\n## Summary\n", "Thinking...\n{}\n...done thinking.\n\n",
+    "Here is my thought process: {}\n\nHere is my response: ", "Reasoning: {}\n\nFinal summary: ",
+    '<details type="reasoning" done="true">\n<summary>Thought for 2 seconds</summary>\n{}\n</details>\n',
+    "<think>{}</think><answer>",
+)  # fmt: skip
+# beginnings of thoughts that nothing closes
+CUT = (
+    "<think>\n{}", "[THINK]{}", "<thinking>{}", "<|channel|>analysis<|message|>{}", "analysis{}", "Thinking Process:\n\n1. {}",
+    "<|channel>thought\n{}", "<seed:think>{}", "```thinking\n{}", "<reasoning>{}", "<|START_THINKING|>{}",
+    "\u25c1think\u25b7{}",
+    "<think>a</think><think>{}", "<|im_start|>assistant\n<think>{}",
+)  # fmt: skip
+ANNOUNCEMENTS = (
+    "Here is the summary:", "Here's a refined summary:", "Here\u2019s the summary:", "Sure! Here is a summary:", "Summary:",
+    "Sure! Here is a summary.", "Certainly! Below is the refined summary that incorporates the feedback:", "**Summary:**",
+    "Sure, here is the summary of the left-leaning texts:", "Refined summary:", "Refined Summary (left):", "Final answer:",
+    "**Here is the refined summary:**", "Based on the feedback, here is the revised summary:", "TL;DR:",
+    "Summary of the texts:",
+    "Thank you for the feedback. Here is the improved version:", "I've revised the summary to address the feedback:",
+    "Of course! Here is a one-sentence summary:", "Okay, here is the summary:", "Here you go:", "Here is the refined version.",
+    "\u201cHere is the summary:\u201d", "The refined summary is:", "Perspective summary:", "Sure \u2014 here is the summary:",
+    "In one sentence:", "Hier ist die Zusammenfassung:", "Nat\u00fcrlich! Hier ist eine kurze Zusammenfassung der Texte:",
+    "Zusammenfassung:",
+    "Voici le r\u00e9sum\u00e9 :", "Bien s\u00fbr ! Voici un r\u00e9sum\u00e9 :", "Aqu\u00ed tienes el resumen:",
+    "Ecco il riassunto:", "Resumo:",
+    "Hier is de samenvatting:", "Oto podsumowanie:",
+    "\u0412\u043e\u0442 \u043a\u0440\u0430\u0442\u043a\u043e\u0435 \u0438\u0437\u043b\u043e\u0436\u0435\u043d\u0438\u0435:",
+    "\u4ee5\u4e0b\u662f\u6458\u8981\uff1a", "\u597d\u7684\uff0c\u4ee5\u4e0b\u662f\u603b\u7ed3\uff1a", "\u8981\u7d04\uff1a",
+    "\uc694\uc57d:",
+)  # fmt: skip
+# announcements that have a line for themselves
+LINES = (
+    "## Summary", "# Refined summary", "**Summary**", "Summary", "Sure!\n\nHere is the summary:", "Here is the refined summary",
+    # these need something behind them
+    "Sure!", "Here is the summary:\n\n---", "Title: The ferry's crew", "**The ferry**",
+    "I will refine the summary by adding details.",
+)  # fmt: skip
+BETWEEN = ("\n\n", "\n", "\n \n\n", " ")
+FORMS = (
+    "{}", '"{}"', "\u201c{}\u201d", "'{}'", "\u2018{}\u2019", "\u00ab{}\u00bb", "\u201e{}\u201c", "**{}**", "*{}*",
+    '**"{}"**', "- {}", "\u2022 {}", "1. {}",
+    "> {}", "```\n{}\n```", "```text\n{}\n```", "<summary>{}</summary>", "<summary>\n{}\n</summary>", '{{"summary": "{}"}}',
+)  # fmt: skip
+WRAPPERS = (
+    "{}", "<summary>{}</summary>", "<answer>\n{}\n</answer>", "<final_summary>{}", "```\n{}\n```", "~~~\n{}\n~~~",
+    '{{"summary": "{}"}}',
+    '```json\n{{"summary": "{}"}}\n```', '{{"result": {{"summary": "{}"}}}}',
+    '[{{"summary": "{}", "words": 3}}]', '{{"side": "left", "summary": "{}"}}',
+    '{{"summary": "{}', "assistant\n{}", "assistant{}", "Assistant: {}", "### Response: {}", "model\n{}",
+    "<|im_start|>assistant\n{}<|im_end|>", "<|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
+    "<start_of_turn>model\n{}<end_of_turn>",
+    "[|assistant|]{}[|endofturn|]", "<s> {} </s>", "[/INST] {}</s>", "<|channel|>final<|message|>{}<|return|>",
+)  # fmt: skip
+NEXT_TURNS = (
+    "<|im_end|>\n<|im_start|>user\n{}", "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{}",
+    "<end_of_turn>\n<start_of_turn>user\n{}",
+    "</s>\n[INST] {} [/INST]", "<|end|>\n<|user|>\n{}", "[|endofturn|]\n[|user|]{}", "\nuser\n{}", "\n\nHuman: {}",
+    "\nHuman: {}",
+    "assistant\n\n{}", "\n### Instruction:\n{}", "<\uff5cUser\uff5c>{}", "<role>HUMAN</role>{}",
+)  # fmt: skip
+
+
+def read(reply, contract=LEFT):
+    found = check_output(contract, reply)
+    return found.text, [issue for issue in found.issues if issue in ("thought", "preamble", "trailing", "empty")]
+
+
+@pytest.mark.parametrize("contract", [LEFT, Contract()])
+@pytest.mark.parametrize("form", THOUGHTS)
+@pytest.mark.parametrize("reply", [SUMMARY, SMALL])
+def test_what_stands_in_a_thought_is_no_summary(form, reply, contract):
+    text, issues = read(form.format(THOUGHT) + reply, contract)
+    assert text == reply
+    assert issues[0] == "thought"
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_a_reply_that_was_cut_inside_its_thought_is_empty(form):
+    assert read(form.format("We need one sentence. " + THOUGHT)) == ("", ["thought", "empty"])
+
+
+@pytest.mark.parametrize("form", ["<think>\n\n</think>\n\n{}", "<think></think>{}", "<|channel|>final<|message|>{}"])
+def test_marks_without_a_thought_are_taken_off_and_no_issue(form):
+    assert read(form.format(SUMMARY)) == (SUMMARY, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Left says that models write `<think>` and `</think>` around it.",
+        "The Left, thinking of pay, wants a new crew.",
+        "The Left calls the analysis final.",
+        "The Left wants <b>more</b> & <i>better</i> pay [sic].",
+        "The Left says 3 < 5 and 7 > 4.",
+        "The Left paid <s>5</s> 3 crowns.",
+    ],
+)
+def test_a_text_that_names_marks_stays(text):
+    assert read(text) == (text, [])
+
+
+@pytest.mark.parametrize("announcement", ANNOUNCEMENTS)
+@pytest.mark.parametrize("between", BETWEEN)
+def test_an_announcement_is_never_the_summary_and_never_takes_it_along(announcement, between):
+    for form, summary in product(FORMS, (SUMMARY, SMALL)):
+        reply = announcement + between + form.format(summary)
+        assert read(reply) == (summary, ["preamble"]), reply
+        assert read(reply, Contract()) == (summary, ["preamble"]), reply
+
+
+@pytest.mark.parametrize("announcement", LINES)
+def test_so_is_one_that_has_a_line_for_itself(announcement):
+    for form, between, summary in product(FORMS, ("\n\n", "\n"), (SUMMARY, SMALL)):
+        reply = announcement + between + form.format(summary)
+        assert read(reply) == (summary, ["preamble"]), reply
+        assert read(reply, Contract()) == (summary, ["preamble"]), reply
+
+
+@pytest.mark.parametrize("announcement", [*ANNOUNCEMENTS, *LINES[:6]])
+def test_nothing_behind_an_announcement_is_empty(announcement):
+    assert read(announcement)[0] == ""
+    assert "empty" in read(announcement)[1]
+
+
+@pytest.mark.parametrize("form", FORMS[:14])
+def test_what_follows_the_summary_is_trailing_and_its_quotes_are_off(form):
+    for announcement in ANNOUNCEMENTS[:6]:
+        reply = f"{announcement}\n\n{form.format(SUMMARY)}\n\nI hope this helps! Let me know."
+        assert read(reply) == (SUMMARY, ["preamble", "trailing"]), reply
+
+
+@pytest.mark.parametrize("form", FORMS[:13])
+def test_the_wrong_side_behind_an_announcement_is_the_wrong_side(form):
+    found = check_output(LEFT, "Sure! Here is the summary:\n\n" + form.format("The Right wants lower fares."))
+    assert (found.text, found.ok) == ("The Right wants lower fares.", False)
+    assert found.issues == ("wrong_side", "preamble")
+
+
+@pytest.mark.parametrize(
+    "line", ["Quickly put, for you:", "Lyhyesti sanottuna:", "\u1021\u1000\u103b\u1009\u103a\u1038:"]
+)
+@pytest.mark.parametrize("form", FORMS[:13])
+def test_any_first_line_that_ends_in_a_colon_announces(line, form):
+    assert read(f"{line}\n\n{form.format(SMALL)}") == (SMALL, ["preamble"])
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("thought", ["", "<think>Both.</think>\n"])
+def test_what_wraps_a_summary_is_taken_off(wrapper, thought):
+    assert read(thought + wrapper.format(SUMMARY)) == (SUMMARY, ["thought"] if thought else [])
+
+
+@pytest.mark.parametrize("form", NEXT_TURNS)
+def test_a_further_turn_is_cut_off(form):
+    assert read(SUMMARY + form.format("Thank you, and one about cats.")) == (SUMMARY, ["trailing"])
+
+
+@pytest.mark.parametrize("mark", sorted({mark.replace("{n}", "7") for marks in FAMILIES.values() for mark in marks}))
+def test_end_marks_of_every_family_are_no_text(mark):
+    assert read(f"{SUMMARY}{mark}\n{mark}") == (SUMMARY, [])
+    assert read(mark) == ("", ["empty"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It sails: at night.",
+        "Here is where the left objects: the price of the ferry.",
+        "The result: higher fares, critics say.",
+        "The summary judgment of the court: no.",
+        "After years of debate, the left demands a response.",
+        "In summary, the left objects.",
+        "Based on the reviews, the response is clear: people love it.",
+        "Sure of victory, the left voted early.",
+        "Of course the left objects.",
+        "Model railways are loved by all.",
+        "Assistant coaches want more pay.",
+        "AI: a threat to some, a chance to others.",
+        "User fees are too high.\nOthers disagree.",
+        "Analysis: the left wins.",
+        "'Too dear,' he said. 'Keep it.'",
+        "\u201cToo dear,\u201d he said. \u201cKeep it.\u201d",
+        "**The Left** argues; **the Right** doubts.",
+        "- cheap\n- fast",
+        "[sic] they wrote",
+        "{curly} words",
+        "#MeToo supporters want a law.",
+        "1. May was warm, writers say.",
+        "Thanks to the ferry, nurses get home.",
+        "Great ferries, say fans.",
+        "\u6458\u8981\u3092\u66f8\u304f\u4eba\u304c\u591a\u3044\u3002",
+    ],
+)
+def test_plain_texts_stay_to_the_letter(text):
+    assert summary_of(text).text == text
+    assert summary_of(text).issues == ()
+    assert check_output(Contract(), text).text == " ".join(text.split())
+
+
+@given(
+    st.text(alphabet=st.characters(categories=["L", "Nd", "Zs", "Po"], exclude_characters=":\uff1a\"'`*#"), max_size=80)
+)
+def test_a_text_of_letters_and_stops_stays(text):
+    # a word and a full stop before it keep it from being an announcement
+    plain = f"Ferries sail. {text}".strip()
+    assert answer_of(plain).text == plain
+
+
+@given(st.text(alphabet="<>/think|[]THINKassistant \n`:\"'*{}", max_size=120))
+def test_nothing_is_invented_and_nothing_breaks(text):
+    read = summary_of(text)
+    assert summary_of(read.text).text is not None
+    assert not set(read.text) - set(text) - {" "}
+
+
+PIECES = (
+    "<think>", "</think>", "<|im_end|>", "<|channel|>analysis", "```", "```think\n```\n", "\n", " ", "\"", "'", "**", "- a\n",
+    "The Left ",
+    "\nThe Left", ":\n", "Here is the summary:\n", "<summary>", "</summary>", '{"a":', "[", "sorry, I can't ", "A. ", "U.S. ",
+    "</s>", "<s>",
+    "\nuser\n", ".assistant\n", "&lt;think&gt;", "<details>", "Thinking Process:\n", "Summary:\n", "x", "\u3002", "# ", "> ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_thousands_of_repetitions_are_read(piece):
+    """A quadratic reading of 20 kB would take many seconds."""
+    text = piece * (20_000 // len(piece))
+    for reply in (text, f"a{text}a", f"Here is the summary:\n\n{text}"):
+        check_output(LEFT, reply)
