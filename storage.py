@@ -61,6 +61,7 @@ PATIENCE_SECONDS = 5.0
 # first bytes of files of office programs, new and old
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # half of a pair that stands for one character; alone it is none
+HALF = re.compile("[\ud800-\udfff]")
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -474,9 +475,7 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
     if long := next((name for name, _ in pairs if len(name) > MOST_KEY), None):
-        raise NotJsonError(
-            f"has an object with a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most"
-        )
+        raise NotJsonError(f"has a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most")
     return make_object(pairs)
 
 
@@ -488,7 +487,7 @@ def _finite(text: str) -> float:
 
 
 def _refuse_unbounded(text: str, most_values: int | None) -> None:
-    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, or more values, told by brackets and commas alone."""
+    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, or more values, by brackets and commas alone."""
     n_open = text.count("[") + text.count("{")
     if n_open <= MOST_NESTED and (most_values is None or n_open + text.count(",") < most_values):
         return
@@ -499,6 +498,20 @@ def _refuse_unbounded(text: str, most_values: int | None) -> None:
     # the first value of each array or object, and one behind each comma
     if most_values is not None and sum(map(signs.count, (b"[", b"{", b","))) >= most_values:
         raise NotJsonError(f"has more than {most_values:,} values; send fewer at a time")
+
+
+def _half_in(value: Any) -> tuple[str, str]:
+    """Where a value of JSON holds a lone surrogate, and which; the path is written for that one alone."""
+    left: list[tuple[tuple[Any, ...], Any]] = [((), value)]
+    while left:
+        path, part = left.pop()
+        if isinstance(part, dict):
+            left += [((*path, key), each) for key, each in part.items()] + [((*path, key), key) for key in part]
+        elif isinstance(part, list):
+            left += [((*path, number), each) for number, each in enumerate(part)]
+        elif isinstance(part, str) and (half := HALF.search(part)):
+            return f"{shortened('.'.join(map(str, path)))}: " if path else "", half[0]
+    raise AssertionError("a surrogate was there a moment ago")
 
 
 def parse_json(
@@ -534,8 +547,8 @@ def parse_json(
         problem = error.msg.removesuffix(" at")
         raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno, is_syntax=True) from error
     except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise NotJsonError(f"holds half a character, {half!r}, which no text can hold; take it out") from error
+        where, half = _half_in(found)
+        raise NotJsonError(f"{where}holds half a character, {half!r}, which no text can hold; take it out") from error
     except NotJsonError:
         raise
     except ValueError as error:

@@ -22,6 +22,7 @@ from ...extras import need
 from .rejections import OWN_FAULTS, Rejection, rejection_of
 from .requests import SENDINGS
 from .responses import BatchList, BrokenAnswerError, ModelList, ResponseError, read
+from .secrets import secrets_of, without
 
 T = TypeVar("T")
 
@@ -179,9 +180,8 @@ def outside_of_loops(work: Callable[[], object]) -> None:
 
 
 def redacted(text: str, section: ServerSection) -> str:
-    """The text without the server's key, which some servers repeat."""
-    key = os.environ.get(section.api_key_env or "", "").strip()
-    return text.replace(key, "***") if key else text
+    """The text without the server's key, which some servers repeat in a writing of their own."""
+    return without(text, secrets_of([section]))
 
 
 def refuse_unreachable(section: ServerSection, model: str) -> None:
