@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import DataError
 from ..extras import need
 from ..generate.server.secrets import secrets_of
 from ..records import SummaryRequest
@@ -23,7 +24,7 @@ from .metrics import Metrics
 from .pool import Pool
 from .refusals import Refusal, error_response, logged
 from .sides import worst_gap
-from .work import NoSummaryError, Worker, local_judges, refuse_relative, signature
+from .work import NoSummaryError, Worker, local_judges, refuse_relative, rehearsal, signature
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
@@ -109,7 +110,7 @@ class Service:
         self._metrics, self._secrets = Metrics(), secrets_of(phase.recipe.servers.values())
         self._local = local_judges(phase)
         # whatever answers /health is sent requests
-        self._local.load()
+        self._local.load(rehearsal(phase.recipe))
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
         self._readers = need("anyio", FEATURE).CapacityLimiter(READERS)
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
@@ -138,7 +139,9 @@ class Service:
 
         async def endpoint(request: Request) -> "Response":
             start = time.perf_counter()
-            path, response = request.scope["route"].path, None
+            # of addresses with a name in them the form, so that metrics do not grow with what is asked
+            path = getattr(request.scope.get("route"), "path", request.url.path)
+            response: Response
             try:
                 self._refuse_stranger(request)
                 response = await answer(request)
@@ -263,8 +266,8 @@ class Service:
                 return make(body_of(content, self.limits.most_bytes))
             except NotJsonError as error:
                 if error.is_syntax:
-                    raise Refusal(400, "invalid_json", str(error)) from error
-                raise
+                    raise Refusal(400, "invalid_json", f"the body {error}") from error
+                raise DataError(f"the body: {error}") from error
 
         return await anyio.to_thread.run_sync(made, limiter=self._readers)
 

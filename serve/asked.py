@@ -131,14 +131,8 @@ def body_of(content: bytes | bytearray, most_bytes: int) -> dict[str, Any]:
         raise NotJsonError("is not UTF-8", is_syntax=True) from error
     if text.lstrip()[:1] != "{":
         raise NotJsonError("is not a JSON object", is_syntax=True)
-    return _parsed(text, "the body", most_bytes // BYTES_OF_VALUE)
-
-
-def _parsed(text: str, what: str, most_values: int) -> Any:
-    try:
-        return parse_json(text, most_values=most_values)
-    except NotJsonError as error:
-        raise NotJsonError(f"{what}: {error}", is_syntax=error.is_syntax) from error
+    found: dict[str, Any] = parse_json(text, most_values=most_bytes // BYTES_OF_VALUE)
+    return found
 
 
 def read(kind: type[R], body: Any, what: str = "the body") -> R:
@@ -224,8 +218,11 @@ def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
     if (answer := answer_in(query, prompt)) is None:
         raise DataError(f"query {place} does not begin with its prompt, so where its answer begins is not known")
     what = f"label {place}"
-    # as many values as its letters have place for
-    said = _parsed(label, what, 1 + len(label)) if isinstance(label, str) else label
+    try:
+        # the body had its bound of bytes; this one has keys that are bounded, too
+        said = parse_json(label, most_values=len(label) + 1) if isinstance(label, str) else label
+    except NotJsonError as error:
+        raise DataError(f'{what} {error}; it needs the documents: {{"documents": [...]}}') from error
     if not isinstance(said, Mapping):
         raise DataError(f'{what} is not an object; it needs the documents: {{"documents": [...]}}')
     return read(Item, {**said, "summary": answer}, what)

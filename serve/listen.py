@@ -16,6 +16,8 @@ from ..preflight.judges import under
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
 from .app import CLOSING_SECONDS, FEATURE, NO_GUARD, Limits, build_app
+from .browsers import is_loopback
+from .connections import most_connections, protocol
 from .guard import Guard
 from .work import asks_servers
 
@@ -91,6 +93,15 @@ def keys_from(variable: str | None) -> tuple[str, ...]:
     return keys
 
 
+def warn_of_strangers(host: str, limits: Limits) -> None:
+    """Say what it means to listen to other machines without a key."""
+    if not limits.keys and not is_loopback(host):
+        log.warning(
+            "whoever reaches %s may ask, and what the model's server costs is yours: ask for a key (--api-key-env)",
+            host,
+        )
+
+
 def open_socket(host: str, port: int) -> socket.socket:
     """The address to listen at; port 0 takes a free one.
 
@@ -119,7 +130,8 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
     """
     uvicorn = need("uvicorn", FEATURE)
     app = build_app(phase, limits, guard)
-    options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False}
+    options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False, "ws": "none"}
+    options |= {"http": protocol(most_connections()), "proxy_headers": False}
     return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_OF_REQUESTS, **options))
 
 
