@@ -45,8 +45,8 @@ MOST_NUMBERED = 5
 MOST_PROBLEMS = 5
 # arrays and objects within each other that JSON and YAML may have; Python's own bound differs from version to version
 MOST_NESTED = 100
-# characters of a key of an object, where there is a bound
-MOST_KEY = 1000
+# characters of a key of an object, and keys of one, where there are bounds
+MOST_KEY = MOST_KEYS = 1000
 # all bytes but those that tell how deep a text is nested and how many values it has; what a string of JSON leaves of itself then;
 # what each of them adds to the depth
 NOT_NESTING = bytes(set(range(256)) - set(b'[]{},"'))
@@ -474,6 +474,8 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
+    if len(pairs) > MOST_KEYS:
+        raise NotJsonError(f"has an object with {len(pairs):,} keys; send {MOST_KEYS:,} at most")
     if long := next((name for name, _ in pairs if len(name) > MOST_KEY), None):
         raise NotJsonError(f"has a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most")
     return make_object(pairs)
@@ -527,7 +529,7 @@ def parse_json(
         text: JSON.
         make_object: makes an object of its keys and values, in order; the default refuses a key that occurs there twice.
         allow_nan: read NaN and Infinity, which Python's own writer puts into files.
-        most_values: that it may have, counted before any is made; with a bound keys of objects have one, too: `MOST_KEY`.
+        most_values: that it may have, counted before any is made; with a bound keys of objects have theirs, too: `MOST_KEY`, `MOST_KEYS`.
 
     Raises:
         NotJsonError: it is not JSON, or has what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and

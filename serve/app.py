@@ -38,8 +38,11 @@ FEATURE = "evenhand serve"
 NO_GUARD = Guard()
 # seconds that workers and judges have to close
 CLOSING_SECONDS = 2
-# bodies that are read, checked and made into requests at a time, on threads of their own
-READERS = 2
+# bodies that are read, checked and made into requests at a time, on threads of their own: so that small ones do not wait for large
+# ones, these have one thread
+READERS, LARGE_READERS = 2, 1
+# bytes of a body that is large
+LARGE = 100_000
 # what is logged of a client that has left; a status that no server sends
 LEFT = 499
 
@@ -112,7 +115,8 @@ class Service:
         # whatever answers /health is sent requests
         self._local.load(rehearsal(phase.recipe))
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
-        self._readers = need("anyio", FEATURE).CapacityLimiter(READERS)
+        limiter = need("anyio", FEATURE).CapacityLimiter
+        self._readers, self._large_readers = limiter(READERS), limiter(LARGE_READERS)
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
@@ -269,7 +273,9 @@ class Service:
                     raise Refusal(400, "invalid_json", f"the body {error}") from error
                 raise DataError(f"the body: {error}") from error
 
-        return await anyio.to_thread.run_sync(made, limiter=self._readers)
+        return await anyio.to_thread.run_sync(
+            made, limiter=self._large_readers if len(content) > LARGE else self._readers
+        )
 
 
 async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:

@@ -17,7 +17,7 @@ from .decoded import answer_in
 R = TypeVar("R", bound=Record)
 
 # bytes of a body for each value that it may have: those of documents are longer
-BYTES_OF_VALUE = 10
+BYTES_OF_VALUE = 40
 # what clients of OpenAI's protocol may send, and why it changes nothing here
 SAMPLING = (
     "temperature top_p seed max_tokens max_completion_tokens stop presence_penalty frequency_penalty logit_bias top_k min_p "
@@ -48,7 +48,7 @@ class GivenDocument(Record):
 class Asked(Record):
     """Documents to be summarised together, and for whom."""
 
-    documents: Annotated[tuple[GivenDocument, ...], Field(min_length=1)]
+    documents: Annotated[tuple[GivenDocument, ...], Field(min_length=1, fail_fast=True)]
     # of the document set: part of every seed. None: it follows from the documents
     id: Text | None = None
     # as of a document set
@@ -98,14 +98,14 @@ class Chat(Messages, Asked):
 class Items(Record):
     """The body of /v1/score in evenhand's own form."""
 
-    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    items: Annotated[tuple[Item, ...], Field(min_length=1, fail_fast=True)]
 
 
 class Queries(Record):
     """The body of /v1/score as OpenRLHF sends it."""
 
     # prompt and answer, decoded with the marks of turns
-    query: Annotated[tuple[str, ...], Field(min_length=1)]
+    query: Annotated[tuple[str, ...], Field(min_length=1, fail_fast=True)]
     prompts: tuple[str, ...]
     # documents and side, as JSON or as its text
     labels: tuple[Any, ...]

@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+import sys
 from typing import Any
 
 from ..config import Recipe
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 
 # seconds until the command ends, at most, after it is told to stop; those of them that requests under way have
 LAST_SECONDS = 10
+# that a thread at work may keep the loop of events waiting: Python's own five milliseconds add up over the steps of an answer
+SWITCH_SECONDS = 0.0005
 LAST_OF_REQUESTS = LAST_SECONDS - CLOSING_SECONDS - 1
 # exit code of a command that was interrupted
 INTERRUPTED = 130
@@ -129,6 +132,7 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
         EvenhandError: the backend or a judge cannot be opened.
     """
     uvicorn = need("uvicorn", FEATURE)
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = build_app(phase, limits, guard)
     options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False, "ws": "none"}
     options |= {"http": protocol(most_connections()), "proxy_headers": False}

@@ -31,6 +31,8 @@ LASTING = "upstream_unfit"
 FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
 # bytes of a body, of the 2,000,000 that a server takes unless it is told another number (--most-bytes)
 MOST_BYTES = 1_500_000
+# bytes for each value that it may have
+BYTES_OF_VALUE = 40
 # what an item may have besides its documents
 ABOUT = ("side", "id", "topic", "key_points", "notes")
 
@@ -72,7 +74,8 @@ def _bodies(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[int], byt
     body: list[tuple[int, str]] = []
     size = 0
     for group in groups.values():
-        more = sum(len(text) + 1 for _, text in group)
+        # a server takes so many values as well: of short documents fewer bytes
+        more = sum(max(len(text) + 1, BYTES_OF_VALUE * sum(map(text.count, ",[{"))) for _, text in group)
         if body and size + more > MOST_BYTES:
             yield _joined(body)
             body, size = [], 0
@@ -134,7 +137,7 @@ def compute_score(  # noqa: PLR0913, PLR0917 (verl gives all of them)
     extra_infos: Any = None,
     **_: Any,
 ) -> Any:
-    """The reward of one answer, or the list of a batch's, as verl calls it (custom_reward_function.path=FILE, .name=compute_score).
+    """The reward of an answer, or of each of a batch, as verl calls it (custom_reward_function.path=FILE, .name=compute_score).
 
     Args:
         data_source, data_sources, extra_info, extra_infos: are not read.

@@ -271,7 +271,7 @@ class Worker:
 
 
 def rehearsal(recipe: Recipe) -> Pairs:
-    """A request of two documents and a summary of it, for which judges import whatever they use; none where the recipe takes none."""
+    """A request and a summary, for which judges import whatever they use; none where the recipe does not take these documents."""
     sides = (*(recipe.corpus.sides or ()), "one", "other")[:2]
     texts = ("The ferry sails at 7. It is cheap.", "The bridge is dear. Nobody asked for it.")
     documents = [
