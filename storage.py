@@ -529,7 +529,7 @@ def parse_json(
         text: JSON.
         make_object: makes an object of its keys and values, in order; the default refuses a key that occurs there twice.
         allow_nan: read NaN and Infinity, which Python's own writer puts into files.
-        most_values: that it may have, counted before any is made; with a bound keys of objects have theirs, too: `MOST_KEY`, `MOST_KEYS`.
+        most_values: that it may have, counted before any is made; objects are then bounded by `MOST_KEY` and `MOST_KEYS`, too.
 
     Raises:
         NotJsonError: it is not JSON, or has what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and

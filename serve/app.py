@@ -38,8 +38,7 @@ FEATURE = "evenhand serve"
 NO_GUARD = Guard()
 # seconds that workers and judges have to close
 CLOSING_SECONDS = 2
-# bodies that are read, checked and made into requests at a time, on threads of their own: so that small ones do not wait for large
-# ones, these have one thread
+# bodies that are read, checked and made into requests at a time, on threads: small ones do not wait for large ones
 READERS, LARGE_READERS = 2, 1
 # bytes of a body that is large
 LARGE = 100_000

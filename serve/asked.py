@@ -18,6 +18,8 @@ R = TypeVar("R", bound=Record)
 
 # bytes of a body for each value that it may have: those of documents are longer
 BYTES_OF_VALUE = 40
+# letters of a summary: a model that writes as many without an end writes none
+MOST_LETTERS = 200_000
 # what clients of OpenAI's protocol may send, and why it changes nothing here
 SAMPLING = (
     "temperature top_p seed max_tokens max_completion_tokens stop presence_penalty frequency_penalty logit_bias top_k min_p "
@@ -77,7 +79,7 @@ class Asked(Record):
 class Item(Asked):
     """A summary made elsewhere, with its documents."""
 
-    summary: str
+    summary: Annotated[str, Field(max_length=MOST_LETTERS)]
 
 
 class Messages(Record):
@@ -218,6 +220,8 @@ def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
     if (answer := answer_in(query, prompt)) is None:
         raise DataError(f"query {place} does not begin with its prompt, so where its answer begins is not known")
     what = f"label {place}"
+    if len(answer) > MOST_LETTERS:
+        raise DataError(f"query {place}: its answer has {len(answer):,} letters; {MOST_LETTERS:,} are read at most")
     try:
         # the body had its bound of bytes; this one has keys that are bounded, too
         said = parse_json(label, most_values=len(label) + 1) if isinstance(label, str) else label

@@ -11,6 +11,8 @@ from ..text.chat_marks import MARK, MOST_CHARACTERS
 
 # the least letters of the end of a prompt that is cut at the left
 LEAST_LEFT = 16
+# letters of its end that are looked at
+MOST_LEFT = 200_000
 FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
 
 
@@ -45,6 +47,7 @@ def _begins(text: str) -> int:
 
 def _overlap(end: str, text: str) -> int:
     """How many letters of the end of the one are the beginning of the other, at most; in time that grows with their lengths."""
+    end = end[-MOST_LEFT:]
     text = text[: len(end)]
     # Knuth, Morris and Pratt: of each beginning of the text, how long its longest end is that is a beginning, too
     borders, n = [0], 0
