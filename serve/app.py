@@ -241,8 +241,8 @@ class Service:
         if body.get("stream") is True:
             mistakes["stream"] = "a summary is chosen when all candidates are whole"
         if mistakes:
-            said = listed([f"{key}: {why}; leave it out" for key, why in mistakes.items()])
-            raise Refusal(400, "unsupported_parameter", said, next(iter(mistakes)))
+            reasons = listed([f"{key}: {why}; leave it out" for key, why in mistakes.items()])
+            raise Refusal(400, "unsupported_parameter", reasons, next(iter(mistakes)))
         chat = read(Chat, body)
         self._refuse_other(chat.model)
         # what it says of documents, without what every chat has
@@ -272,9 +272,10 @@ class Service:
                     raise Refusal(400, "invalid_json", f"the body {error}") from error
                 raise DataError(f"the body: {error}") from error
 
-        return await anyio.to_thread.run_sync(
+        found: T = await anyio.to_thread.run_sync(
             made, limiter=self._large_readers if len(content) > LARGE else self._readers
         )
+        return found
 
 
 async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:

@@ -134,7 +134,13 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
     uvicorn = need("uvicorn", FEATURE)
     sys.setswitchinterval(SWITCH_SECONDS)
     app = build_app(phase, limits, guard)
-    options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False, "ws": "none"}
+    options: dict[str, Any] = {
+        "access_log": False,
+        "log_config": None,
+        "lifespan": "on",
+        "server_header": False,
+        "ws": "none",
+    }
     options |= {"http": protocol(most_connections()), "proxy_headers": False}
     return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_OF_REQUESTS, **options))
 
