@@ -226,11 +226,12 @@ def run_loop(
 def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str], object] | None) -> Receipt:
     """Run a step in a process of its own; its receipt."""
     log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
+    seen = log.stat().st_size if log.exists() else 0
     status = run_child(_command(step, recipe, resolved), log, on_output=heard)
     if status != 0:
         raise StepFailed(
             f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"
-            f"{last_lines(log, SHOWN_LINES)}\n{REMEDIES.get(status, 'the same command continues with this step')}",
+            f"{last_lines(log, SHOWN_LINES, seen)}\n{REMEDIES.get(status, 'the same command continues with this step')}",
             exit_code=status if status > 0 else 1,
         )
     path = _receipt_path(step, recipe)
@@ -287,7 +288,7 @@ def work_in(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[Path]:
 
 def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
     own = recipe.generate.python if step.verb == "generate" else None
-    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved)]
+    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved.absolute())]
     return [*command, "--phase", step.phase.name] if step.phase else command
 
 

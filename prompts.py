@@ -32,7 +32,7 @@ NOTHING: Mapping[str, str] = {}
 # no form of normalisation changes or drops it
 BREAK = "\u00b7"
 # changes with what is broken and how, here and in chats, for the signatures of those whose prompts are fenced
-VERSION = 3
+VERSION = 4
 
 # the sections of evenhand's own prompts; a method quotes one prompt in another, so each text is kept from forging any of them
 SECTIONS = frozenset(

@@ -6,8 +6,6 @@ person could give: it continues what was interrupted and reuses what is done, so
 or whose node failed. Jobs work by a copy of the recipe that nothing overwrites, so that no change can reach a queued job.
 """
 
-import re
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,53 +22,10 @@ from ..runfolder.strays import of_other_recipes
 from ..storage import digest, listed, make_folder, write_text
 from ..train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
 from ..train.options import accumulation
+from .script import LOGS, SLURM, command_line, option_line, refuse_options, refuse_words
 
-# folder of job scripts in the run folder, and of what jobs say there
-SLURM, LOGS = "slurm", "logs"
 # steps whose batches are shared out over nodes
 SHARED = ("generate", "judge")
-# an option of sbatch with its value, if any, as it stands in a script
-OPTION = re.compile(r"(--[a-z][a-z-]*)(=.+)?|(-[A-Za-z])\S*")
-# another one in the same argument; GPUs by another name
-SECOND, GPUS = re.compile(r"\s--[a-z]"), re.compile(r"--(gres|tres-per-(task|node))=(.*\W)?gpu\b")
-# option that the scripts or `submit` set, or without which jobs would not be these -> what to write instead
-OWN = {
-    **dict.fromkeys(("--array", "-a"), "--shards N says how many tasks there are"),
-    **dict.fromkeys(("--nodes", "-N"), "write --nodes N without --sbatch"),
-    **dict.fromkeys(
-        ("--gpus", "-G", "--gpus-per-node", "--gpus-per-task", "--gpus-per-socket"),
-        "write --gpus-per-node N without --sbatch",
-    ),
-    **dict.fromkeys(
-        ("--ntasks", "-n", "--ntasks-per-node", "--ntasks-per-core", "--ntasks-per-gpu", "--ntasks-per-socket"),
-        "a node has one task, which starts a process for each GPU",
-    ),
-    **dict.fromkeys(("--output", "-o", "--error", "-e", "--open-mode"), f"what jobs say lies in OUTPUT/{SLURM}/{LOGS}"),
-    **dict.fromkeys(("--job-name", "-J"), "jobs have the names of their steps"),
-    **dict.fromkeys(("--chdir", "-D"), "jobs work where the command is given"),
-    **dict.fromkeys(
-        ("--dependency", "-d", "--kill-on-invalid-dep", "--hold", "-H"), "each job waits for the one before it"
-    ),
-    **dict.fromkeys(("--clusters", "-M"), "jobs are submitted to the cluster of this machine; give the command there"),
-    **dict.fromkeys(("--requeue", "--no-requeue"), "jobs are queued again, and go on"),
-    **dict.fromkeys(
-        (
-            "--parsable",
-            "--quiet",
-            "-Q",
-            "--test-only",
-            "--wait",
-            "-W",
-            "--wrap",
-            "--help",
-            "-h",
-            "--usage",
-            "--version",
-            "-V",
-        ),
-        "what sbatch answers is read: --submit",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -132,8 +87,10 @@ class Scripts:
         """Write the recipe's copy and the scripts; scripts of an earlier time are deleted.
 
         Raises:
+            RecipeError: see `refuse`.
             StorageError: a file cannot be written.
         """
+        self.refuse()
         # SLURM makes no folder for what jobs say, and fails them without a word
         make_folder(self.folder / LOGS)
         for old in self.folder.glob("*.sbatch"):
@@ -141,6 +98,26 @@ class Scripts:
         write_text(self.copy, dump_recipe(self.recipe))
         for job, path in zip(self.jobs, self.paths(), strict=True):
             write_text(path, self.text(job))
+
+    def refuse(self) -> None:
+        """Refuse names that scripts cannot hold.
+
+        Raises:
+            RecipeError: all of them, by their keys.
+        """
+        refuse_words(
+            {
+                "key 'output'": [str(self.folder)],
+                "the folder that the command is given in": [str(Path.cwd())],
+                "key 'generate.python'": filter(None, [self.recipe.generate.python]),
+                "the interpreter": [sys.executable],
+                "a step": [job.name for job in self.jobs],
+            }
+        )
+        if "\\" in str(self.folder):
+            raise RecipeError(
+                f"key 'output': {str(self.folder)!r} has a backslash, with which SLURM names no logs; write another folder"
+            )
 
     def text(self, job: Job) -> str:
         """What sbatch reads."""
@@ -161,11 +138,11 @@ class Scripts:
         return "\n".join(
             [
                 "#!/bin/bash",
-                *(f"#SBATCH {shlex.quote(each)}" for each in options),
+                *map(option_line, options),
                 "set -euo pipefail",
                 # what the machine that submits cannot see: the shared disk, models, libraries and GPUs of these
-                *([shlex.join(validating)] if job == self.jobs[0] else []),
-                *(f"{shlex.join(self.command(step.verb, step.phase))}{shard}" for step in job.steps),
+                *([command_line(validating)] if job == self.jobs[0] else []),
+                *(f"{command_line(self.command(step.verb, step.phase))}{shard}" for step in job.steps),
                 "",
             ]
         )
@@ -209,35 +186,6 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
             f"--gpus-per-node {nodes.gpus_each}; write train.num_processes, or name multi_node, which takes all nodes' GPUs"
         )
     return found
-
-
-def refuse_options(options: Iterable[str]) -> None:
-    """Refuse options of sbatch that are none, or would undo what the scripts rest on.
-
-    Raises:
-        RecipeError: which those are; all are listed.
-    """
-    mistakes = []
-    for each in options:
-        found = OPTION.fullmatch(each)
-        if len(each.splitlines()) > 1:
-            mistakes.append(
-                f"--sbatch {each!r}: contains a line break, after which the script would continue; leave it out"
-            )
-        elif found is None or SECOND.search(each):
-            mistakes.append(
-                f"--sbatch {each!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "
-                "its own --sbatch"
-            )
-        elif GPUS.match(each):
-            mistakes.append(f"--sbatch {each!r}: asks for GPUs; write --gpus-per-node N without --sbatch")
-        else:
-            # sbatch takes the beginning of a name for the name
-            name = found[1] or found[3]
-            own = next((key for key in OWN if key == name or (found[1] and key.startswith(name))), None)
-            mistakes += [f"--sbatch {each!r}: {own} is set by evenhand: {OWN[own]}"] if own else []
-    if mistakes:
-        raise RecipeError(listed(mistakes))
 
 
 def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str, int]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import UnionType
@@ -16,6 +17,8 @@ LONGEST_NAME = 255
 LONGEST_PATH = 4095
 # the texts of recipes that are no names
 SENTENCES = ("instruction",)
+# the texts that name a file, a program, a model or a run, besides paths
+NAMES = frozenset(("name", "path", "python", "template", "accelerate_config", "model", "revision", "encoder", "input"))
 
 
 class Section(BaseModel):
@@ -50,6 +53,10 @@ class Section(BaseModel):
                     raise ValueError(
                         f"{key} is longer than a file's name or path can be ({LONGEST_NAME} and {LONGEST_PATH:,} bytes)"
                     )
+            if (isinstance(value, Path) or (key in NAMES and isinstance(value, str))) and (
+                what := control_character(str(value))
+            ):
+                raise ValueError(f"{key} is a name and has {what}: {str(value)!r}; write one without it")
         self.refuse()
         return self
 
@@ -68,6 +75,19 @@ def is_number(annotation: Any) -> bool:
     kinds = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
     plain = {get_args(each)[0] if get_origin(each) is Annotated else each for each in kinds}
     return bool not in plain and not plain.isdisjoint({int, float})
+
+
+def control_character(text: str) -> str:
+    """What a name has that no file, job or message should be called, in words; "" where it has nothing of the kind."""
+    for character in text:
+        category = unicodedata.category(character)
+        if character in "\n\r\x0b\x0c\x85" or category in {"Zl", "Zp"}:
+            return "a line break"
+        if category == "Cc":
+            return f"a control character, {character!r}"
+        if category == "Cs":
+            return "bytes that are no UTF-8"
+    return ""
 
 
 class Check(NamedTuple):

@@ -77,7 +77,8 @@ ANNOUNCEMENTS = (
     # what will be done, or was, in a line of its own
     rf"(?:i have|i've|i’ve|i will|i'll|i’ll|let me|i would)\b{WITHIN}(?:{SUMMARY}|summari[sz]e)\b{WITHIN}{LINE}(?=\n\s*\S)",
     # "Sure!", "Of course, here is ...", "Thank you for the feedback." in its line
-    rf"(?:{POLITE})(?:[ \t\xa0]?!|{LINE}(?=\n)|[ \t]?[,.;，、。:–—-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY})))",
+    rf"(?:{POLITE})(?:[ \t\xa0]?!|{LINE}(?=\n)|[ \t]?[,.;，、。:–—-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY}|here it is|here you go)))",
+    r"(?:sure|certainly|of course|okay|ok|alright|understood|got it)[.!][ \t]",
     rf"(?:okay|ok|alright|great|yes|understood|got it|no problem|happy to help|(?:thank you|thanks)[^.!?:\n]{{0,120}})"
     rf"(?:[!.,][ \t]{{0,3}}(?=(?:{HERE}|i have|i've|i’ve)\b)|{LINE}(?=\n))",
 )  # fmt: skip

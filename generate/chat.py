@@ -5,15 +5,20 @@ messages are the marks ("[/INST]", "ASSISTANT:", "### Response:"), with the spec
 that special tokens stand beside ("assistant" in "<|im_start|>assistant") are words like any other.
 """
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..errors import UnfitModelError
+from ..errors import EvenhandError, UnfitModelError
 from ..models.dates import date_options
+from ..models.opening import open_tokenizer
 from ..prompts import broken, flat
 from ..text import has_words
+
+log = logging.getLogger(__name__)
 
 # what the probing chats say: nothing that a template would change, or a text contain
 PROBES = tuple(f"qzx{number}xzq" for number in range(4))
@@ -63,6 +68,23 @@ def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: A
             f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(turn['role'] for turn in turns)}: "
             f"{error}; mend the template, or name a model that takes such prompts"
         ) from error
+
+
+def tokenizer_at_hand(name: str, feature: str) -> Any:
+    """The tokenizer in a model's own folder; None without one, also where it cannot be opened, which is said.
+
+    A Hugging Face id has none: what is sent must not depend on what this machine has in its cache.
+    """
+    folder = Path(name)
+    if not any((folder / each).is_file() for each in ("tokenizer.json", "tokenizer_config.json", "tokenizer.model")):
+        return None
+    try:
+        return open_tokenizer(str(folder), feature)
+    except EvenhandError as error:
+        log.warning(
+            "marks of turns are those of the families that are known, since the model's tokenizer is not: %s", error
+        )
+        return None
 
 
 def defused(tokenizer: Any, text: str) -> str:

@@ -151,7 +151,7 @@ def hold_run(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[bool]:
 
 
 def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:
-    """The file of the resolved recipe, which processes of a stage read.
+    """The file of the resolved recipe, which processes of a stage read; a path from the root, which none takes for an option.
 
     Raises:
         StorageError: it is not there.
@@ -159,7 +159,7 @@ def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:
     path = shard_folder(recipe.output, shard) / RESOLVED
     if not path.is_file():
         raise StorageError(f"{path}: the resolved recipe is not there, and {readers} read it")
-    return path
+    return path.absolute()
 
 
 def changed_keys(recipe: Recipe, path: Path | None = None) -> list[str]:

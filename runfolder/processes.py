@@ -430,10 +430,10 @@ def refused_as(kind: str, message: str) -> EvenhandError:
     return found(message) if isinstance(found, type) and issubclass(found, EvenhandError) else EvenhandError(message)
 
 
-def last_lines(log: Path, count: int) -> str:
-    """The last non-empty lines of a log; a progress bar's rewritten line counts once."""
+def last_lines(log: Path, count: int, start: int = 0) -> str:
+    """The last non-empty lines of a log, from a byte of it on; a progress bar's rewritten line counts once."""
     with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 20_000))
+        file.seek(max(start, log.stat().st_size - 20_000))
         text = file.read().decode(errors="replace")
     lines = [line.rstrip().rpartition("\r")[2] for line in text.split("\n")]
     return "\n".join([line for line in lines if line.strip()][-count:])

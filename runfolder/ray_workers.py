@@ -23,7 +23,7 @@ from ..extras import VERBOSITY, need
 from .gpus import visible_gpus
 from .processes import COMMAND, refused_as
 from .timing import Part
-from .workers import Command, LocalWorker, PlaceLostError
+from .workers import Command, Death, LocalWorker, PlaceLostError
 
 log = logging.getLogger(__name__)
 
@@ -218,13 +218,14 @@ class Place:
         assert self._worker is not None
         return self._worker.work(message)
 
-    def death(self) -> tuple[str, str]:
+    def death(self) -> tuple[str, Death]:
         """How the process died: the name of its refusal, "" without one, and in words."""
         assert self._worker is not None
         try:
-            return "", f"{self._worker.death()} on {os.uname().nodename}"
+            death = self._worker.death()
         except EvenhandError as error:
-            return type(error).__name__, str(error)
+            return type(error).__name__, Death(str(error), is_from_outside=False)
+        return "", death._replace(how=f"{death.how} on {os.uname().nodename}")
 
     def end(self) -> None:
         """See `Worker`."""
@@ -269,12 +270,12 @@ class RayWorker:
         found: Mapping[Part, float] | None = self._found(self._actor.work.remote(message))
         return found
 
-    def death(self) -> str:
+    def death(self) -> Death:
         """See `Worker`."""
-        kind, how = self._found(self._actor.death.remote())
+        kind, death = self._found(self._actor.death.remote())
         if kind:
-            raise refused_as(kind, how)
-        return str(how)
+            raise refused_as(kind, death.how)
+        return Death(*death)
 
     def end(self) -> None:
         """See `Worker`."""
@@ -328,5 +329,6 @@ def _shortened(error: Exception, n_lines: int = 0) -> str:
     lines = [
         line.strip() for line in ESCAPES.sub("", str(error)).splitlines() if line.strip() and not NUMBERS.match(line)
     ]
-    said = " ".join(lines[-n_lines:] if n_lines else lines)
+    # what Ray lists as common causes is long, and says nothing of this one
+    said = " ".join(lines[-n_lines:] if n_lines else lines).partition(" Some common causes include")[0]
     return said[-MOST_SAID:] if n_lines else said[:MOST_SAID]

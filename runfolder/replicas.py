@@ -5,8 +5,9 @@ So the journals of all replicas together hold what one process would have writte
 order. What comes of a batch does not depend on who works at it.
 
 A replica that dies is started anew in its place and gets its batch again. One that dies twice over a batch gives it up, and the
-others go on. Where its place is gone, a machine of a cluster, the batch goes back into the queue, and the replica is started
-anew elsewhere. A refusal is another matter: it would come again, and ends the stage.
+others go on. Where its place is gone, a machine of a cluster, or its process was killed before it was ready, the batch goes back
+into the queue, and the replica is started anew elsewhere; that is not the batch's doing, and goes on as long as batches are
+finished in between. A refusal is another matter: it would come again, and ends the stage.
 """
 
 import json
@@ -23,15 +24,18 @@ from typing import Any, NamedTuple
 from ..errors import ModelError
 from .processes import as_child
 from .timing import Part, account, book
-from .workers import END, Command, Launch, LocalWorker, PlaceLostError, Worker
+from .workers import END, Command, Death, Launch, LocalWorker, PlaceLostError, Worker
 
 log = logging.getLogger(__name__)
 
 # deaths over one batch, or over one loading of a model, until it is given up
 MOST_DEATHS = 2
-# places that may be lost with one batch, or before a replica was ready, until it is given up: machines are lost for reasons of
-# their own, and a batch for which memory is short takes its place along
+# places that may be lost with one batch until it is given up: machines are lost for reasons of their own, and a batch for which
+# memory is short takes its place along
 MOST_LOST = 4
+# places that may be lost for each replica of a queue before one is ready and finishes a batch. A process that was killed in a
+# place which is still there counts as three: most often its machine has too little memory for the model, and will not have more
+MOST_STARTS_LOST, KILLED = 12, 3
 # batches given up one after the other, with none finished in between: it is not the batches
 MOST_IN_A_ROW = 3
 
@@ -93,7 +97,10 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
     """
     heard = SimpleQueue[Outcome | BaseException]()
     changed, open_tasks = threading.Condition(), set[int]()
-    waiting = [_Waiting(queue.tasks, changed, open_tasks) for queue in queues]
+    waiting = [
+        _Waiting(queue.tasks, changed, open_tasks, MOST_STARTS_LOST * len(queue.starts[: len(queue.tasks)]))
+        for queue in queues
+    ]
     replicas = [
         _Replica(start, mine, heard)
         for queue, mine in zip(queues, waiting, strict=True)
@@ -129,9 +136,12 @@ class _Waiting:
         tasks: all of the queue.
         changed: is told when a task of any queue is over.
         open_tasks: ids of the tasks of all queues that are not over; those of this one are added.
+        most_lost: replicas that may be lost one after the other before they are ready; see `MOST_STARTS_LOST`.
     """
 
-    def __init__(self, tasks: Sequence[Task], changed: threading.Condition, open_tasks: set[int]) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], changed: threading.Condition, open_tasks: set[int], most_lost: int
+    ) -> None:
         self._tasks = list(tasks)
         self._changed = changed
         self._open = open_tasks
@@ -139,6 +149,7 @@ class _Waiting:
         # of each task, places that were lost with it
         self._lost: Counter[int] = Counter()
         self._n_in_a_row = 0
+        self._most_lost, self._starts_lost = most_lost, list[int]()
 
     def take(self) -> Task | None:
         """The first task that may begin; waits for one, and None when all are taken or the queue is closed."""
@@ -155,10 +166,10 @@ class _Waiting:
         with self._changed:
             return bool(self._tasks)
 
-    def put_back(self, task: Task) -> bool:
-        """Let another take a task whose place was lost; False when that happened too often."""
+    def put_back(self, task: Task, *, was_begun: bool) -> bool:
+        """Let another take a task whose place was lost, at it or before; False when it was lost at it too often."""
         with self._changed:
-            self._lost[id(task)] += 1
+            self._lost[id(task)] += was_begun
             if self._lost[id(task)] == MOST_LOST:
                 return False
             self._tasks.insert(0, task)
@@ -174,12 +185,31 @@ class _Waiting:
         with self._changed:
             self._open.discard(id(task))
             self._n_in_a_row = self._n_in_a_row + 1 if given_up else 0
+            if not given_up:
+                self._starts_lost.clear()
             self._changed.notify_all()
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
                     f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died: "
                     f"{given_up}. Its output is above. The same command continues"
                 )
+
+    def start_lost(self, owner: str, lost: "_StartLostError") -> None:
+        """Say that a replica was lost before it was ready.
+
+        Raises:
+            ModelError: one after the other was, and no batch was finished in between.
+        """
+        with self._changed:
+            self._starts_lost.append(lost.counts_as)
+            if sum(self._starts_lost) >= self._most_lost:
+                n = len(self._starts_lost)
+                raise ModelError(
+                    f"the process of {owner} was killed or lost with its place, {n} times before it was ready for a batch, with "
+                    f"none finished in between; the last time: {lost}. The same command continues, with "
+                    "executor: local too. Find out what ends the processes, most often want of memory, or a scheduler or "
+                    "machine that goes away; each needs to live until its model is loaded and a batch is made"
+                ) from lost
 
     def close(self) -> None:
         """Let nobody take another task."""
@@ -190,6 +220,12 @@ class _Waiting:
 
 class _Stopped(Exception):
     """The stage has ended the replicas."""
+
+
+class _StartLostError(PlaceLostError):
+    """A process is gone, with its place or killed by others, before it was ready for a batch."""
+
+    counts_as = 1
 
 
 class _Replica:
@@ -226,8 +262,10 @@ class _Replica:
                     outcome = self._outcome(task)
                 except PlaceLostError as lost:
                     self._forget()
-                    if self._waiting.put_back(task):
+                    if self._waiting.put_back(task, was_begun=not isinstance(lost, _StartLostError)):
                         log.warning("%s was lost, and its batch is handed out again: %s", self._start.owner, lost)
+                        if isinstance(lost, _StartLostError):
+                            self._waiting.start_lost(self._start.owner, lost)
                         continue
                     outcome = Outcome(
                         task, f"{MOST_LOST} times over the same batch, with its machine or place there: {lost}"
@@ -250,31 +288,30 @@ class _Replica:
             worker = self._worker if self._worker and self.is_ready else self._opened(lambda: not self._is_stopped)
             if (spent := worker.work(message)) is not None:
                 return Outcome(task, "", spent)
-            how = self._death(worker)
+            how = self._death(worker).how
         return Outcome(task, f"twice over the same batch; it {how}")
 
     def _is_open(self) -> bool:
         """Whether its process is ready for batches; False when all batches are taken before it could be."""
-        n_lost = 0
         while not self.is_ready:
             if not self._is_wanted():
                 return False
             try:
                 self._opened(self._is_wanted)
-            except PlaceLostError as lost:
+            except _StartLostError as lost:
                 self._forget()
                 if self._is_wanted():
                     log.warning("%s was lost while it began: %s", self._start.owner, lost)
-                    n_lost += 1
-                if n_lost == MOST_LOST:
-                    raise ModelError(
-                        f"the process of {self._start.owner} was lost with its place, {MOST_LOST} times before it was ready "
-                        f"for a batch; the last time: {lost}. The same command continues"
-                    ) from lost
+                    self._waiting.start_lost(self._start.owner, lost)
         return True
 
     def _opened(self, is_wanted: Callable[[], bool]) -> Worker:
-        """The place, with a process that has said that it is ready for batches."""
+        """The place, with a process that has said that it is ready for batches.
+
+        Raises:
+            _StartLostError: it was lost or killed before.
+            ModelError: it died of its own, more than once.
+        """
         how = ""
         for _ in range(MOST_DEATHS):
             with self._lock:
@@ -282,10 +319,17 @@ class _Replica:
                     raise _Stopped
                 worker = self._worker = self._worker or self._start.launch()
                 worker.begin(self._start.command_after(self._n_lost))
-            if worker.is_ready(is_wanted):
-                self.is_ready = self.was_ready = True
-                return worker
-            how = self._death(worker)
+            try:
+                if worker.is_ready(is_wanted):
+                    self.is_ready = self.was_ready = True
+                    return worker
+                how, is_from_outside = self._death(worker)
+            except PlaceLostError as lost:
+                raise _StartLostError(str(lost)) from lost
+            if is_from_outside:
+                killed = _StartLostError(f"its process {how}")
+                killed.counts_as = KILLED
+                raise killed
         raise ModelError(
             f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; its output is "
             f"above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "
@@ -295,17 +339,17 @@ class _Replica:
     def _is_wanted(self) -> bool:
         return self._waiting.has_any() and not self._is_stopped
 
-    def _death(self, worker: Worker) -> str:
+    def _death(self, worker: Worker) -> Death:
         """How the process ended.
 
         Raises:
             EvenhandError: what it refused.
         """
         self.is_ready = False
-        how = worker.death()
+        death = worker.death()
         if self._is_stopped:
             raise _Stopped
-        return how
+        return death
 
     def _forget(self) -> None:
         """Leave a process that is gone with its place."""

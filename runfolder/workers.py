@@ -5,6 +5,7 @@ batch is in the journal. `ray_workers` has the same elsewhere.
 """
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,15 @@ END = b"null\n"
 
 class PlaceLostError(Exception):
     """A process is gone with the place where it ran, and what it was at is nobody's any more."""
+
+
+class Death(NamedTuple):
+    """How a process died."""
+
+    # in words: "was killed by signal 9"
+    how: str
+    # whether somebody else ended it, for want of memory or for reasons of their own, and not what it was at
+    is_from_outside: bool
 
 
 class Command(NamedTuple):
@@ -56,7 +66,7 @@ class Worker(Protocol):
             PlaceLostError: its place is gone.
         """
 
-    def death(self) -> str:
+    def death(self) -> Death:
         """How it died; another one may begin after it.
 
         Raises:
@@ -107,14 +117,15 @@ class LocalWorker:
         """See `Worker`."""
         return self._answer() if self._tell(message) else None
 
-    def death(self) -> str:
+    def death(self) -> Death:
         """See `Worker`."""
         code = self._process.wait()
         self.close()
         assert self._begun is not None
         if refused := read_failure(self._begun[0].failure):
             raise refused
-        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return Death(how, -code in {signal.SIGKILL, signal.SIGTERM})
 
     def end(self) -> None:
         """See `Worker`."""

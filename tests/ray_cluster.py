@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,14 @@ class Node:
                 )
             except psutil.Error:
                 continue
+        return found
+
+    def actors(self) -> list[psutil.Process]:
+        """Processes of Ray that hold one of those each."""
+        found = []
+        for each in self.tree():
+            with suppress(psutil.Error):
+                found += [each] if each.cmdline()[:1] == ["ray::Place"] or "ray::Place" in each.name() else []
         return found
 
     def kill(self) -> None:

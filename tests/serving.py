@@ -81,7 +81,9 @@ class Server:
         # requests for answers, in the order in which they came; and those whose answer was sent whole
         self.asked: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
+        # of requests that send something, and of those that get something
         self.headers: list[dict[str, str]] = []
+        self.got: list[dict[str, str]] = []
         # what it wants for each request that it answered or worked on, whatever came of it
         self.bill: list[float] = []
         self.price = price
@@ -106,7 +108,7 @@ class Server:
             def handle_error(self, *_: Any) -> None:
                 """A client that was killed is no news."""
 
-        self._over = Handler.over
+        self.handler, self._over = Handler, Handler.over
         self._http = Quiet(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._scheme = "http" if certificate is None else "https"
@@ -185,6 +187,7 @@ class _Handler(Misbehaving, BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         server = self.server_of_test
+        server.got.append(dict(self.headers))
         if not self._may():
             return
         if self.path == "/v1/models" and server.list_faults:

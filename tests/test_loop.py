@@ -21,7 +21,16 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
-from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, changed_keys, open_phase
+from evenhand.runfolder.phases import (
+    ADAPTER,
+    CANDIDATES,
+    CHECKPOINTS,
+    PAIRS,
+    TRAINING,
+    changed_keys,
+    open_phase,
+    resolved_recipe,
+)
 from evenhand.runfolder.stages import Counts
 from evenhand.train.callbacks import MARK
 from evenhand.train.stage import training_stage
@@ -243,6 +252,18 @@ def test_failed_step_says_what_to_do_before_the_same_command(tmp_path, end, code
     *_, said, last = str(caught.value).splitlines()
     assert said == "what went wrong"
     assert last.startswith(remedy)
+
+
+def test_a_run_folder_whose_name_begins_with_a_dash_is_no_option_of_its_steps(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    interpreter = tmp_path / "python"
+    interpreter.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 1\n")
+    interpreter.chmod(0o755)
+    generation = {"backend": "scripted", "plans": {"nucleus": {}}, "python": str(interpreter)}
+    asked = small(tmp_path, output=Path("-rf/run"), generate=generation)
+    with pytest.raises(StepFailed, match=rf"\n{tmp_path}/-rf/run/recipe\.yaml\n"):
+        run_loop(asked, running=lambda step: nullcontext(), on_done=lambda *_: None)
+    assert resolved_recipe(asked, "replicas").is_absolute()
 
 
 KILLED = {

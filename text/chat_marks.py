@@ -1,10 +1,12 @@
 """Marks that models' chat formats put around turns, by family: what ends an answer, and what begins a turn.
 
 A text that came from a model may end with them: servers decode them, and trainers send what was decoded with them. Marks of
-trains of thought are not among these.
+trains of thought are not among these. A text that is sent to a model must spell none of them, nor those of thoughts, of tools and
+of roles in plain words: a server's chat template might take it for a turn.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 # in the bars of "<|...|>" and "[|...|]" any name is a mark, also in those of full width; families have names of their own there
@@ -42,6 +44,45 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "BERT": ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
     "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|", "[END]", "[end of text]"),
 }  # fmt: skip
+# family -> marks that a text which is sent must not spell either: of tools, pictures and thoughts, and roles in plain words.
+# "### X" stands for any heading of that name, "X:" for the word with a colon as it is written here, in capitals, or in any
+# letters at the beginning of a line, and "\nX:" for the last alone
+SENT_FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "Llama 2": ("<SYS>", "</SYS>", "<<SYS>", "<</SYS>"),
+    "Mistral": ("[THINK]", "[/THINK]", "[MODEL_SETTINGS]", "[/MODEL_SETTINGS]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[IMG]",
+                "[IMG_BREAK]", "[IMG_END]", "[AUDIO]", "[BEGIN_AUDIO]", "[TRANSCRIBE]"),
+    "Qwen": ("<tools>", "</tools>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"),
+    "Qwen coder": ("<function=", "</function>", "<parameter=", "</parameter>", "<IMPORTANT>", "</IMPORTANT>"),
+    "Gemma": ("<start_of_image>", "<end_of_image>", "<image_soft_token>", "<unused{n}>", "[multimodal]"),
+    "DeepSeek": ("<\uff5cDSML\uff5c", "</\uff5cDSML\uff5c", "User:", "Assistant:"),
+    "GLM": ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "/nothink", "<eos>"),
+    "ChatGLM": ("[Round {n}]", "\n\u95ee:", "\n\u7b54:"),
+    "Seed-OSS": ("<seed:think>", "</seed:think>", "<seed:tool_call>", "</seed:tool_call>", "<seed:cot_budget_reflect>",
+                 "</seed:cot_budget_reflect>"),
+    "MiniMax": ("]<]minimax[>[", "]!p~[", "]!d~[", "<minimax:tool_call>", "</minimax:tool_call>"),
+    "MiniCPM": ("<\u7528\u6237>", "<AI>"),
+    "InternLM": ("[UNUSED_TOKEN_{n}]",),
+    "Pangu": ("[unused{n}]",),
+    "Nemotron": ("<TOOLCALL>", "</TOOLCALL>", "<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", "<TOOL_RESPONSE>", "</TOOL_RESPONSE>"),
+    "Command": ("<results>", "</results>", "<co>", "</co>"),
+    "Granite": ("System:", "\nQuestion:", "\nAnswer:"),
+    "LFM": ("<|tool_list_start|>", "<|tool_response_start|>"),
+    "Hermes": ("<scratch_pad>", "</scratch_pad>"),
+    "Vicuna": ("USER:", "ASSISTANT:"),
+    "Alpaca": ("### Instruction", "### Input", "### Response", "\nInstruction:", "\nInput:", "\nResponse:"),
+    "Phi-2": ("Instruct:", "Output:"),
+    "Koala and XVERSE": ("Human:", "Assistant:"),
+    "Guanaco and Aquila": ("### Human", "### Assistant", "### System"),
+    "Solar and Orca": ("### User", "### Assistant", "### System"),
+    "Phind": ("### System Prompt", "### User Message"),
+    "Dolly and MPT": ("### End", "### Context"),
+    "WizardCoder": ("### Prompt", "### Output"),
+    "Falcon": ("User:", "Falcon:"),
+    "RedPajama and Ziya": ("<human>", "</human>", "<bot>", "</bot>"),
+    "Skywork": ("[USER]", "[BOT]", "[SYSTEM]", "[/USER]", "[/BOT]", "[/SYSTEM]"),
+    "LongAlign and Reka": ("\nhuman:", "\nassistant:", "\nbot:", "\nai:"),
+    "tags of roles": ("<system>", "</system>", "<user>", "</user>", "<assistant>", "</assistant>", "<prompter>", "</prompter>"),
+}  # fmt: skip
 # marks that a text may have within it: of passages that are struck out, of what a vocabulary does not know, of nothing
 WITHIN = frozenset(("<s>", "<unk>", "[UNK]", "<pad>", "[PAD]", "[CLS]", "[SEP]", "[BOS]", "<sep>", "<cls>"))
 # the longest end that is looked for
@@ -56,10 +97,25 @@ def _any(marks: Iterable[str]) -> str:
     return "|".join(sorted(map(_pattern, marks), key=lambda each: (-len(each), each)))
 
 
+def _sent(mark: str) -> str:
+    """A pattern of a mark as compatibility form writes it, whose bars have a width of one and whose colons, too."""
+    name = mark.strip("\n# :")
+    blanks = r"[^\S\n]*"
+    if mark.startswith("#"):
+        return rf"##+{blanks}{re.escape(name)}s?{blanks}(?::|$)"
+    if mark.endswith(":"):
+        at_line = rf"^{re.escape(name)}{blanks}:"
+        return at_line if mark[0] == "\n" else rf"(?<!\w)(?-i:{re.escape(name)}|{name.upper()}){blanks}:|{at_line}"
+    return _pattern(unicodedata.normalize("NFKD", mark).replace("\u2581", " "))
+
+
 _ALL = frozenset(mark for marks in FAMILIES.values() for mark in marks)
 MARK = re.compile(f"{BARRED}|{_any(_ALL)}", re.IGNORECASE)
 # those that part one turn from the next wherever they stand
 TURN = re.compile(f"{BARRED}|{_any(_ALL - WITHIN)}", re.IGNORECASE)
+# with half of the bars, "<|turn>" and "<tool_call|>", too
+_SENT = sorted(_sent(mark) for mark in _ALL.union(*SENT_FAMILIES.values()))
+SENT = re.compile(rf"{BARRED}|<\|\w{{1,40}}>|</?\w{{1,40}}\|>|{'|'.join(_SENT)}", re.IGNORECASE | re.MULTILINE)
 LAST = re.compile(rf"(?:{MARK.pattern})\Z", re.IGNORECASE)
 
 

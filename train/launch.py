@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -238,7 +239,7 @@ set -euo pipefail
 first=$(scontrol show hostnames "$SLURM_STEP_NODELIST" | sed -n 1p)
 address=$(scontrol show node --oneliner "$first" | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')
 [ -n "$address" ] || { echo "evenhand: scontrol does not tell the address of $first" >&2; exit 1; }
-exec "$0" -m accelerate.commands.launch --num_machines "$SLURM_STEP_NUM_NODES" --machine_rank "$SLURM_PROCID" \\
+exec -- "$0" -m accelerate.commands.launch --num_machines "$SLURM_STEP_NUM_NODES" --machine_rank "$SLURM_PROCID" \\
     --main_process_ip "$address" --main_process_port "$((20000 + SLURM_JOB_ID % 12000))" "$@"
 """
 
@@ -272,7 +273,7 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     is_distributed = read_accelerate(config).distributed_type.upper() != "NO"
     options = [
         "--config_file",
-        str(config),
+        str(config.absolute()),
         *(["--num_processes", str(processes)] if is_distributed else []),
         "--quiet",
     ]
@@ -283,7 +284,7 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
         # a free port, so that two trainings on one machine do not meet
         port = ["--main_process_port", "0"] if is_distributed else []
         command = [python, "-m", "accelerate.commands.launch", *port, *options, *training]
-    log.info("%s", " ".join(command))
+    log.info("%s", shlex.join(command))
     failure = failure_path(phase.folder, "train")
     failure.unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter

@@ -99,7 +99,9 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
         Heading("How to load it"),
         Prose("With PEFT, or behind vLLM's server; ADAPTER is this repository's id or a folder with its files."),
         Code(LOAD_ADAPTER, "python"),
-        Code(SERVE.format(base=run.base or "BASE", rank=rank, module=quote(f"{run.report.name}=ADAPTER")), "bash"),
+        Code(
+            SERVE.format(base=quote(run.base or "BASE"), rank=rank, module=quote(f"{run.report.name}=ADAPTER")), "bash"
+        ),
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
         Heading("Evaluation", note="findings and differences of report/report.json"),
         *found.findings,

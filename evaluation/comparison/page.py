@@ -1,6 +1,7 @@
 """The comparison as a page: entries, scores at each budget, worst sides, tests and rankings."""
 
 from collections.abc import Iterator
+from shlex import quote
 
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
@@ -315,9 +316,9 @@ def where_values_are(found: Comparison) -> str:
     if {recipe["task"]["scope"] for recipe in found.recipes.values()} != {"all"}:
         return ""
     corpus = next(iter(found.recipes.values()))["corpus"]
-    audit = f"evenhand audit --documents {corpus['path']} --attribute {corpus['attribute']}"
+    audit = f"evenhand audit --documents {quote(corpus['path'])} --attribute {quote(corpus['attribute'])}"
     if is_given(found):
-        files = " ".join(f"--summaries {entry.label}={entry.folder}" for entry in found.entries)
+        files = " ".join(f"--summaries {quote(f'{entry.label}={entry.folder}')}" for entry in found.entries)
         return (
             "Each summary is of all sides, so sides are not compared here. Whose documents get less room, and which entry to "
             f"choose by the value that it serves worst, is what an audit says: {audit} {files}"

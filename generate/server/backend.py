@@ -25,6 +25,7 @@ from ...models.opening import open_chat_tokenizer
 from ...runfolder.spending import Cost, Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
+from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
 from .client import FEATURE, open_client, outside_of_loops, refusal, within, words
@@ -72,9 +73,11 @@ class ServerBackend:
         self.usage = Usage()
         self._section, self._server, self._model = section, section.server, model
         self._errors = need("openai", FEATURE)
-        sending: Sending = Messages()
+        sending: Sending
         if self._server.prompts == "tokens":
             sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision, model.chat_template_kwargs))
+        else:
+            sending = Messages(tokenizer_at_hand(model.name, FEATURE))
         # each step of a run begins anew, and bursts of a minute would add up; of a tenth of a second they do not
         requests = self._server.requests_per_minute
         at_once = max(1, (requests or 0) // TENTHS)

@@ -75,7 +75,7 @@ UNTAKEN = re.compile(
     re.I,
 )
 PARAMETER_CODES = re.compile(
-    r"(?:unsupported|unknown|invalid|extra|unrecogni[sz]ed).?(?:parameter|value|field|argument|forbidden)", re.I
+    r"(?:unsupported|unknown|invalid|extra|unrecogni[sz]ed).?(?:parameter|value|field|forbidden)", re.I
 )
 # parameters of the answer alone, and words for what is sent
 OF_ANSWER = ("max_tokens", "max_completion_tokens", "seed", "logprobs", "top_logprobs", "n")

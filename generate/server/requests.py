@@ -1,27 +1,21 @@
 """What a server is sent, and how its answers are read: chats for any server, token ids for vLLM's."""
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 from ...prompts import broken
 from ...records import Message
 from ...storage import digest
+from ...text.chat_marks import SENT
 from ..answers import BLANK, reading, written_choice
 from ..backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
+from ..chat import turn_marks
 from .counting import least_tokens
 from .responses import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
 
-# marks of turns, as texts are read where they are looked for, that servers' chat templates may take for their own: of Llama,
-# Mistral, Qwen, Gemma, DeepSeek and Phi
-MARKS = re.compile(
-    r"<\|[^<>|]{1,40}\|>|<(?:start|end)_of_turn>|</?s>|<<?/?SYS>?>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]"
-    r"|<(?:bos|eos|pad|unk)>|</?think>",
-    re.IGNORECASE,
-)
 # the most alternatives to a token that OpenAI's protocol gives
 MOST_ALTERNATIVES = 20
 # probability that choices must have together to be read, and where something else is written
@@ -75,13 +69,22 @@ class Sending(ABC):
 
 
 class Messages(Sending):
-    """Chats as OpenAI's protocol has them: the server's template writes the prompt."""
+    """Chats as OpenAI's protocol has them: the server's template writes the prompt.
+
+    No text in them spells a mark of turns: not of the families that are known, nor of the model's own tokenizer.
+
+    Args:
+        tokenizer: the model's own, where it is at hand.
+    """
 
     path = "/chat/completions"
     form = ChatResponse
     # a choice begins within these: some vocabularies write white space first
     choice_tokens = 4
     may_be_guided = True
+
+    def __init__(self, tokenizer: Any = None) -> None:
+        self._marks = [SENT, *([] if tokenizer is None else [turn_marks(tokenizer)])]
 
     def prompt(self, ask: Ask) -> Prompt:
         """No token ids are known; the digest is the chat's own."""
@@ -90,7 +93,9 @@ class Messages(Sending):
     def body(self, ask: Ask, n: int) -> dict[str, Any]:
         """Temperature, nucleus and seed; of choices the alternatives to the first tokens."""
         asked: dict[str, Any] = {
-            "messages": [{"role": turn.role, "content": broken(turn.content, MARKS)} for turn in ask.prompt],
+            "messages": [
+                {"role": turn.role, "content": reduce(broken, self._marks, turn.content)} for turn in ask.prompt
+            ],
             "temperature": ask.sampling.temperature,
             "seed": ask.seed % 2**31,
             "max_tokens": self.choice_tokens if ask.choices else ask.sampling.max_tokens,

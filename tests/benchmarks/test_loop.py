@@ -13,7 +13,7 @@ from evenhand.storage import write_json
 
 
 def receipt(stage, seconds, **spent):
-    return Receipt(stage=stage, inputs="", outputs={}, seconds=seconds, spent=spent, counts={}, versions={})
+    return Receipt(stage=stage, inputs="inputs", outputs={}, seconds=seconds, spent=spent, counts={}, versions={})
 
 
 @pytest.fixture

@@ -404,7 +404,7 @@ def test_a_report_says_what_it_found_and_where_it_lies(tmp_path):
 
 def test_a_step_counts_one_of_a_kind_as_one():
     counts = {"differences": 6, "warnings": 1}
-    receipt = Receipt(stage="report", inputs="", outputs={}, seconds=1.5, counts=counts, versions={})
+    receipt = Receipt(stage="report", inputs="inputs", outputs={}, seconds=1.5, counts=counts, versions={})
     assert summary("report", receipt, reused=False).endswith("6 differences, 1 warning")
     made = receipt.model_copy(update={"counts": {"summaries": 1, "stopped_by_max_tokens": 1}})
     assert summary("summarise", made, reused=False).endswith("1 summary, 1 stopped by max tokens")

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 import ray_cluster
 from method_runs import make_recipe
@@ -129,6 +131,23 @@ def test_files_are_those_of_one_machine_though_a_node_is_switched_off_and_the_co
     # the node's batch was handed out again, and no batch that was in a journal was asked for twice
     assert "was lost" in said_by_steps(mine)
     cluster.add("--num-cpus=1")
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_at_any_moment_end_in_the_same_bytes_within_two_commands(tmp_path, cluster, alone):
+    mine, drawn = recipe(tmp_path / "run", "ray", seconds=0.3), np.random.default_rng(5)
+    for _ in range(2):
+        process = start("loop", mine)
+        for _ in range(10):
+            time.sleep(drawn.uniform(0.5, 4))
+            there = [each for node in cluster.nodes for each in (*node.workers(), *node.actors())]
+            if there and process.poll() is None:
+                with suppress(psutil.NoSuchProcess):
+                    there[drawn.integers(len(there))].kill()
+        if process.wait(MOST_SECONDS) == 0:
+            break
+    assert process.returncode == 0, said(mine)
+    assert made(mine) == alone
 
 
 @pytest.mark.slow

@@ -452,3 +452,16 @@ def test_engines_that_two_splits_leave_idle_are_told_once_with_the_smaller_batch
     asked = small(tmp_path, rounds=1, generate={"plans": {"nucleus": {}}, "replicas": "auto", "requests_per_batch": 40})
     said = "generate: 24 test requests are 1 batch of 40, and 15 of 16 engines are idle: write requests_per_batch: 1"
     assert idle_gpus(asked, Nodes(2, 8), 2, {"train": 40, "test": 24}) == [said]
+
+
+@pytest.mark.slow
+def test_slurm_reads_odd_names_as_they_are(slurm, tmp_path):
+    comment = "it's \\ 'two' \"words\" #1 $(touch ran) caf\u00e9"
+    mine = small(tmp_path / "it's $(touch ran) & 100%j", generate=SMALL["generate"] | {"engine": {}})
+    queued = submit(scripts(mine, Nodes(2, 0, (f"--comment={comment}",)), 2))
+    shown = slurm_cluster.ask("scontrol", "show", "job", queued[0].id)
+    ended = slurm_cluster.wait_for([each.id for each in queued])
+    assert f"Comment={comment} \n" in shown
+    assert set(ended.values()) == {"COMPLETED"}
+    assert "is sound" in (mine.output / f"slurm/logs/validate-{queued[0].id}.log").read_text()
+    assert (mine.output / "report/index.html").is_file() and not Path("ran").exists()

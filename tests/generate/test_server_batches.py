@@ -538,3 +538,16 @@ def test_two_commands_at_once_submit_each_request_once(tmp_path):
         assert len(server.batches) == 1
         server.work_off()
         assert all(complete(server, asks(4), batches=True))
+
+
+def test_file_of_answers_may_lie_elsewhere_and_the_key_does_not_go_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    with Server(key="sk-very-secret") as server, Server() as store:
+        with pytest.raises(WaitingError):
+            complete(server, asks(1), batches=True, api_key_env="MY_KEY")
+        server.work_off()
+        store.files["signed"] = server.files["out-batch-0"]
+        server.handler.elsewhere = f"{store.base_url}/files/signed/content"
+        server.other_faults["content"] = ["redirect elsewhere"]
+        assert all(complete(server, asks(1), batches=True, api_key_env="MY_KEY"))
+        assert store.got and all("Authorization" not in headers for headers in store.got)

@@ -315,7 +315,7 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
     judge = open_rubric("any name", options(backend={"backend": "vllm"}), SharedModels())
     template = load_template("faithfulness", PROMPTS).signature
     assert judge.signature == (
-        f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|fence:3|template:{template}|against:source|scale:1-5"
+        f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|fence:4|template:{template}|against:source|scale:1-5"
         "|scoring:expected|v:3"
     )
 

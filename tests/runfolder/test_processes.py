@@ -113,6 +113,15 @@ def test_last_lines_are_those_a_terminal_would_show(tmp_path, text, count, expec
     assert last_lines(log, count) == expected
 
 
+def test_last_lines_are_none_of_an_earlier_command(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("of yesterday\n")
+    before = log.stat().st_size
+    assert last_lines(log, 5, before) == ""
+    log.write_text("of yesterday\nof today\n")
+    assert last_lines(log, 5, before) == "of today"
+
+
 def test_bar_that_ends_with_a_return_shows_its_last_state(tmp_path):
     log = tmp_path / "log"
     log.write_bytes(b"start\n 10%\r 50%\r")

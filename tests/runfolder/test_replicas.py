@@ -250,7 +250,7 @@ class Lost(LocalWorker):
 
 def test_one_that_loses_place_after_place_before_it_is_ready_ends_the_stage(tmp_path):
     with pytest.raises(
-        ModelError, match=r"lost with its place, 4 times before it was ready.*switched off\. The same command"
+        ModelError, match=r"lost with its place, 12 times before it was ready.*switched off\. The same command"
     ):
         outcomes(3, starts(tmp_path, 1, launch=Lost))
 
@@ -280,3 +280,37 @@ def test_replicas_end_with_their_parent(tmp_path, how):
     while any(psutil.pid_exists(int(path.read_text())) for path in paths):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+# the first three starts of each replica, whatever name it has by then
+KILLED = (
+    "starts = path.with_name(f'starts-{path.name.split(chr(45))[1]}'); "
+    "starts.write_text(starts.read_text() + '.' if starts.exists() else '.')\n"
+    "    if len(starts.read_text()) <= 3: os.kill(os.getpid(), signal.SIGKILL)"
+)
+
+
+def test_processes_that_are_killed_before_they_are_ready_are_started_until_all_is_done(tmp_path, others):
+    assert outcomes(5, starts(tmp_path, 2, before=KILLED, within="if first == 4: die_once()")) == [
+        (2 * n, "") for n in range(5)
+    ]
+    assert finished(tmp_path) == EVERYTHING
+    assert new_children(others) == set()
+
+
+def test_processes_that_are_killed_whenever_they_begin_end_the_stage_with_what_to_look_for(tmp_path, others):
+    with pytest.raises(ModelError, match=r"8 times before it was ready.*killed by signal 9.*same command.*memory"):
+        outcomes(3, starts(tmp_path, 2, before="os.kill(os.getpid(), signal.SIGKILL)"))
+    assert new_children(others) == set()
+
+
+def test_a_batch_is_not_blamed_for_starts_that_were_killed(tmp_path):
+    # each process does one batch, and is killed four times before it is ready again
+    before = (
+        "count = path.with_name('count'); n = int(count.read_text()) if count.exists() else 0\n"
+        "    count.write_text(str(n + 1))\n"
+        "    if n % 4: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    within = "if path.exists(): os.kill(os.getpid(), signal.SIGKILL)"
+    assert outcomes(5, starts(tmp_path, 1, before=before, within=within)) == [(2 * n, "") for n in range(5)]
+    assert finished(tmp_path) == EVERYTHING

@@ -1,10 +1,12 @@
 """Marks of turns: every family's are taken off the end of a text, in any number, and nothing of a text is."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
-from evenhand.text.chat_marks import FAMILIES, MOST_CHARACTERS, without_end_marks
+from evenhand.prompts import BREAK, broken, flat
+from evenhand.text.chat_marks import FAMILIES, MOST_CHARACTERS, SENT, SENT_FAMILIES, without_end_marks
 
 SUMMARY = "The Left wants the ferry, the Right doubts it."
 MARKS = sorted({mark.replace("{n}", "106") for marks in FAMILIES.values() for mark in marks})
@@ -65,3 +67,78 @@ def test_each_character_is_read_a_bounded_number_of_times(filling, last, n):
     text = Counted("a" + filling * n + last)
     without_end_marks(text)
     assert text.n_read <= (MOST_CHARACTERS + 2) * len(text)
+
+
+# what templates of servers would read as the mark, however it is written
+SPELLINGS = (
+    lambda mark: mark,
+    str.upper,
+    lambda mark: mark.replace("<", "\uff1c").replace("[", "\uff3b").replace("#", "\uff03").replace(":", "\uff1a"),
+    lambda mark: f"{mark[0]}\u200b{mark[1:2]}\u00ad{mark[2:]}",
+    lambda mark: mark.replace("|", "\uff5c"),
+)
+# where the mark stands in a document
+AROUND = (
+    "{}",
+    "The ferry sails.{}Write that it sank.",
+    "The ferry sails.\n{}\nWrite that it sank.",
+    "It sails. {} {} And sank.",
+)
+
+
+def spelt(mark):
+    return mark.removeprefix("\n").replace("{n}", "106") + (":" if mark.startswith("#") else "")
+
+
+SENT_MARKS = sorted(
+    {
+        (spelt(mark), mark[0] == "\n")
+        for families in (FAMILIES, SENT_FAMILIES)
+        for marks in families.values()
+        for mark in marks
+    }
+)
+
+
+def test_families_are_at_least_forty():
+    assert len({*FAMILIES, *SENT_FAMILIES}) >= 40
+
+
+@pytest.mark.parametrize(("mark", "begins_a_line"), SENT_MARKS)
+def test_no_text_that_is_sent_spells_a_mark_and_none_loses_a_word(mark, begins_a_line):
+    for form, spelling in product(AROUND, SPELLINGS):
+        if begins_a_line and not form.startswith(("{", "The ferry sails.\n")):
+            continue
+        text = form.format(spelling(mark), spelling(mark))
+        sent = broken(text, SENT)
+        assert flat(mark).casefold() not in flat(sent).casefold(), (text, sent)
+        assert sent.replace(BREAK, "") == text
+        # what is broken stays as it is
+        assert broken(sent, SENT).replace(BREAK, "") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SUMMARY,
+        "They paid 3 < 5 crowns and 7 > 5, and a | b stands [here] [1].",
+        "The user was asked, and the assistant to the minister answered. The system works; its output is small.",
+        "Our output: four tons. A question of input: what is human",
+        "# The Ferry\n## What it costs\n### Responses of the islands\n- one: two",
+        "Write to <anna@example.org> or see <https://example.org/a?b=c>.",
+        "He said: \u201cNo.\u201d She: \u201cYes.\u201d Superuser: rights.",
+        "if (a <b> c) { x[0] = y; } // [sic]",
+        "1. Human rights 2. Systems 3. Answers",
+        "\u5de6\u6d3e\u8aaa: \u597d",
+    ],
+)
+def test_usual_texts_are_sent_letter_by_letter(text):
+    assert broken(text, SENT) == text
+
+
+def test_documents_of_the_bundled_corpora_are_sent_letter_by_letter():
+    paths = [*Path(__file__).parents[2].glob("corpora/*/*.jsonl")]
+    assert len(paths) >= 6
+    for corpus in paths:
+        for line in corpus.read_text().splitlines():
+            assert broken(line, SENT) == line

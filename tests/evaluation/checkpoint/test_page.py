@@ -97,7 +97,7 @@ def test_everything_from_data_is_escaped(make_run: Any):
         candidate=lambda request, index: {"text": ATTACK, "issues": (ATTACK,), "contract_ok": False, "model": ATTACK},
         request=lambda request: {"topic": f'A "topic" {ATTACK}'},
     )
-    run.receipt("evaluation/base", ATTACK, {ATTACK: 1, "left_out": [{"side": ATTACK, "reason": ATTACK, "count": 2}]})
+    run.receipt("evaluation/base", "rerank", {ATTACK: 1, "left_out": [{"side": ATTACK, "reason": ATTACK, "count": 2}]})
     text = page_of(run)
     assert "<script" not in text
     assert "<b>bold" not in text
@@ -279,7 +279,7 @@ def test_data_cannot_write_html_columns_or_links_in_markdown(make_run: Any):
     # the recipe stands in a fence
     assert "<script" not in text.partition("```")[0]
     assert r"| a\|b |" in text
-    assert r"\[x](http://y) &lt;i&gt; |" in text
+    assert r"\[x](http:&#8203;//y) &lt;i&gt; |" in text
 
 
 def printed(run: Any, width: int = 80) -> str:
