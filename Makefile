@@ -74,6 +74,7 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.judging
 	$(BIN)/python -m evenhand.benchmarks.servers
 	$(BIN)/python -m evenhand.benchmarks.serving
+	$(BIN)/python -m evenhand.benchmarks.hostile
 	$(BIN)/python -m evenhand.benchmarks.loop
 	$(BIN)/python -m evenhand.benchmarks.injection
 	$(BIN)/python -m evenhand.benchmarks.fairness

@@ -8,6 +8,7 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
     python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
     python -m evenhand.benchmarks.serving      seconds until the best of k is served, and requests a second
+    python -m evenhand.benchmarks.hostile      what honest clients of `evenhand serve` wait beside hostile ones, and memory
     python -m evenhand.benchmarks.replicas     engines on a Ray cluster against as many on this machine
     python -m evenhand.benchmarks.loop         a whole run: seconds of each stage, and the share spent outside models
     python -m evenhand.benchmarks.injection    how far an order inside a document or a summary moves a judge's grade

@@ -60,6 +60,12 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "--api-key-env", metavar="NAME", help="Variable with the keys that clients must send, parted by commas."
         ),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Name of this server besides localhost, where no key is asked for."
+        ),
+    ] = None,
 ) -> None:
     """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
     loaded = load_recipe(recipe, set_ or [])
@@ -69,16 +75,25 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..runfolder.phases import BASE, open_phase
     from ..serve.app import FEATURE, Limits
     from ..serve.guard import read_guard
-    from ..serve.listen import address, keys_from, leave_what_hangs, open_socket, served_phase, server_of
+    from ..serve.listen import (
+        address,
+        keys_from,
+        leave_what_hangs,
+        open_socket,
+        served_phase,
+        server_of,
+        warn_of_strangers,
+    )
 
     for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
-    limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env))
+    limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env), (host, *(allow_host or ())))
     # mistakes of the command line first: a server is asked whether it is there
     guard = read_guard(fail_if or [], open_phase(loaded, phase or BASE))
     chosen = served_phase(loaded, phase)
     with dated(run_date(loaded.output)), open_socket(host, port) as listening:
         server = server_of(chosen, limits, guard)
+        warn_of_strangers(listening.getsockname()[0], limits)
         place = address(host, listening.getsockname()[1])
         note(f"{loaded.name}: {chosen.name} at http://{place}/v1; stop it with Ctrl-C")
         try:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import DataError
-from ..records import Judgement
+from ..records import Judgement, ScoredCandidate
 from ..runfolder.phases import Phase
 from ..storage import digest
 from .guard import Guard
@@ -34,8 +34,17 @@ def completion(about: dict[str, Any], chosen: Chosen) -> dict[str, Any]:
         "created": int(time.time()),
         "model": about["recipe"],
         "choices": [{"index": 0, "message": message, "finish_reason": cut}],
+        "usage": _usage(chosen.group.candidates),
         "evenhand": about,
     }
+
+
+def _usage(candidates: Sequence[ScoredCandidate]) -> dict[str, int]:
+    """Tokens of all candidates, and of the prompt, which is read once for those that have the same; judges' are not counted."""
+    drawn = [each.candidate for each in candidates]
+    prompt = sum({each.prompt_digest: each.n_prompt_tokens for each in drawn}.values())
+    written = sum(each.n_tokens for each in drawn)
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
 def evenhand_field(phase: Phase, guard: Guard, signature: str, chosen: Chosen, *, is_late: bool) -> dict[str, Any]:

@@ -2,37 +2,48 @@
 
 import asyncio
 import hmac
-import json
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import DataError
 from ..extras import need
+from ..generate.server.secrets import secrets_of
+from ..records import SummaryRequest
 from ..runfolder.phases import Phase
+from ..storage import NotJsonError, listed
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
-from .asked import Asked, Chat, items_of, read, request_of
+from .asked import Asked, Chat, Scored, body_of, items_of, read, request_of, unset
+from .browsers import refuse_foreign
 from .guard import Guard
 from .late import Late
 from .metrics import Metrics
 from .pool import Pool
 from .refusals import Refusal, error_response, logged
 from .sides import worst_gap
-from .work import NoSummaryError, Worker, local_judges, refuse_relative, signature
+from .work import NoSummaryError, Worker, local_judges, refuse_relative, rehearsal, signature
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse, Response
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 FEATURE = "evenhand serve"
 # serves the best candidate, whatever it is
 NO_GUARD = Guard()
 # seconds that workers and judges have to close
 CLOSING_SECONDS = 2
+# bodies that are read, checked and made into requests at a time, on threads: small ones do not wait for large ones
+READERS, LARGE_READERS = 2, 1
+# bytes of a body that is large
+LARGE = 100_000
+# what is logged of a client that has left; a status that no server sends
+LEFT = 499
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class Limits:
     most_bytes: int = 2_000_000
     # one of these must be sent as bearer token; none: everybody may ask
     keys: tuple[str, ...] = ()
+    # names besides addresses and this machine's own by which it may be called where there is no key
+    hosts: tuple[str, ...] = ()
 
 
 def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
@@ -96,11 +109,13 @@ class Service:
 
     def __init__(self, phase: Phase, limits: Limits, guard: Guard) -> None:
         self.phase, self.limits, self.guard, self.signature = phase, limits, guard, signature(phase, guard)
-        self._metrics = Metrics()
+        self._metrics, self._secrets = Metrics(), secrets_of(phase.recipe.servers.values())
         self._local = local_judges(phase)
         # whatever answers /health is sent requests
-        self._local.load()
+        self._local.load(rehearsal(phase.recipe))
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
+        limiter = need("anyio", FEATURE).CapacityLimiter
+        self._readers, self._large_readers = limiter(READERS), limiter(LARGE_READERS)
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
@@ -108,6 +123,7 @@ class Service:
             ("GET", "/health", self.health),
             ("GET", "/metrics", self.metrics),
             ("GET", "/v1/models", self.models),
+            ("GET", "/v1/models/{name:path}", self.model),
             ("POST", "/v1/chat/completions", self.chat),
             ("POST", "/v1/score", self.score),
         ]
@@ -122,9 +138,12 @@ class Service:
     def answering(self, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
         """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
         from fastapi import Request
+        from starlette.requests import ClientDisconnect
 
         async def endpoint(request: Request) -> "Response":
             start = time.perf_counter()
+            # of addresses with a name in them the form, so that metrics do not grow with what is asked
+            path = getattr(request.scope.get("route"), "path", request.url.path)
             response: Response
             try:
                 self._refuse_stranger(request)
@@ -134,21 +153,27 @@ class Service:
             except asyncio.CancelledError:
                 # the command was told to stop, and the seconds that requests have then are over
                 response = error_response(Refusal(503, "stopping", "evenhand is being stopped"))
+            except ClientDisconnect:
+                response = error_response(Refusal(LEFT, "left", "the client has left"))
             except Exception as error:
-                response = error_response(logged(error))
+                response = error_response(logged(error, self._secrets))
             seconds = time.perf_counter() - start
-            self._metrics.answered(request.url.path, response.status_code, seconds)
-            log.info("%s %s %d %.0f ms", request.method, request.url.path, response.status_code, 1000 * seconds)
+            self._metrics.answered(path, response.status_code, seconds)
+            log.info("%s %s %d %.0f ms", request.method, path, response.status_code, 1000 * seconds)
             return response
 
         return endpoint
 
     def _refuse_stranger(self, request: "Request") -> None:
-        if not self.limits.keys or request.url.path == "/health":
+        if request.url.path == "/health":
             return
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        if not self.limits.keys:
+            refuse_foreign(request.headers, self.limits.hosts)
+            return
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        given = key.strip().encode() if scheme.lower() == "bearer" else b""
         # all are compared, so that the time tells nothing
-        fits = [hmac.compare_digest(given, key.encode()) for key in self.limits.keys]
+        fits = [hmac.compare_digest(given, each.encode()) for each in self.limits.keys]
         if True not in fits:
             raise Refusal(401, "invalid_api_key", "send one of the server's keys as a bearer token")
 
@@ -166,66 +191,117 @@ class Service:
 
     async def models(self, _: "Request") -> "JSONResponse":
         """The recipe, which is what there is to ask."""
-        recipe = self.phase.recipe
-        listed = {"id": recipe.name, "object": "model", "created": 0, "owned_by": "evenhand"}
-        return _json({"object": "list", "data": [listed]})
+        return _json({"object": "list", "data": [self._model]})
+
+    async def model(self, request: "Request") -> "JSONResponse":
+        """The recipe, where it is asked for by its name."""
+        self._refuse_other(request.path_params["name"])
+        return _json(self._model)
+
+    @property
+    def _model(self) -> dict[str, Any]:
+        return {"id": self.phase.recipe.name, "object": "model", "created": 0, "owned_by": "evenhand"}
+
+    def _refuse_other(self, model: str) -> None:
+        if model != (name := self.phase.recipe.name):
+            raise Refusal(404, "model_not_found", f"there is no model {model[:80]!r} here; there is {name!r}")
 
     async def score(self, request: "Request") -> "JSONResponse":
         """The recipe's rewards of summaries made elsewhere, in evenhand's form or OpenRLHF's."""
         refuse_relative(self.phase.recipe)
         stand_in = stand_in_of(request.query_params.get("unscored"))
-        body = await self._body(request)
-        items = items_of(body, self.phase.recipe)
-        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
-        if "query" in body:
+        items, is_openrlhf = await self._read(request, self._items)
+        work = self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
+        found = await _while_there(request, work)
+        if is_openrlhf:
             return _json(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
         return _json(rewards(found, stand_in))
 
+    def _items(self, body: dict[str, Any]) -> tuple[list[Scored], bool]:
+        return items_of(body, self.phase.recipe), "query" in body
+
     async def chat(self, request: "Request") -> "JSONResponse":
         """The best of the recipe's candidates for the documents of the request."""
-        asked = read(Chat, await self._body(request))
-        recipe = self.phase.recipe
-        if asked.model != recipe.name:
-            raise Refusal(
-                404, "model_not_found", f"there is no model {asked.model[:80]!r} here; there is {recipe.name!r}"
-            )
-        if asked.stream:
-            raise Refusal(400, "unsupported_parameter", "stream: a summary is chosen when all candidates are whole")
-        wanted = request_of(_documents(asked), recipe)
+        wanted, n_messages = await self._read(request, self._wanted)
         try:
-            chosen, is_late = await self._late.best(self.pool, wanted, self.limits.deadline)
+            work = self._late.best(self.pool, wanted, self.limits.deadline)
+            chosen, is_late = await _while_there(request, work)
         except NoSummaryError:
             self._metrics.served("none", {})
             raise
         gaps = {judge: worst_gap(table) for judge, table in chosen.sides.items()}
         self._metrics.served(chosen.source, gaps, is_late=is_late)
         about = evenhand_field(self.phase, self.guard, self.signature, chosen, is_late=is_late)
-        about["messages_not_read"] = len(asked.messages)
+        about["messages_not_read"] = n_messages
         return _json(completion(about, chosen), headers_of(about))
 
-    async def _body(self, request: "Request") -> Any:
-        """The body as JSON; no more of it is read than may be.
+    def _wanted(self, body: dict[str, Any]) -> tuple[SummaryRequest, int]:
+        """What a chat asks the recipe's model, and how many messages are passed over."""
+        body, mistakes = unset(body)
+        if body.get("stream") is True:
+            mistakes["stream"] = "a summary is chosen when all candidates are whole"
+        if mistakes:
+            reasons = listed([f"{key}: {why}; leave it out" for key, why in mistakes.items()])
+            raise Refusal(400, "unsupported_parameter", reasons, next(iter(mistakes)))
+        chat = read(Chat, body)
+        self._refuse_other(chat.model)
+        # what it says of documents, without what every chat has
+        said = Asked(**{key: getattr(chat, key) for key in Asked.model_fields})
+        return request_of(said, self.phase.recipe), len(chat.messages)
+
+    async def _read(self, request: "Request", make: Callable[[dict[str, Any]], T]) -> T:
+        """What is made of the body, which is bounded first, and read and checked on a thread.
 
         Raises:
             Refusal: it is too long, or no JSON object.
+            DataError: it is beyond another bound, or as `make`.
         """
-        found = bytearray()
+        content = bytearray()
         async for part in request.stream():
-            found += part
-            if len(found) > self.limits.most_bytes:
+            content += part
+            if len(content) > self.limits.most_bytes:
                 raise Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
-        try:
-            body = json.loads(found)
-        except (ValueError, RecursionError) as error:
-            raise Refusal(400, "invalid_json", "the body is not JSON") from error
-        if not isinstance(body, dict):
-            raise Refusal(400, "invalid_json", "the body is not a JSON object")
-        return body
+
+        anyio: Any = need("anyio", FEATURE)
+
+        def made() -> T:
+            try:
+                return make(body_of(content, self.limits.most_bytes))
+            except NotJsonError as error:
+                if error.is_syntax:
+                    raise Refusal(400, "invalid_json", f"the body {error}") from error
+                raise DataError(f"the body: {error}") from error
+
+        found: T = await anyio.to_thread.run_sync(
+            made, limiter=self._large_readers if len(content) > LARGE else self._readers
+        )
+        return found
 
 
-def _documents(asked: Chat) -> Asked:
-    """What a chat says of documents, without what every chat has."""
-    return Asked(**{key: getattr(asked, key) for key in Asked.model_fields})
+async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; it ends when the client leaves.
+
+    Raises:
+        ClientDisconnect: it has left.
+    """
+    from starlette.requests import ClientDisconnect
+
+    async def leaves() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientDisconnect
+    finally:
+        leaving.cancel()
+        if not working.done():
+            # what nobody waits for is looked at, so that its fault is not logged
+            working.add_done_callback(lambda done: done.cancelled() or done.exception())
+            working.cancel()
 
 
 def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> "JSONResponse":

@@ -1,7 +1,5 @@
 """What a request must say: the documents with their attributes, as a recipe's corpus has them, and whose summary is wanted."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -12,13 +10,32 @@ from ..config import Recipe
 from ..errors import DataError
 from ..generate.requests import build_requests
 from ..records import Document, DocumentSet, Record, SummaryRequest, Text
-from ..storage import digest, explained, shortened
+from ..storage import NotJsonError, digest, explained, parse_json
 from ..text.chat_marks import without_end_marks
+from .decoded import answer_in
 
 R = TypeVar("R", bound=Record)
 
-# half of a pair that stands for one character
-HALF = re.compile("[\ud800-\udfff]")
+# bytes of a body for each value that it may have: those of documents are longer
+BYTES_OF_VALUE = 40
+# letters of a summary: a model that writes as many without an end writes none
+MOST_LETTERS = 200_000
+# what clients of OpenAI's protocol may send, and why it changes nothing here
+SAMPLING = (
+    "temperature top_p seed max_tokens max_completion_tokens stop presence_penalty frequency_penalty logit_bias top_k min_p "
+    "repetition_penalty best_of"
+)
+OTHERS = (
+    "logprobs top_logprobs tools tool_choice parallel_tool_calls functions function_call response_format reasoning_effort "
+    "reasoning metadata store service_tier modalities audio prediction verbosity web_search_options stream_options "
+    "prompt_cache_key prompt_cache_retention safety_identifier extra_body extra_headers"
+)
+PARAMETERS = dict.fromkeys(
+    SAMPLING.split(), "is set by the recipe (generate.plans), so that equal requests get equal summaries"
+)
+PARAMETERS |= dict.fromkeys(
+    OTHERS.split(), "has no meaning here: the answer is one whole summary, of the recipe's model and prompt"
+)
 
 
 class GivenDocument(Record):
@@ -33,7 +50,7 @@ class GivenDocument(Record):
 class Asked(Record):
     """Documents to be summarised together, and for whom."""
 
-    documents: Annotated[tuple[GivenDocument, ...], Field(min_length=1)]
+    documents: Annotated[tuple[GivenDocument, ...], Field(min_length=1, fail_fast=True)]
     # of the document set: part of every seed. None: it follows from the documents
     id: Text | None = None
     # as of a document set
@@ -62,7 +79,7 @@ class Asked(Record):
 class Item(Asked):
     """A summary made elsewhere, with its documents."""
 
-    summary: str
+    summary: Annotated[str, Field(max_length=MOST_LETTERS)]
 
 
 class Messages(Record):
@@ -83,14 +100,14 @@ class Chat(Messages, Asked):
 class Items(Record):
     """The body of /v1/score in evenhand's own form."""
 
-    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    items: Annotated[tuple[Item, ...], Field(min_length=1, fail_fast=True)]
 
 
 class Queries(Record):
     """The body of /v1/score as OpenRLHF sends it."""
 
     # prompt and answer, decoded with the marks of turns
-    query: Annotated[tuple[str, ...], Field(min_length=1)]
+    query: Annotated[tuple[str, ...], Field(min_length=1, fail_fast=True)]
     prompts: tuple[str, ...]
     # documents and side, as JSON or as its text
     labels: tuple[Any, ...]
@@ -103,31 +120,37 @@ class Scored(NamedTuple):
     summary: str
 
 
+def body_of(content: bytes | bytearray, most_bytes: int) -> dict[str, Any]:
+    """A body as JSON, bounded in depth, number of values and length of keys before any is made.
+
+    Raises:
+        NotJsonError: it is no JSON (`is_syntax`), or beyond a bound.
+        DataError: it holds half a character.
+    """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise NotJsonError("is not UTF-8", is_syntax=True) from error
+    if text.lstrip()[:1] != "{":
+        raise NotJsonError("is not a JSON object", is_syntax=True)
+    found: dict[str, Any] = parse_json(text, most_values=most_bytes // BYTES_OF_VALUE)
+    return found
+
+
 def read(kind: type[R], body: Any, what: str = "the body") -> R:
     """The body as a record of that kind.
 
     Raises:
-        DataError: it is none, or holds half a character; what is wrong is said by key.
+        DataError: it is none; what is wrong is said by key.
     """
-    _refuse_halves(body, what)
     with explained(what):
         return kind.model_validate(body)
 
 
-def _refuse_halves(body: Any, what: str) -> None:
-    """Refuse lone surrogates, which JSON can write and no text can hold."""
-    left = [("", body)]
-    while left:
-        place, value = left.pop()
-        if isinstance(value, Mapping):
-            left += [(f"{place}.{key}", each) for key, each in [*value.items(), *((key, key) for key in value)]]
-        elif isinstance(value, list | tuple):
-            left += [(f"{place}.{key}", each) for key, each in enumerate(value)]
-        elif isinstance(value, str) and (half := HALF.search(value)):
-            where = shortened(place.removeprefix(".") or "record")
-            raise DataError(
-                f"{what}: {where}: holds half a character, {half[0]!r}, which no text can hold; take it out"
-            )
+def unset(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A chat without what the protocol knows and a recipe decides, and why of what of it was set: null sets nothing."""
+    mistakes = {key: PARAMETERS[key] for key, value in body.items() if key in PARAMETERS and value is not None}
+    return {key: value for key, value in body.items() if key not in PARAMETERS}, mistakes
 
 
 def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
@@ -158,13 +181,13 @@ def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> Summ
     return found
 
 
-def items_of(body: Any, recipe: Recipe) -> list[Scored]:
+def items_of(body: Mapping[str, Any], recipe: Recipe) -> list[Scored]:
     """The summaries of a body in either form, each with its request; equal documents and sides are one request.
 
     Raises:
         DataError: something is wrong with one of them, which is named by its place.
     """
-    if isinstance(body, Mapping) and "query" in body:
+    if "query" in body:
         return [_scored(*pair, recipe) for pair in enumerate(_of_queries(read(Queries, body)))]
     return [_scored(*pair, recipe) for pair in enumerate(read(Items, body).items)]
 
@@ -172,7 +195,7 @@ def items_of(body: Any, recipe: Recipe) -> list[Scored]:
 def _scored(place: int, item: Item, recipe: Recipe) -> Scored:
     name = digest(item.model_dump(mode="json", exclude={"summary", "side"}))
     try:
-        return Scored(request_of(item, recipe, name=name), item.summary)
+        return Scored(request_of(item, recipe, name=name), without_end_marks(item.summary))
     except DataError as error:
         raise DataError(f"summary {place}: {error}") from error
 
@@ -194,15 +217,19 @@ def _of_queries(body: Queries) -> list[Item]:
 
 
 def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
-    if not query.startswith(prompt):
+    if (answer := answer_in(query, prompt)) is None:
         raise DataError(f"query {place} does not begin with its prompt, so where its answer begins is not known")
+    what = f"label {place}"
+    if len(answer) > MOST_LETTERS:
+        raise DataError(f"query {place}: its answer has {len(answer):,} letters; {MOST_LETTERS:,} are read at most")
     try:
-        said = json.loads(label) if isinstance(label, str) else label
-    except ValueError as error:
-        raise DataError(f'label {place} is not JSON; it needs the documents: {{"documents": [...]}}') from error
+        # the body had its bound of bytes; this one has keys that are bounded, too
+        said = parse_json(label, most_values=len(label) + 1) if isinstance(label, str) else label
+    except NotJsonError as error:
+        raise DataError(f'{what} {error}; it needs the documents: {{"documents": [...]}}') from error
     if not isinstance(said, Mapping):
-        raise DataError(f'label {place} is not an object; it needs the documents: {{"documents": [...]}}')
-    return read(Item, {**said, "summary": without_end_marks(query[len(prompt) :])}, f"label {place}")
+        raise DataError(f'{what} is not an object; it needs the documents: {{"documents": [...]}}')
+    return read(Item, {**said, "summary": answer}, what)
 
 
 def described(reasons: Sequence[str]) -> str:

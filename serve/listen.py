@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+import sys
 from typing import Any
 
 from ..config import Recipe
@@ -16,6 +17,8 @@ from ..preflight.judges import under
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
 from .app import CLOSING_SECONDS, FEATURE, NO_GUARD, Limits, build_app
+from .browsers import is_loopback
+from .connections import most_connections, protocol
 from .guard import Guard
 from .work import asks_servers
 
@@ -23,6 +26,8 @@ log = logging.getLogger(__name__)
 
 # seconds until the command ends, at most, after it is told to stop; those of them that requests under way have
 LAST_SECONDS = 10
+# that a thread at work may keep the loop of events waiting: Python's own five milliseconds add up over the steps of an answer
+SWITCH_SECONDS = 0.0005
 LAST_OF_REQUESTS = LAST_SECONDS - CLOSING_SECONDS - 1
 # exit code of a command that was interrupted
 INTERRUPTED = 130
@@ -91,6 +96,15 @@ def keys_from(variable: str | None) -> tuple[str, ...]:
     return keys
 
 
+def warn_of_strangers(host: str, limits: Limits) -> None:
+    """Say what it means to listen to other machines without a key."""
+    if not limits.keys and not is_loopback(host):
+        log.warning(
+            "whoever reaches %s may ask, and what the model's server costs is yours: ask for a key (--api-key-env)",
+            host,
+        )
+
+
 def open_socket(host: str, port: int) -> socket.socket:
     """The address to listen at; port 0 takes a free one.
 
@@ -118,8 +132,16 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
         EvenhandError: the backend or a judge cannot be opened.
     """
     uvicorn = need("uvicorn", FEATURE)
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = build_app(phase, limits, guard)
-    options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False}
+    options: dict[str, Any] = {
+        "access_log": False,
+        "log_config": None,
+        "lifespan": "on",
+        "server_header": False,
+        "ws": "none",
+    }
+    options |= {"http": protocol(most_connections()), "proxy_headers": False}
     return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_OF_REQUESTS, **options))
 
 

@@ -5,10 +5,12 @@ refuses key, model or address is logged in any case: it lasts until somebody who
 """
 
 import logging
+import traceback
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
 from ..extras import verbosity
+from ..generate.server.secrets import without
 from .pool import BusyError
 from .work import NoSummaryError
 
@@ -31,9 +33,9 @@ FAULT = "evenhand could not answer; its log says more"
 class Refusal(Exception):
     """An answer that is an error."""
 
-    def __init__(self, status: int, code: str, said: str) -> None:
+    def __init__(self, status: int, code: str, said: str, parameter: str | None = None) -> None:
         super().__init__(said)
-        self.status, self.code, self.said = status, code, said
+        self.status, self.code, self.said, self.parameter = status, code, said, parameter
 
 
 class Rule(NamedTuple):
@@ -68,16 +70,19 @@ def refusal_of(error: Exception) -> Refusal:
     return Refusal(500, "internal_error", FAULT)
 
 
-def logged(error: Exception) -> Refusal:
+def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
     """The refusal, after a line in the log where the fault is not the client's: the error's kind.
 
-    Its text is there only with -v, or where a server is to be mended.
+    Its text is there only with -v, with the errors that caused it, or where a server is to be mended; keys are nowhere.
     """
     refused = refusal_of(error)
     if refused.status >= 500:
-        is_told = verbosity() == "verbose" or isinstance(error, UnfitModelError)
-        said = f": {error}" if is_told else ""
-        log.warning("%s%s", type(error).__name__, said, exc_info=verbosity() == "verbose")
+        lines = [type(error).__name__]
+        if isinstance(error, UnfitModelError) or verbosity() == "verbose":
+            lines[0] += f": {error}"
+        if verbosity() == "verbose":
+            lines += traceback.format_exception(error)
+        log.warning("%s", without("\n".join(lines).rstrip(), secrets))
     elif not isinstance(error, EvenhandError):
         log.warning("%s", type(error).__name__)
     return refused
@@ -89,5 +94,5 @@ def error_response(refused: Refusal) -> "JSONResponse":
 
     kind = "invalid_request_error" if refused.status < 500 else "server_error"
     headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None
-    error = {"message": refused.said, "type": kind, "param": None, "code": refused.code}
+    error = {"message": refused.said, "type": kind, "param": refused.parameter, "code": refused.code}
     return JSONResponse({"error": error}, refused.status, headers)

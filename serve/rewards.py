@@ -8,6 +8,7 @@ Trainers do not ask again, so this does, as long as `timeout` allows: where the 
 import http.client
 import json
 import logging
+import math
 import os
 import random
 import re
@@ -15,7 +16,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,10 @@ LATER = (429, 502, 503, 504)
 LASTING = "upstream_unfit"
 # seconds before the second try, doubled for each later one up to the most; a server's Retry-After comes before
 FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
+# bytes of a body, of the 2,000,000 that a server takes unless it is told another number (--most-bytes)
+MOST_BYTES = 1_500_000
+# bytes for each value that it may have
+BYTES_OF_VALUE = 40
 # what an item may have besides its documents
 ABOUT = ("side", "id", "topic", "key_points", "notes")
 
@@ -47,12 +52,40 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
     place = (url or os.environ.get("EVENHAND_SERVE_URL") or DEFAULT_URL).rstrip("/")
     if not ADDRESS.fullmatch(place):
         raise ValueError(f"{place!r} is not a server's address; write http://HOST:PORT/v1")
-    body = json.dumps({"items": [_clean(each) for each in items]}).encode()
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get("EVENHAND_SERVE_KEY"):
         headers["Authorization"] = f"Bearer {key}"
-    request = urllib.request.Request(f"{place}/score", body, headers)  # noqa: S310 (the scheme is looked at above)
-    return list(_asked(request, time.monotonic() + timeout)["rewards"])
+    found: list[float | None] = [None] * len(items)
+    until = time.monotonic() + timeout
+    for places, body in _bodies(items):
+        request = urllib.request.Request(f"{place}/score", body, headers)  # noqa: S310 (the scheme is looked at above)
+        for where, reward in zip(places, _asked(request, until)["rewards"], strict=True):
+            found[where] = reward
+    return found
+
+
+def _bodies(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[int], bytes]]:
+    """Items as bodies that a server takes, each with the places of its items; those of one request stay together."""
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for place, each in enumerate(items):
+        item = _clean(each)
+        about = {key: value for key, value in item.items() if key != "summary"}
+        groups.setdefault(json.dumps(about, sort_keys=True), []).append((place, json.dumps(item)))
+    body: list[tuple[int, str]] = []
+    size = 0
+    for group in groups.values():
+        # a server takes so many values as well: of short documents fewer bytes
+        more = sum(max(len(text) + 1, BYTES_OF_VALUE * sum(map(text.count, ",[{"))) for _, text in group)
+        if body and size + more > MOST_BYTES:
+            yield _joined(body)
+            body, size = [], 0
+        body, size = body + group, size + more
+    if body or not items:
+        yield _joined(body)
+
+
+def _joined(body: Sequence[tuple[int, str]]) -> tuple[list[int], bytes]:
+    return [place for place, _ in body], f'{{"items": [{",".join(text for _, text in body)}]}}'.encode()
 
 
 def _asked(request: urllib.request.Request, until: float) -> Any:
@@ -90,35 +123,53 @@ def _answer(request: urllib.request.Request, timeout: float) -> tuple[int, str, 
         return refused.code, refused.read().decode(errors="replace"), refused.headers.get("Retry-After", "")
 
 
-def compute_score(  # noqa: PLR0913, PLR0917 (verl gives the first four)
-    data_source: str,
-    solution_str: str,
-    ground_truth: Any,
+def compute_score(  # noqa: PLR0913, PLR0917 (verl gives all of them)
+    data_source: Any = None,
+    solution_str: str | None = None,
+    ground_truth: Any = None,
     extra_info: Any = None,
     url: str | None = None,
     unscored: float | None = None,
     timeout: float = 600,
+    data_sources: Any = None,
+    solution_strs: Sequence[str] | None = None,
+    ground_truths: Sequence[Any] | None = None,
+    extra_infos: Any = None,
     **_: Any,
-) -> float:
-    """The reward of one answer, as verl calls it (custom_reward_function.path=FILE, .name=compute_score).
+) -> Any:
+    """The reward of an answer, or of each of a batch, as verl calls it (custom_reward_function.path=FILE, .name=compute_score).
 
     Args:
-        data_source: is not read.
+        data_source, data_sources, extra_info, extra_infos: are not read.
         solution_str: the summary.
         ground_truth: {"documents": [...], "side": ...}, or its JSON text.
-        extra_info: is not read.
         url: of the server.
         unscored: what stands for a summary without a reward (reward_kwargs.unscored).
         timeout: seconds, over all tries.
+        solution_strs, ground_truths: of a batch, as verl's batch manager gives them.
 
     Raises:
-        ValueError: the summary has no reward, and nothing stands for it; and as `rewards`.
+        ValueError: a summary has no reward, and nothing stands for it; and as `rewards`.
     """
-    said = json.loads(ground_truth) if isinstance(ground_truth, str) else ground_truth
-    (found,) = rewards([{**said, "summary": solution_str}], url=url, timeout=timeout)
-    if found is None and unscored is None:
+    is_batch = solution_strs is not None
+    answers = list(solution_strs) if solution_strs is not None else [solution_str]
+    truths = [_plain(each) for each in ([ground_truth] if ground_truths is None else ground_truths)]
+    if len(answers) != len(truths):
+        raise ValueError(f"{len(answers)} answers and {len(truths)} ground truths; each answer needs one")
+    if wrong := [place for place, each in enumerate(truths) if not isinstance(each, Mapping)]:
+        raise ValueError(f'ground truth {wrong[0]} is not an object; it needs the documents: {{"documents": [...]}}')
+    items = [{**truth, "summary": str(each)} for truth, each in zip(truths, answers, strict=True)]
+    found = rewards(items, url=url, timeout=timeout) if items else []
+    if None in found and unscored is None:
         raise ValueError("a judge gave no score, and verl needs a number; say which: reward_kwargs.unscored=0")
-    return float(unscored if found is None else found)  # type: ignore[arg-type]
+    numbers = [float(unscored if each is None else each) for each in found]  # type: ignore[arg-type]
+    return numbers if is_batch else numbers[0]
+
+
+def _plain(truth: Any) -> Any:
+    """A ground truth without the arrays of tables, also where it is JSON's text."""
+    truth = truth.item() if hasattr(truth, "item") and getattr(truth, "size", 1) == 1 else truth
+    return json.loads(truth) if isinstance(truth, str | bytes) else truth
 
 
 def evenhand_reward(completions: Sequence[Any], documents: Sequence[Any], **columns: Any) -> list[float | None]:
@@ -146,7 +197,13 @@ def _text(completion: Any) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """Without the None that tables put where another row has a value."""
+    """As JSON has it: arrays of tables as lists, without the None and NaN that tables put where another row has a value."""
     if isinstance(value, Mapping):
-        return {key: _clean(each) for key, each in value.items() if each is not None}
-    return [_clean(each) for each in value] if isinstance(value, list | tuple) else value
+        return {str(key): _clean(each) for key, each in value.items() if not _is_absent(each)}
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value]
+    return _clean(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

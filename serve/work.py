@@ -13,11 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..api.steps import candidate_of
 from ..config import JudgeOptions, Recipe
-from ..errors import DataError, EvenhandError
+from ..errors import DataError, EvenhandError, RecipeError
 from ..generate.backend import Backend
 from ..generate.backends import NoModel, open_backend_of, signature_of
 from ..generate.method import Draw, draws
@@ -33,7 +35,7 @@ from ..rerank.pairs import best_of
 from ..rerank.stage import score_group
 from ..runfolder.phases import Phase
 from ..storage import digest
-from .asked import Scored, described
+from .asked import Asked, Scored, described, read, request_of
 from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extractions, later_draws
 from .metrics import Metrics
 from .sides import sides_of
@@ -88,14 +90,23 @@ class Judges:
         self._sections, self._thread, self._models = sections, thread, models
         self._opened: dict[str, Judge] = {}
 
-    def load(self) -> None:
-        """Load the models of judges that have a thread, so that no request waits for that.
+    def load(self, rehearsal: Pairs = ()) -> None:
+        """Load the models of judges that have a thread, and have them judge once, so that no request waits for that.
+
+        Args:
+            rehearsal: what they judge then; what they say of it is kept nowhere.
 
         Raises:
             EvenhandError: a judge cannot be opened.
         """
         assert self._thread is not None, "a worker's judges ask servers, and load nothing"
-        self._thread.submit(lambda: self._open().load()).result()
+        self._thread.submit(self._load, rehearsal).result()
+
+    def _load(self, rehearsal: Pairs) -> None:
+        self._open().load()
+        if rehearsal and self._opened:
+            with TemporaryDirectory() as folder, closing(VerdictCache(Path(folder) / "judgements.sqlite")) as cache:
+                judge_held(list(self._opened.values()), rehearsal, cache)
 
     def _open(self) -> SharedModels:
         models = self._models()
@@ -257,6 +268,22 @@ class Worker:
         """Give connections and memory back."""
         self._own.close()
         self._backend.close()
+
+
+def rehearsal(recipe: Recipe) -> Pairs:
+    """A request and a summary, for which judges import whatever they use; none where the recipe does not take these documents."""
+    sides = (*(recipe.corpus.sides or ()), "one", "other")[:2]
+    texts = ("The ferry sails at 7. It is cheap.", "The bridge is dear. Nobody asked for it.")
+    documents = [
+        {"text": text, "attributes": {recipe.corpus.attribute: side}} for text, side in zip(texts, sides, strict=True)
+    ]
+    try:
+        side = sides[0] if recipe.task.scope == "side" else None
+        request = request_of(read(Asked, {"documents": documents, "side": side}), recipe)
+    except (DataError, RecipeError) as error:
+        log.info("judges are not tried before the first request: %s", error)
+        return []
+    return [(request, candidate_of(request, "The ferry sails at 7. The bridge is dear."))]
 
 
 def refuse_relative(recipe: Recipe) -> None:

@@ -51,7 +51,7 @@ def served(recipe, *fail_if, **limits):
     """A client of the recipe's server."""
     phase = served_phase(recipe)
     app = build_app(phase, Limits(**limits), read_guard(fail_if, phase))
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
         yield client
 
 

@@ -111,7 +111,9 @@ def prompted(chosen: Said, rejected: Said, texts: Form) -> tuple[Said, Said, Sai
 
 def _prompted_by_words(chosen: str, rejected: str) -> tuple[str, str, str]:
     # the prompt ends where a word does
-    shared = re.sub(r"\S*\Z", "", chosen[: n_common(chosen, rejected)])
+    shared = chosen[: n_common(chosen, rejected)]
+    # from behind: a search for its end begins anew at each letter of a text without blanks
+    shared = shared[: len(shared) - len(next(iter(re.findall(r"\A\S*", shared[::-1]))))]
     if not shared.strip():
         raise DataError(NO_PROMPT)
     refuse_unparted(chosen)

@@ -16,6 +16,7 @@ from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
 from .responses import BrokenAnswerError, formed, read_json
+from .secrets import holds, secrets_of
 
 log = logging.getLogger(__name__)
 
@@ -171,6 +172,8 @@ class Exchange:
             else:
                 finish = self._finish(choice, is_full=used is not None and used.completion_tokens >= most_output)
                 reply = self.sending.reply(ask, choice, finish, used.prompt_tokens if used else 0, is_held=is_held)
+                if holds(reply.text, secrets_of([self.server])):
+                    reply = failed(self.sending.prompt(ask), UNREADABLE, "the answer holds the server's key")
                 if reply.error:
                     reply = replace(reply, error=shortened(reply.error, self.server))
             # a prompt that is asked n times in one request is run once

@@ -12,6 +12,7 @@ from ...extras import need
 from .client import CERTIFICATES, FEATURE, LateError, RedirectError
 from .rejections import OWN_FAULTS, Rejection, rejection_of
 from .responses import ResponseError
+from .secrets import secrets_of, without
 
 # letters of what a server said, in errors
 MOST_SAID = 300
@@ -135,9 +136,8 @@ def shortened(text: str, section: ServerSection) -> str:
 
 
 def redacted(text: str, section: ServerSection) -> str:
-    """The text without the server's key, which some servers repeat."""
-    key = os.environ.get(section.api_key_env or "", "").strip()
-    return text.replace(key, "***") if key else text
+    """The text without the server's key, which some servers repeat in a writing of their own."""
+    return without(text, secrets_of([section]))
 
 
 def tls_fault(error: BaseException | None) -> ssl.SSLError | None:

@@ -252,3 +252,51 @@ def test_reward_functions_do_not_ask_again_for_what_lasts(pauses, lasting):
     with answering([lasting]) as (url, came), pytest.raises(ValueError, match=lasting[1]):
         reward_of(url)
     assert len(came) == 1 and not pauses
+
+
+@pytest.mark.parametrize("n_bodies", [1, 3])
+def test_large_steps_are_sent_in_several_bodies_and_come_back_in_order(address, monkeypatch, n_bodies):
+    monkeypatch.setenv("EVENHAND_SERVE_URL", address)
+    monkeypatch.setenv("EVENHAND_SERVE_KEY", "secret")
+    sent = []
+    ask = rewards._asked
+    monkeypatch.setattr(rewards, "_asked", lambda request, until: sent.append(request) or ask(request, until))
+    monkeypatch.setattr(rewards, "MOST_BYTES", 1_500_000 if n_bodies == 1 else 6000)
+    words = ["loud"] * 12
+    completions = [" ".join(words[: number + 1]) for number in range(12)]
+    # two requests by turns, whose completions stay together
+    documents = [
+        [{**each, "text": f"{number % 3} {each['text']} " + "x" * 300} for each in DOCUMENTS] for number in range(12)
+    ]
+    assert rewards.evenhand_reward(completions, documents, side=["ban"] * 12) == list(range(1, 13))
+    assert len(sent) == n_bodies
+    sides = [{each["documents"][0]["text"] for each in json.loads(request.data)["items"]} for request in sent]
+    assert sum(map(len, sides)) == 3
+
+
+def test_verls_batches_and_arrays_of_tables_are_read(address, monkeypatch):
+    numpy = pytest.importorskip("numpy")
+    monkeypatch.setenv("EVENHAND_SERVE_URL", address)
+    monkeypatch.setenv("EVENHAND_SERVE_KEY", "secret")
+    truth = {
+        **ASKED,
+        "documents": numpy.array([{**each, "id": None, "topic": numpy.nan} for each in DOCUMENTS], dtype=object),
+    }
+    truth["documents"] = numpy.array(
+        [{key: value for key, value in each.items() if key != "topic"} for each in truth["documents"]]
+    )
+    truth["id"] = float("nan")
+    assert rewards.compute_score("any", THREE, truth) == 3
+    assert rewards.compute_score("any", THREE, numpy.array(json.dumps(ASKED), dtype=object)) == 3
+    found = rewards.compute_score(
+        data_sources=numpy.array(["a", "b"]),
+        solution_strs=[THREE, FIVE],
+        ground_truths=numpy.array([truth, json.dumps(ASKED)], dtype=object),
+        extra_infos=numpy.array([None, None]),
+    )
+    assert found == [3, 5]
+    assert rewards.compute_score(solution_strs=[], ground_truths=[]) == []
+    with pytest.raises(ValueError, match="2 answers and 1 ground truths"):
+        rewards.compute_score(solution_strs=[THREE, FIVE], ground_truths=[ASKED])
+    with pytest.raises(ValueError, match="ground truth 0 is not an object"):
+        rewards.compute_score("any", THREE, None)
