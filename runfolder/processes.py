@@ -31,7 +31,18 @@ from pydantic import BaseModel
 from .. import errors
 from ..errors import DataError, EvenhandError, RecipeError, StorageError
 from ..extras import VERBOSITY, start_logging, verbosity
-from ..storage import TEMPORARY, make_folder, open_own, parse_json, parse_line, read_text, write_json
+from ..storage import (
+    TEMPORARY,
+    is_own,
+    make_folder,
+    open_no_link,
+    open_own,
+    parse_json,
+    parse_line,
+    part_names,
+    read_text,
+    write_json,
+)
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"
@@ -68,7 +79,7 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
     """
     make_folder(folder)
     try:
-        descriptor = open_own(folder / LOCK, os.O_RDWR | os.O_CREAT)
+        descriptor = _open_lock(folder)
     except StorageError:
         raise
     except OSError as error:
@@ -103,7 +114,7 @@ def refuse_held(folder: Path) -> None:
 def holder_of(folder: Path) -> dict[str, Any] | None:
     """Another command that is at work in a folder, with the digest of its recipe under "recipe"; None for nobody."""
     try:
-        lock = open_own(folder / LOCK, os.O_RDWR)
+        lock = open_no_link(folder / LOCK, os.O_RDWR)
     except OSError:
         # nobody has ever written there, or `hold` will say what is wrong
         return None
@@ -129,6 +140,21 @@ def _token(pid: int) -> str:
     return f"{pid}-{uuid.uuid4().hex}"
 
 
+def _open_lock(folder: Path) -> int:
+    """Descriptor of a folder's lock, parted from other names, as a backup made of hard links gives it, unless it is held."""
+    path = folder / LOCK
+    while True:
+        lock = open_no_link(path, os.O_RDWR | os.O_CREAT)
+        if is_own(os.fstat(lock)) or not _locked(lock, fcntl.LOCK_EX, folder):
+            return lock
+        # while this one is held nobody else puts another in its place
+        try:
+            if os.path.samestat(path.lstat(), os.fstat(lock)):
+                part_names(path)
+        finally:
+            os.close(lock)
+
+
 def _taken(lock: int, folder: Path, recipe: str) -> bool:
     """Take the folder, or join the command that has it; whether it was taken."""
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -144,6 +170,8 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
         if (holder and _is_here(holder) and is_alive(holder["pid"])) or time.monotonic() > deadline:
             raise _at_work(holder, folder)
         time.sleep(POLL_SECONDS)
+    if not is_own(os.fstat(lock)):
+        raise StorageError(f"{folder}: the command that was at work there has ended; give this one again")
     program = Path(sys.argv[0]).name
     holder = {
         "host": socket.gethostname(),

@@ -15,7 +15,7 @@ from ..records import LeftOut
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
-from ..storage import read_json, refuse_links, write_json
+from ..storage import own_files, read_json, write_json
 from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
 from .examples import SIDELESS, Examples, build_examples, read_rows
 from .guards import guard
@@ -76,7 +76,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     rows = read_rows(pair_file(phase), tokenizer, recipe.train.form)
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
-    refuse_links(checkpoints)
+    own_files(checkpoints)
     resume = last_complete(checkpoints)
     if resume is not None:
         _know_numbered_cpu()

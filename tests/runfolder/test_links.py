@@ -11,7 +11,7 @@ from evenhand.records import Record
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.processes import LOCK, hold, holder_of, run_child
 from evenhand.runfolder.stages import Counts, Stage
-from evenhand.storage import refuse_links, write_json, write_jsonl, write_text
+from evenhand.storage import own_files, write_json, write_jsonl, write_text
 
 VALUABLE = "not evenhand's, without an end of its line"
 
@@ -76,13 +76,13 @@ def outside(tmp_path):
     assert not path.with_name("created").exists()
 
 
-@pytest.mark.parametrize("kind", ["link", "link of a link", "hard link", "link to nothing", "pipe", "device"])
+@pytest.mark.parametrize("kind", ["link", "link of a link", "link to nothing", "pipe", "device"])
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_what_is_written_in_place_follows_no_link(name, kind, tmp_path, outside):
     write, place = IN_PLACE[name]
     path = tmp_path / "run" / place
     put(path, kind, outside)
-    with pytest.raises(StorageError, match=r"is a link, a file with other names, or no file.*delete it"):
+    with pytest.raises(StorageError, match=r"is a link or no file.*delete it"):
         write(path)
 
 
@@ -118,16 +118,61 @@ def test_adopted_files_replace_links(kind, tmp_path, outside):
     assert (new.folder / "out.txt").read_text() == "made"
 
 
-@pytest.mark.parametrize("kind", ["link", "hard link", "pipe"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_a_folder_that_a_library_writes_in_has_no_links(kind, tmp_path, outside):
     folder = tmp_path / "checkpoints"
     (folder / "checkpoint-1").mkdir(parents=True)
     (folder / "checkpoint-1" / "state.json").write_text("{}")
-    refuse_links(folder)
-    refuse_links(tmp_path / "nowhere")
+    own_files(folder)
+    own_files(tmp_path / "nowhere")
     put(folder / "checkpoint-2" / "model.safetensors", kind, outside)
     with pytest.raises(StorageError, match=r"model\.safetensors: is a link"):
-        refuse_links(folder)
+        own_files(folder)
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_backup_of_hard_links_keeps_what_it_has_and_refuses_nothing(name, tmp_path):
+    write, place = IN_PLACE[name]
+    path, backup = tmp_path / "run" / place, tmp_path / "backup"
+    path.parent.mkdir(parents=True)
+    write(path)
+    for number in range(2):
+        before = path.read_bytes()
+        os.link(path, backup.with_suffix(f".{number}"))
+        write(path)
+        assert backup.with_suffix(f".{number}").read_bytes() == before
+        assert path.stat().st_nlink == 1
+    assert name == "lock" or path.read_bytes().startswith(before)
+    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_foreign_file_of_several_names_is_not_written(name, tmp_path, outside):
+    write, place = IN_PLACE[name]
+    put(tmp_path / "run" / place, "hard link", outside)
+    write(tmp_path / "run" / place)
+    assert (tmp_path / "run" / place).stat().st_nlink == 1
+
+
+def test_a_lock_that_is_held_stays_held_when_a_backup_links_it(tmp_path):
+    with hold(tmp_path):
+        os.link(tmp_path / LOCK, tmp_path / "backup")
+        # a process may hold what it holds
+        with hold(tmp_path):
+            pass
+        before = (tmp_path / "backup").read_bytes()
+        token = os.environ.pop("EVENHAND_COMMAND")
+        with pytest.raises(StorageError, match="is at work there"), hold(tmp_path):
+            pass
+        os.environ["EVENHAND_COMMAND"] = token
+        assert (tmp_path / "backup").read_bytes() == before
+
+
+def test_checkpoints_in_a_backup_of_hard_links_are_files_of_their_own(tmp_path, outside):
+    folder = tmp_path / "checkpoints"
+    put(folder / "checkpoint-2" / "state.json", "hard link", outside)
+    own_files(folder)
+    (folder / "checkpoint-2" / "state.json").write_text("new")
 
 
 # what somebody may have put into a lock
