@@ -37,6 +37,18 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
     "Chinese": ("摘要|总结|總結|概要|概括|综述", "以下|下面|这是|這是", "好的|当然|當然|没问题"),
     "Japanese": ("要約|まとめ", "以下|下記|次|これ", "はい|承知しました|もちろんです"),
     "Korean": ("요약", "다음은|아래는|여기", "네|물론입니다|물론이죠"),
+    "Vietnamese": ("tóm tắt", "dưới đây|sau đây|đây là", "chắc chắn"),
+    "Indonesian, Malay": ("ringkasan|ringkasannya|rangkuman", "berikut", "tentu|baik"),
+    "Thai": ("บทสรุป|สรุป", "นี่คือ|ต่อไปนี้", "แน่นอน"),
+    "Finnish, Hungarian": (
+        "tiivistelmä|yhteenveto|összefoglaló|összefoglalás", "tässä|alla|íme|itt van", "toki|persze|természetesen",
+    ),
+    "Romanian": ("rezumat|rezumatul", "iată|mai jos|aici este", "desigur|sigur"),
+    "Greek": ("σύνοψη|περίληψη", "ακολουθεί|παρακάτω|εδώ είναι", "βεβαίως|φυσικά"),
+    "Ukrainian": ("підсумок|стислий виклад", "ось|нижче", "звичайно"),
+    "Hebrew": ("סיכום|תקציר", "הנה|להלן", "בטח"),
+    "Persian, Urdu": ("خلاصه|خلاصہ", "در اینجا|این|یہ", "حتما"),
+    "Bengali, Tamil": ("সারাংশ|সারসংক্ষেপ|சுருக்கம்", "এখানে|নিচে|இதோ", "অবশ্যই"),
 }  # fmt: skip
 SUMMARY, HERE, POLITE = ("|".join(words) for words in zip(*LANGUAGES.values(), strict=True))
 # English words for a summary that mean other things alone
@@ -51,6 +63,13 @@ LOOSE = (
     "based on|taking|considering|after|given|in light of|in response|following|incorporating|with|to address|thank you|thanks"
     "|i have|i've|i’ve|i will|i'll|i would|i can|let me|allow me|this is|below|okay|ok|great|understood|got it"
 )
+# what can be "of events" or "to the crisis", which is a summary's own
+OTHER = rf"\b(?:{VERSION})\b(?![ \t](?:of|to|that|der|des)\b(?!(?: (?:the|this|your|my))? (?:request|question|task|feedback)))"
+# what will be done, in words of politeness
+WILLING = (
+    r"(?:i can|i could|i will|i'll|i would be|i'd be|i’d be|i'm|i’m|i am|happy|glad)(?: (?:happy|glad))?(?: to)?"
+    r" (?:help|assist|do)(?: you)?(?:(?: out)?(?: with)?(?: that| this| it| your request)?)?"
+)
 AROUND = r"[\s*_#>`~\"'“”‘’«»「」-]{0,12}"
 COLON, DASH = r"[ \t\xa0*_]{0,6}[:：][*_]{0,4}(?:[\"'”’»]{1,3}(?=\s|\Z))?[*_]{0,4}", r"[ \t]{1,3}[-–—]{1,3}[ \t]"
 # nothing else in the line
@@ -64,11 +83,16 @@ ANNOUNCEMENTS = (
     rf"(?:[\w-]{{1,20}}[ \t]){{1,3}}(?:{SUMMARY}){ASIDE}{COLON}|in (?:one|a single|two|three) (?:short )?sentences?{COLON}",
     rf"(?:to summari[sz]e|in summary){COLON}",
     # "Revised version:", "Answer:"; "The result: ..." is a statement
-    rf"(?:(?:{KIND})[ \t]){{0,2}}(?:{CHANGED})(?:[ \t](?:{VERSION}))?{ASIDE}{COLON}|(?:answer|response|output){ASIDE}{COLON}",
+    rf"(?:(?:{KIND})[ \t]){{0,2}}(?:{CHANGED})(?:[ \t](?:{VERSION}))?{ASIDE}(?: is)?{COLON}",
+    rf"(?:answer|response|output){ASIDE}{COLON}",
     # "Here is a short summary of the texts:", "Here is the refined version"
-    rf"(?:{HERE}){WITHIN}(?:{SUMMARY}|\b(?:{VERSION})\b){WITHIN}(?:{COLON}|{LINE})",
+    rf"(?:{HERE}){WITHIN}(?:{SUMMARY}|{OTHER}){WITHIN}(?:{COLON}|{LINE})",
     rf"(?:{HERE})[ \t](?:(?:{KIND})[ \t,]{{1,2}}){{1,5}}(?:{SUMMARY}|version|revision|draft)(?:{DASH}|{WITHIN}[.!](?=\s))",
-    r"here (?:it is|you go|we go)(?:[ \t]?[:.!])?|as follows:",
+    r"here (?:it is|you go|we go)(?:[ \t]?[:.!])?|here goes:|as (?:follows|requested):|tl;?dr[ \t]+(?=[^\W\d_])",
+    r"(?:here is|here's|here’s) what (?:i|i've|i’ve|i have) (?:came up with|got|have|written|wrote|summari[sz]ed):",
+    # "Draft 2:", "Step 3: Final summary:"
+    rf"draft{ASIDE}{COLON}|step[ \t]\d{{1,2}}[ \t]?[:.][ \t*]{{0,4}}(?=(?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}))",
+    rf"(?:(?:{POLITE}|okay|ok|yes|alright)[!,.][ \t]{{1,3}})?{WILLING}(?:[.!:](?=\s|\Z)|,? (?=here ))",
     # "Based on the feedback, I would say it so:", "Taking it into account, here is the revised summary. "
     rf"(?:{LOOSE})\b[^\n]{{0,240}}?\b(?:here is|here's|here’s)[ \t](?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}|{VERSION})\b{WITHIN}"
     rf"(?:{COLON}|{LINE})",
@@ -77,18 +101,19 @@ ANNOUNCEMENTS = (
     # what will be done, or was, in a line of its own
     rf"(?:i have|i've|i’ve|i will|i'll|i’ll|let me|i would)\b{WITHIN}(?:{SUMMARY}|summari[sz]e)\b{WITHIN}{LINE}(?=\n\s*\S)",
     # "Sure!", "Of course, here is ...", "Thank you for the feedback." in its line
-    rf"(?:{POLITE})(?:[ \t\xa0]?!|{LINE}(?=\n)|[ \t]?[,.;，、。:–—-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY}|here it is|here you go)))",
+    rf"(?:{POLITE})(?:[ \t\xa0]?[!！]|{LINE}(?=\n)"
+    rf"|[ \t]?[,.;，、。:–—-](?=[ \t]{{0,3}}(?:{HERE}|{SUMMARY}|here it is|here you go)))",
     r"(?:sure|certainly|of course|okay|ok|alright|understood|got it)[.!][ \t]",
-    rf"(?:okay|ok|alright|great|yes|understood|got it|no problem|happy to help|(?:thank you|thanks)[^.!?:\n]{{0,120}})"
+    rf"(?:okay|ok|alright|great|yes|understood|got it|no problem|happy to help|(?:thank you|thanks(?! to\b))[^.!?:\n]{{0,120}})"
     rf"(?:[!.,][ \t]{{0,3}}(?=(?:{HERE}|i have|i've|i’ve)\b)|{LINE}(?=\n))",
 )  # fmt: skip
 # a heading, a title, a line across the page
 HEADING = (
-    r"\s{0,9}(?:#{1,6}[ \t][^\n]{1,200}|[*_]{0,4}(?:title|headline|topic)[*_]{0,4}[ \t]?:[^\n]{1,200}|[-*_=]{3,40}[ \t]{0,9})"
-    r"(?=\n\s*\S)"
+    r"\s{0,9}(?:(?P<mark>#{1,6})[ \t][^\n]{1,200}|[*_]{0,4}(?:title|headline|topic)[*_]{0,4}[ \t]?:[^\n]{1,200}"
+    r"|[-*_=]{3,40}[ \t]{0,9})(?=\n\s*\S)"
 )
 # a title in bold letters, before a text that is longer
-TITLE = re.compile(r"\s{0,9}(\*\*|__)(?P<words>[^*_\n.!?]{1,100})\1[ \t]*(?=\n\s*\S)")
+TITLE = re.compile(r"\s{0,9}(?P<mark>\*\*|__)(?P<words>[^*_\n.!?]{1,100})(?P=mark)[ \t]*(?=\n\s*\S)")
 KNOWN = re.compile("|".join([*(f"{AROUND}(?:{each})" for each in ANNOUNCEMENTS), HEADING]), re.IGNORECASE)
 # several stand one after the other: "Sure!", "Here it is:"
 MOST = 4
@@ -101,7 +126,7 @@ def announced(text: str) -> int:
     place = 0
     for _ in range(MOST):
         found = KNOWN.match(text, place) or _title(text, place)
-        if found is None:
+        if found is None or _is_one_of_many(text, found):
             break
         place = found.end()
     is_all = not text[place:].strip()
@@ -112,3 +137,10 @@ def _title(text: str, place: int) -> "re.Match[str] | None":
     found = TITLE.match(text, place)
     is_title = found and len(text[found.end() :].split()) > 2 * len(found["words"].split())
     return found if is_title else None
+
+
+def _is_one_of_many(text: str, heading: "re.Match[str]") -> bool:
+    """Whether another heading like it stands further on in the paragraph, so that it says what a part of the summary is about."""
+    paragraph = text[heading.end() :].partition("\n\n")[0]
+    like = {"#": rf"^{heading['mark']}[ \t]+\S", "*": r"^\*\*[^*\n.!?]+\*\*[ \t]*$", "_": r"^__[^_\n.!?]+__[ \t]*$"}
+    return bool(heading["mark"]) and re.search(like[heading["mark"][0]], paragraph, re.MULTILINE) is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..text import has_words
 from ..text.chat_marks import MARK, TURN, without_end_marks
 from ..text.thoughts import without_thoughts
-from .announcements import announced
+from .announcements import SUMMARY, announced
 
 # one more with every change of what is taken off
 VERSION = 1
@@ -69,6 +69,26 @@ CLOSED_WITHIN = re.compile(
 BOLD = re.compile(r"(\*{1,3}|_{1,3})(?=\S)")
 ITEM = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,2}[.)])[ \t]+(?=\S)")
 LATER_ITEM = re.compile(rf"\n[ \t]{{0,9}}{ITEM.pattern}")
+# what a model writes down before its summary, and the summary's own announcement further on
+NOTES = re.compile(
+    r"[\s*_#>]*(?:(?:let me|let's|let us)\b[^\n]{0,60}\b(?:think|reason|analy[sz]e|break|work|start|go)\b"
+    r"|(?:first, )?(?:the )?(?:key|main) (?:points|facts|claims|arguments)\b[^\n]{0,60}[:*]"
+    r"|(?:plan|notes|draft|\u601d\u8003(?:\u8fc7\u7a0b)?|denkprozess|raisonnement)[ \t*_]*[:\uff1a\n])",
+    re.IGNORECASE,
+)
+LATER_SUMMARY = re.compile(
+    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:(?:therefore|so|thus|finally),? )?(?:the |my )?(?:final |revised |refined )?"
+    rf"(?:{SUMMARY}|answer|\u7b54\u6848)(?: is)?[ \t*_]*[:\uff1a\n]",
+    re.IGNORECASE,
+)
+# what a model says at the end of its summary, to who asked, and the count of its words
+CLOSING = re.compile(
+    r"(?:\s{1,9}\(?(?:(?:word count|words)[ \t]?[:=][ \t]?\d{1,4}(?: words?)?\)?|\(\d{1,4} words?\)|(?<=\n)\d{1,4} words?)\.?"
+    r"|(?<=[.!?\"\u201d*)])\s{1,9}(?:please )?(?:let me know (?:if|whether)|feel free to"
+    r"|i hope (?:this|that) (?:helps|summary|is)|hope this helps|would you like me to)\b[^.!?\n]{0,200}[.!?]{0,2}){1,3}\Z",
+    re.IGNORECASE,
+)
+LONGEST_CLOSING = 400
 # what is taken off one after the other, and quotes within quotes
 MOST, MOST_QUOTES = 6, 20
 
@@ -111,7 +131,15 @@ def summary_of(reply: str) -> ReplyText:
     read = answer_of(reply)
     for _ in range(MOST):
         before = read
-        for take in (_out_of_tags, _out_of_fence, _out_of_object, _out_of_quotes, _unannounced):
+        for take in (
+            _out_of_tags,
+            _out_of_fence,
+            _out_of_object,
+            _out_of_quotes,
+            _out_of_notes,
+            _unannounced,
+            _unclosed,
+        ):
             read = take(read)
         if read == before:
             break
@@ -207,6 +235,19 @@ def _only_text(value: object) -> str | None:
 
 def _out_of_quotes(read: ReplyText) -> ReplyText:
     return read.but(unquoted(read.text))
+
+
+def _out_of_notes(read: ReplyText) -> ReplyText:
+    later = LATER_SUMMARY.search(read.text) if NOTES.match(read.text) else None
+    return read.but(read.text[later.end() :].strip(), PREAMBLE) if later else read
+
+
+def _unclosed(read: ReplyText) -> ReplyText:
+    text = read.text.rstrip()
+    end = CLOSING.search(text, max(0, len(text) - LONGEST_CLOSING))
+    if end is None or not has_words(text[: end.start()]):
+        return read
+    return read.but(text[: end.start()].strip(), TRAILING)
 
 
 def _unannounced(read: ReplyText) -> ReplyText:

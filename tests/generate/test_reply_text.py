@@ -29,7 +29,12 @@ THOUGHTS = (
     "**Thinking Process**\n{}\n\n## Summary\n", "Thinking...\n{}\n...done thinking.\n\n",
     "Here is my thought process: {}\n\nHere is my response: ", "Reasoning: {}\n\nFinal summary: ",
     '<details type="reasoning" done="true">\n<summary>Thought for 2 seconds</summary>\n{}\n</details>\n',
-    "<think>{}</think><answer>",
+    "<think>{}</think><answer>", "<antThinking>{}</antThinking>", "<rationale>{}</rationale>\n",
+    "<chain_of_thought>{}</chain_of_thought>",
+    "<cot>{}</cot>", "<unused94>thought\n{}<unused95>", "<!-- {} -->\n", "\\<think\\>{}\\</think\\>",
+    "<\uff5cbegin\u2581of\u2581thought\uff5c>{}<\uff5cend\u2581of\u2581thought\uff5c>",
+    "<\u601d\u8003>{}</\u601d\u8003>",
+    "# Reasoning\n{}\n# Answer\n",
 )  # fmt: skip
 # beginnings of thoughts that nothing closes
 CUT = (
@@ -54,7 +59,12 @@ ANNOUNCEMENTS = (
     "Hier is de samenvatting:", "Oto podsumowanie:",
     "\u0412\u043e\u0442 \u043a\u0440\u0430\u0442\u043a\u043e\u0435 \u0438\u0437\u043b\u043e\u0436\u0435\u043d\u0438\u0435:",
     "\u4ee5\u4e0b\u662f\u6458\u8981\uff1a", "\u597d\u7684\uff0c\u4ee5\u4e0b\u662f\u603b\u7ed3\uff1a", "\u8981\u7d04\uff1a",
-    "\uc694\uc57d:",
+    "\uc694\uc57d:", "Sure, I can help with that! Here's the summary:", "I'd be happy to help. Here is a summary:",
+    "Sure, I'd be happy to help!", "Happy to help!", "Here goes:", "As requested:", "Here's what I came up with:", "Draft 2:",
+    "Step 3: Final summary:", "The final answer is:", "\u597d\u7684\uff01\u8fd9\u662f\u603b\u7ed3\uff1a",
+    "T\u00f3m t\u1eaft:", "Berikut ringkasannya:",
+    "\u03a3\u03cd\u03bd\u03bf\u03c8\u03b7:", "\u05e1\u05d9\u05db\u05d5\u05dd:",
+    "\u062e\u0644\u0627\u0635\u0647:", "\u0e2a\u0e23\u0e38\u0e1b:", "Iat\u0103 un rezumat:",
 )  # fmt: skip
 # announcements that have a line for themselves
 LINES = (
@@ -100,6 +110,31 @@ def test_what_stands_in_a_thought_is_no_summary(form, reply, contract):
     text, issues = read(form.format(THOUGHT) + reply, contract)
     assert text == reply
     assert issues[0] == "thought"
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "Let me think step by step.\n1. Pay.\n\n{}", "Let's break this down: pay.\n\n{}", "Key points:\n- pay\n- crews\n\n{}",
+        "**Key points**\n- pay\n\n{}", "First, the main arguments: pay.\n\n{}", "Plan: pay first.\n\n{}",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("head", ["Summary:", "**Summary**\n", "## Final summary\n\n", "Therefore, the summary is:"])
+def test_notes_before_an_announced_summary_are_none(notes, head):
+    assert read(notes.format(f"{head} {SUMMARY}"), Contract()) == (SUMMARY, ["preamble"])
+
+
+def test_a_later_document_of_a_model_that_goes_on_is_no_summary():
+    assert read(f"{SUMMARY}\n\nText: Cats sleep.\n\nSummary: Cats.", Contract()) == (SUMMARY, ["trailing"])
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [" (11 words)", "\n(Word count: 11)", "\nWord count: 11 words.", " Let me know if you would like changes!",
+     "\nI hope this helps!", " I hope this summary is useful. Feel free to ask for another."],
+)  # fmt: skip
+def test_a_closing_word_to_who_asked_and_a_count_of_words_are_trailing(closing):
+    assert read(SUMMARY + closing) == (SUMMARY, ["trailing"])
 
 
 @pytest.mark.parametrize("form", CUT)
@@ -215,6 +250,20 @@ def test_end_marks_of_every_family_are_no_text(mark):
         "#MeToo supporters want a law.",
         "1. May was warm, writers say.",
         "Thanks to the ferry, nurses get home.",
+        "Thanks to the ferry, nurses get home.\nOthers find it dear.",
+        "Here is the version of events that the left tells: guards struck first.",
+        "Here is one answer to the strike: higher wages.",
+        "Hier ist die Version der Linken: zu teuer.",
+        "## The left\nIt wants a ferry.\n## The right\nIt wants a bridge.",
+        "**The left**\nIt wants a ferry, and says so often.\n**The right**\nIt wants a bridge.",
+        "I'd be happy to help anyone who boards, says the crew.",
+        "Drafts of the law: none.",
+        "The speech (of 40 words) was short.",
+        "The essay has 300 words",
+        "Clerks say, let me know if the room is cold.",
+        "Readers --> writers.",
+        "Let me know if you go, says the crew. Others stay.",
+        "Plan: a ferry.\nThe left wants it.",
         "Great ferries, say fans.",
         "\u6458\u8981\u3092\u66f8\u304f\u4eba\u304c\u591a\u3044\u3002",
     ],
