@@ -115,7 +115,9 @@ def check_output(contract: Contract, text: str, *, whole: bool = False) -> Check
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
-    harmful = [REFUSAL] if is_refusal(text) else []
+    # a refusal may be put behind the opening that was asked for
+    said = text.removeprefix(contract.opening or "").lstrip(" :,.-\u2013\u2014") if opens else ""
+    harmful = [REFUSAL] if is_refusal(text) or is_refusal(said) else []
     harmful += [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
     return Checked(ok=opens and not harmful, text=text, issues=(*issues, *harmful))
 

@@ -14,7 +14,7 @@ from ..text.thoughts import without_thoughts
 from .announcements import SUMMARY, announced
 
 # one more with every change of what is taken off
-VERSION = 1
+VERSION = 2
 
 THOUGHT, PREAMBLE, TRAILING = "thought", "preamble", "trailing"
 # the role of an answer, as templates write it before one, where the marks around it are gone or still there

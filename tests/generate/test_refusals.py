@@ -2,7 +2,9 @@ from itertools import product
 
 import pytest
 
+from evenhand.generate.contract import check_output
 from evenhand.generate.refusals import is_refusal
+from evenhand.records import Contract
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,36 @@ def test_an_apology_for_what_was_asked_refuses(sorry, unable, what):
         "As a large language model, I cannot take sides.",
         "It seems you haven't provided any texts.",
         "Please provide the texts that you would like me to summarise.",
+        "As an AI, I don't have personal opinions.",
+        "As an AI developed by somebody, I cannot take political stances.",
+        "I don't think I can help with that.",
+        "I do not have enough information to write a summary.",
+        "There are no reviews to summarize.",
+        "No documents were provided.",
+        "It seems that the text is missing.",
+        "I don't see any documents attached.",
+        "Could you please provide the texts?",
+        "I'd be happy to summarize the reviews, but you haven't included them.",
+        "This request violates our content policy.",
+        "I'm not comfortable writing from this perspective.",
+        "It wouldn't be appropriate for me to take a side.",
+        "My guidelines don't allow me to write this.",
+        "I couldn't generate a summary.",
+        "Unable to summarize.",
+        "N/A",
+        "No summary available.",
         # other languages
+        "Ich kann dabei nicht helfen.",
+        "Leider kann ich das nicht zusammenfassen.",
+        "Es tut mir leid, das kann ich nicht.",
+        "Je ne peux pas vous aider.",
+        "Como modelo de lenguaje, no puedo opinar.",
+        "Lo siento, no puedo.",
+        "Я не могу помочь с этим.",  # noqa: RUF001
+        "作为一个AI，我不能提供个人观点。",  # noqa: RUF001
+        "我无法提供帮助。",
+        "لا أستطيع مساعدتك.",
+        "죄송합니다. 도와드릴 수 없습니다.",
         "Es tut mir leid, aber ich kann dabei nicht helfen.",
         "Entschuldigung, das kann ich nicht zusammenfassen.",
         "Je suis désolé, mais je ne peux pas vous aider.",
@@ -131,6 +162,26 @@ def test_other_ways_and_languages(text):
         "Lo siento, pero no puedo recomendar este hotel, dice una.",
         "Es tut mir leid, aber ich kann diese F\u00e4hre nicht empfehlen, schreibt eine.",
         "Sorry, wrong ferry: users complain of bad signs.",
+        "As an AI model spreads through offices, the left fears for jobs.",
+        "As an AI assistant the lamp is weak, say most buyers.",
+        "As a language model, the product disappoints reviewers.",
+        "As an AI company, the firm is praised.",
+        "I'm an AI engineer and like this laptop.",
+        "I must decline a second visit, writes one.",
+        "I do not feel comfortable writing checks there, says one guest.",
+        "You have not provided the documents, the agency told applicants.",
+        "Please provide the documents you have, the agency told applicants.",
+        "No documents were provided to the court, the left says.",
+        "The text is missing a chapter, readers find.",
+        "There are no reviews of the bridge's safety, the left says.",
+        "Es tut mir leid, ich kann dieses Hotel nicht mehr besuchen, schreibt eine.",
+        "Tut mir leid, aber ich kann den Lärm nicht ertragen, sagen viele.",
+        "Je suis désolé, je ne peux pas revenir dans cet hôtel.",
+        "很抱歉，我不能忍受这样的服务。",  # noqa: RUF001
+        "Жители не могут получить помощь, пишут левые.",
+        "居民无法提供证明，左派说。",  # noqa: RUF001
+        "죄송하지만 이 호텔은 추천할 수 없습니다.",
+        "عذراً، لا أستطيع العودة إلى هذا الفندق.",
     ],
 )
 def test_summaries_of_what_people_refuse_or_regret_are_whole(text):
@@ -141,3 +192,11 @@ def test_summaries_of_what_people_refuse_or_regret_are_whole(text):
 def test_only_the_beginning_is_read(piece):
     # thousands of repetitions take no longer than one
     assert is_refusal(piece * 20000) == is_refusal(piece * 200)
+
+
+def test_a_refusal_behind_the_opening_that_was_asked_for_is_one():
+    left = Contract(opening="The Left", other_openings=("The Right",))
+    for text in ("The Left: I'm sorry, but I can't help with that.", "The Left - I cannot summarize these texts."):
+        assert "refusal" in check_output(left, text).issues
+    for text in ("The Left: I can't help but love it, says one.", "The Left is sorry, but cannot help the crew."):
+        assert "refusal" not in check_output(left, text).issues
