@@ -46,5 +46,10 @@ def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
         documents = [f"{counts[value]:,}" for value in same]
         documents[0] += " document" if documents[0] == "1" else " documents"
         shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(same, documents, strict=True)])
-        what = "by capitals" if len({*map(spelling_key, same)}) == 1 else "in how a number or truth value is written"
-        yield f"values of {attribute!r} differ only {what}: {shown}; write one of them"
+        if len({*map(spelling_key, same)}) == 1:
+            yield f"values of {attribute!r} differ only by capitals: {shown}; write one of them"
+            continue
+        yield (
+            f"values of {attribute!r} differ only in how a number or truth value is written: {shown}; write one of them, or, "
+            f"where they are no numbers (versions, codes), put a letter before each: {'v' + same[0]!r}"
+        )
