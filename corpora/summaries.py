@@ -44,7 +44,7 @@ class Summaries(dict[str, str]):
     """The summary of each set by its id, in the order of the sets, without the thoughts of the model that wrote it."""
 
     def __init__(self, texts: Mapping[str, str], *, by_order: bool) -> None:
-        answers = {name: without_thoughts(text) for name, text in texts.items()}
+        answers = {name: without_thoughts(text, is_summary=True) for name, text in texts.items()}
         super().__init__({name: answer.text for name, answer in answers.items()})
         # how many of them had any
         self.n_thoughts = sum(answer.has_thought for answer in answers.values())

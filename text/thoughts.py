@@ -75,13 +75,18 @@ class Answer(NamedTuple):
     has_thought: bool
 
 
-def without_thoughts(reply: str) -> Answer:
+def without_thoughts(reply: str, *, is_summary: bool = False) -> Answer:
     """The reply without what the model thought before it answered, in time that grows with its length.
+
+    Args:
+        reply: what a model wrote.
+        is_summary: whether somebody took it for a summary, so that headings such as "Analysis:" may be its own: then what no
+            marks tell is a thought only where it begins as one for sure and an answer follows.
 
     >>> without_thoughts("<think>Both sides.</think>The ferry sails.")
     Answer(text='The ferry sails.', has_thought=True)
     """
-    answer = _without_headed(_without_fenced(_without_marked(reply)))
+    answer = _without_headed(_without_fenced(_without_marked(reply)), is_summary=is_summary)
     if answer == reply:
         return Answer(reply, False)
     return Answer(answer.strip(), _n_letters(MARK.sub("", reply)) > _n_letters(answer))
@@ -128,11 +133,11 @@ def _without_fenced(text: str) -> str:
     return text[place:]
 
 
-def _without_headed(text: str) -> str:
+def _without_headed(text: str, *, is_summary: bool) -> str:
     is_headed = HEADED.match(text)
-    if not is_headed and not PERHAPS_HEADED.match(text):
+    if not is_headed and (is_summary or not PERHAPS_HEADED.match(text)):
         return text
     answers = list(ANSWER.finditer(text))
     if answers:
         return text[answers[-1].end() :]
-    return "" if is_headed else text
+    return "" if is_headed and not is_summary else text

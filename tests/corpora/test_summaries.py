@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.corpora import read_summaries
+from evenhand.corpora.summaries import Summaries
 from evenhand.errors import DataError
 from evenhand.records import BestSummary, Document, DocumentSet
 
@@ -388,3 +389,24 @@ def test_thoughts_are_no_summary_and_are_counted(tmp_path, form):
     ]
     found = read_summaries(write(tmp_path, lines(*records)), SETS)
     assert (dict(found), found.n_thoughts) == ({"a": "One.\n\nTwo.", "b": "Three.", "c": ""}, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Analysis: the left wants a ferry.\n\nSummary: both sides want one.",
+        "Analysis\nThe left wants a ferry.\n\nSummary\nBoth sides want one.",
+        "Thoughts: mixed.\nAnswer: none.",
+        "Thinking: the left wants a ferry.",
+        "Thought process: unclear, say critics of the mayor.",
+    ],
+)
+def test_headings_of_a_summary_in_a_file_are_its_own(text):
+    summaries = Summaries({"a": text}, by_order=False)
+    assert (summaries["a"], summaries.n_thoughts) == (text, 0)
+
+
+@pytest.mark.parametrize("thought", ["<think>Both.</think>{}", "Thinking Process:\n\n1. Both.\n\nFinal answer: {}"])
+def test_a_thought_in_a_file_is_taken_off(thought):
+    summaries = Summaries({"a": thought.format("The left wants it.")}, by_order=False)
+    assert (summaries["a"], summaries.n_thoughts) == ("The left wants it.", 1)
