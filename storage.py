@@ -5,23 +5,17 @@ Nothing is written in place: a file appears by renaming a temporary one. Work in
 
 import bz2
 import contextlib
-import errno
 import gzip
 import hashlib
 import json
-import math
 import os
 import re
-import reprlib
-import shutil
 import stat
 import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from io import BytesIO, StringIO
-from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TextIO, TypeVar
@@ -29,6 +23,8 @@ from typing import Any, TextIO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from .errors import DamagedFileError, DataError, StorageError
+from .text.json_text import NotJsonError, parse_json
+from .text.shown import MOST_SHOWN, cut, shortened
 
 # "s3://bucket", of which `Path` keeps one slash: as a path it would be a folder of that name here
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/.*")
@@ -36,23 +32,10 @@ R = TypeVar("R", bound=BaseModel)
 
 # more mistakes than this in one file are counted, not listed
 MOST_LISTED = 20
-# characters of a wrong value that an error shows
-MOST_SHOWN = 80
-# characters of one mistake that an error tells
-MOST_TOLD = 1000
 # lines with the same mistake that an error names
 MOST_NUMBERED = 5
 # problems of one record that an error names
 MOST_PROBLEMS = 5
-# arrays and objects within each other that JSON and YAML may have; Python's own bound differs from version to version
-MOST_NESTED = 100
-# characters of a key of an object, and keys of one, where there are bounds
-MOST_KEY = MOST_KEYS = 1000
-# all bytes but those that tell how deep a text is nested and how many values it has; what a string of JSON leaves of itself then;
-# what each of them adds to the depth
-NOT_NESTING = bytes(set(range(256)) - set(b'[]{},"'))
-STRING = re.compile(rb'"[^"]*"?')
-STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 # name of a file that is being written, with the number of the process that writes it
 TEMPORARY = re.compile(r"\..+\.([0-9]+)\.evenhand\.tmp")
 # of a file that is read whole, and of a pipe or device, whose end nobody knows; of a line
@@ -61,9 +44,6 @@ MOST_BYTES, MOST_OF_PIPE, MOST_OF_LINE = 1 << 32, 1 << 26, 1 << 28
 PATIENCE_SECONDS = 5.0
 # first bytes of files of office programs, new and old
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-# half of a pair that stands for one character; alone it is none
-HALF = re.compile("[\ud800-\udfff]")
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def canonical_json(value: Any) -> str:
@@ -165,28 +145,6 @@ def explained(place: str, remedy: str = "", kind: type[DataError | StorageError]
         yield
     except ValidationError as error:
         raise kind(f"{place}: {explain(error)}{remedy}") from error
-
-
-def shortened(value: Any) -> str:
-    """How an error shows a value: its `repr`, cut after 80 characters; a large value is not written out for it."""
-    if isinstance(value, str):
-        shown = repr(value[:MOST_SHOWN])
-        return shown if len(shown) <= MOST_SHOWN and len(value) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
-    if isinstance(value, int) and value.bit_length() > MOST_SHOWN:
-        return f"a whole number of {value.bit_length():,} bits"
-    shown = _BRIEF.repr(value)
-    return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
-
-
-_BRIEF = reprlib.Repr()
-_BRIEF.maxlevel = 4
-_BRIEF.maxtuple = _BRIEF.maxlist = _BRIEF.maxdict = 20
-_BRIEF.maxstring = _BRIEF.maxother = MOST_SHOWN
-
-
-def cut(text: str) -> str:
-    """What an error says of one mistake, cut after 1,000 characters: names and texts in it may be of any length."""
-    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
 
 
 def parse_line(line: str, model: type[R]) -> R:
@@ -453,113 +411,6 @@ def _first_of_pipe(path: Path, descriptor: int) -> bytes:
     raise StorageError(f"{path}: is a pipe into which nobody writes; name a file")
 
 
-class NotJsonError(DataError):
-    """A text is not JSON that can be used.
-
-    `line` is where it breaks, 1 where that is not known; `is_syntax` whether it is not JSON at all.
-    """
-
-    def __init__(self, text: str, line: int = 1, *, is_syntax: bool = False) -> None:
-        super().__init__(text)
-        self.line = line
-        self.is_syntax = is_syntax
-
-
-def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        twice = next(name for name, n in counts.items() if n > 1)
-        raise NotJsonError(f"has an object with the key {shortened(twice)} twice; keep one")
-    return found
-
-
-def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
-    if len(pairs) > MOST_KEYS:
-        raise NotJsonError(f"has an object with {len(pairs):,} keys; send {MOST_KEYS:,} at most")
-    if long := next((name for name, _ in pairs if len(name) > MOST_KEY), None):
-        raise NotJsonError(f"has a key of {len(long):,} characters, {shortened(long)}; keys have {MOST_KEY} at most")
-    return make_object(pairs)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise NotJsonError(f"holds the number {shortened(text)}, which JSON has not; write null, or leave it out")
-    return number
-
-
-def _refuse_unbounded(text: str, most_values: int | None) -> None:
-    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, or more values, by brackets and commas alone."""
-    n_open = text.count("[") + text.count("{")
-    if n_open <= MOST_NESTED and (most_values is None or n_open + text.count(",") < most_values):
-        return
-    plain = text.replace("\\\\", "").replace('\\"', "").encode(errors="replace")
-    signs = STRING.sub(b"", plain.translate(None, NOT_NESTING))
-    if max(accumulate(map(STEPS.__getitem__, signs)), default=0) > MOST_NESTED:
-        raise NotJsonError(f"is nested too deeply to be read: more than {MOST_NESTED} levels")
-    # the first value of each array or object, and one behind each comma
-    if most_values is not None and sum(map(signs.count, (b"[", b"{", b","))) >= most_values:
-        raise NotJsonError(f"has more than {most_values:,} values; send fewer at a time")
-
-
-def _half_in(value: Any) -> tuple[str, str]:
-    """Where a value of JSON holds a lone surrogate, and which; the path is written for that one alone."""
-    left: list[tuple[tuple[Any, ...], Any]] = [((), value)]
-    while left:
-        path, part = left.pop()
-        if isinstance(part, dict):
-            left += [((*path, key), each) for key, each in part.items()] + [((*path, key), key) for key in part]
-        elif isinstance(part, list):
-            left += [((*path, number), each) for number, each in enumerate(part)]
-        elif isinstance(part, str) and (half := HALF.search(part)):
-            return f"{shortened('.'.join(map(str, path)))}: " if path else "", half[0]
-    raise AssertionError("a surrogate was there a moment ago")
-
-
-def parse_json(
-    text: str,
-    make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys,
-    *,
-    allow_nan: bool = False,
-    most_values: int | None = None,
-) -> Any:
-    """The value that a JSON text holds.
-
-    Args:
-        text: JSON.
-        make_object: makes an object of its keys and values, in order; the default refuses a key that occurs there twice.
-        allow_nan: read NaN and Infinity, which Python's own writer puts into files.
-        most_values: that it may have, counted before any is made; objects are then bounded by `MOST_KEY` and `MOST_KEYS`, too.
-
-    Raises:
-        NotJsonError: it is not JSON, or has what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and
-            other numbers without an end, a whole number of thousands of digits, half a character (a lone surrogate, which no file
-            can hold). The text says what, not where the file is.
-    """
-    _refuse_unbounded(text, most_values)
-    if most_values is not None:
-        make_object = partial(_with_short_keys, make_object)
-    try:
-        number = None if allow_nan else _finite
-        found = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
-        if SURROGATE.search(text):
-            json.dumps(found, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        # some of its messages end in "at", for the place that Python shows
-        problem = error.msg.removesuffix(" at")
-        raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno, is_syntax=True) from error
-    except UnicodeEncodeError as error:
-        where, half = _half_in(found)
-        raise NotJsonError(f"{where}holds half a character, {half!r}, which no text can hold; take it out") from error
-    except NotJsonError:
-        raise
-    except ValueError as error:
-        # json gives whole numbers to int, which takes 4,300 digits
-        raise NotJsonError("holds a whole number of more digits than can be read") from error
-    return found
-
-
 def parse_json_of(path: Path, text: str, *, allow_nan: bool = False) -> Any:
     """The value of a JSON file whose text was read already; see `read_json`."""
     try:
@@ -601,94 +452,8 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
-def open_own(path: Path, flags: int) -> int:
-    """Descriptor of a file that is written in place, such as a log or a journal, and has no other name.
-
-    A folder that came from somebody else may have a link in its place, to a file that is not evenhand's to write. One that has
-    other names, as in a backup that is made of hard links, becomes a file of its own first.
-
-    Args:
-        path: the file.
-        flags: as of `os.open`.
-
-    Raises:
-        StorageError: it is a link, or no file.
-        OSError: it cannot be opened, or not copied.
-    """
-    descriptor = open_no_link(path, flags)
-    if is_own(os.fstat(descriptor)):
-        return descriptor
-    os.close(descriptor)
-    part_names(path)
-    return open_no_link(path, flags)
-
-
-def open_no_link(path: Path, flags: int) -> int:
-    """Descriptor of a file that is no link, though it may have other names.
-
-    Raises:
-        StorageError: it is a link, or no file.
-        OSError: it cannot be opened.
-    """
-    try:
-        # without waiting for the other end of a pipe
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-    except OSError as error:
-        if error.errno in {errno.ELOOP, errno.ENXIO}:
-            raise _no_file(path) from error
-        raise
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise _no_file(path)
-
-
-def is_own(found: os.stat_result) -> bool:
-    """Whether it is a file by one name, and so no other place's."""
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
-
-
-def part_names(path: Path) -> None:
-    """Put a copy in the place of a file that has other names, so that those keep what it holds now."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.evenhand.tmp")
-    try:
-        temporary.unlink(missing_ok=True)
-        with path.open("rb") as old, temporary.open("xb") as new:
-            shutil.copyfileobj(old, new)
-            new.flush()
-            os.fsync(new.fileno())
-        shutil.copymode(path, temporary)
-        temporary.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def own_files(folder: Path) -> None:
-    """Make a folder, which need not be there, one in which a library may write: without links, and without files of other names.
-
-    Raises:
-        StorageError: names the first link, or what is no file; or a file cannot be copied.
-    """
-    for path in sorted(folder.rglob("*")):
-        found = path.lstat()
-        if stat.S_ISDIR(found.st_mode) or is_own(found):
-            continue
-        if not stat.S_ISREG(found.st_mode):
-            raise _no_file(path)
-        with _told(path):
-            part_names(path)
-
-
-def _no_file(path: Path) -> StorageError:
-    return StorageError(
-        f"{path}: is a link or no file, and writing there could change what lies elsewhere; delete it (a copy of the folder "
-        "without links is as good)"
-    )
-
-
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """Turn the file system's errors within into one that names the file and the remedy."""
     try:
         yield
@@ -712,7 +477,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.evenhand.tmp")
     try:
-        with _told(path):
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             # left by a process that had this number, or put there by somebody else as a link
             temporary.unlink(missing_ok=True)
@@ -744,10 +509,10 @@ def write_together(files: Mapping[Path, Iterable[str]]) -> None:
         # what is opened last is renamed first
         for path in reversed([*files]):
             file = opened.enter_context(whole_file(path))
-            with _told(path):
+            with writing(path):
                 file.writelines(files[path])
                 file.flush()
-        with _told(last):
+        with writing(last):
             last.unlink(missing_ok=True)
 
 

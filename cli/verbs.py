@@ -14,8 +14,9 @@ from typer.core import TyperCommand, TyperGroup
 from ..config.command_line import repeated_options
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
-from ..storage import listed, no_disk, shortened
+from ..storage import listed, no_disk
 from ..text.controls import visible
+from ..text.shown import shortened
 
 # of the click that typer has within it
 UsageError: Any = typer.BadParameter.__base__

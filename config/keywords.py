@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from ..storage import shortened
+from ..text.shown import shortened
 
 # names under which libraries take secrets; not those of special tokens ("pad_token") or of counts ("max_num_batched_tokens")
 SECRET = re.compile(

@@ -13,7 +13,9 @@ from typing import Any
 import yaml
 
 from ..errors import RecipeError
-from ..storage import MOST_NESTED, cut, read_text, shortened
+from ..storage import read_text
+from ..text.json_text import MOST_NESTED
+from ..text.shown import cut, shortened
 
 # a number such as 5e-6 or 1e3, which YAML 1.1 takes for a text because it has no point
 POINTLESS_FLOAT = re.compile(r"[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$")

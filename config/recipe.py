@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from ..records import is_none
-from ..storage import shortened
 from ..text import did_you_mean, repeated, some_of
+from ..text.shown import shortened
 from .fairness import FairnessJudgeSection
 from .fairpo import THINNED
 from .generate import GenerateSection

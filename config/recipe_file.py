@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..errors import RecipeError
-from ..storage import MOST_SHOWN, listed, shortened
+from ..storage import listed
 from ..text import did_you_mean
+from ..text.shown import MOST_SHOWN, shortened
 from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers

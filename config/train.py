@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ..records import is_none
-from ..storage import shortened
+from ..text.shown import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect

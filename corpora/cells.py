@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from ..storage import shortened
 from ..text import some_of
+from ..text.shown import shortened
 
 # what pandas puts into an empty cell of its own types
 MISSING = ("NAType", "NaTType")

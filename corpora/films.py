@@ -12,8 +12,9 @@ from pathlib import Path
 
 from ..errors import DataError
 from ..records import Document, DocumentSet
-from ..storage import digest, listed_lines, shortened
+from ..storage import digest, listed_lines
 from ..text import fold
+from ..text.shown import shortened
 from .entries import BuiltSets
 from .splits import joined
 from .table_files import rows_of_form

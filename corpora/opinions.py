@@ -30,18 +30,10 @@ from pydantic import Field, ValidationError
 from ..errors import DataError
 from ..fairness.opinion.perceived import LABELS
 from ..records import Record, Text
-from ..storage import (
-    MOST_SHOWN,
-    NotJsonError,
-    as_given,
-    explain,
-    listed_lines,
-    numbered_lines,
-    parse_json,
-    read_text,
-    shortened,
-)
+from ..storage import as_given, explain, listed_lines, numbered_lines, read_text
 from ..text import did_you_mean, some_of
+from ..text.json_text import NotJsonError, parse_json
+from ..text.shown import MOST_SHOWN, shortened
 
 # strict, so that `true` is no label
 Label = str | Annotated[float, Field(strict=True)] | None

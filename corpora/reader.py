@@ -12,19 +12,10 @@ from typing import Any
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import (
-    NotJsonError,
-    as_given,
-    listed,
-    listed_lines,
-    numbered_lines,
-    parse_json,
-    parse_json_of,
-    read_numbered,
-    read_text,
-    shortened,
-)
+from ..storage import as_given, listed, listed_lines, numbered_lines, parse_json_of, read_numbered, read_text
 from ..text import did_you_mean, one_spelling
+from ..text.json_text import NotJsonError, parse_json
+from ..text.shown import shortened
 from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Sequence
 from ..config import CorpusSection, SplitSection
 from ..errors import DataError, RecipeError
 from ..records import DocumentSet
-from ..storage import digest, listed, shortened
+from ..storage import digest, listed
 from ..text import fold
+from ..text.shown import shortened
 
 log = logging.getLogger(__name__)
 

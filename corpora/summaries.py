@@ -22,8 +22,10 @@ from typing import Any
 from ..config import SummaryColumnsSection
 from ..errors import DataError
 from ..records import BestSummary, DocumentSet
-from ..storage import NotJsonError, as_given, listed, shortened
+from ..storage import as_given, listed
 from ..text import some_of
+from ..text.json_text import NotJsonError
+from ..text.shown import shortened
 from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of
 from .summary_columns import USUAL, refuse_unknown, text_column, text_of_value

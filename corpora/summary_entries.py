@@ -8,7 +8,8 @@ from typing import Any
 from ..config import SummaryColumnsSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import NotJsonError, listed, numbered_lines, parse_json, read_text
+from ..storage import listed, numbered_lines, read_text
+from ..text.json_text import NotJsonError, parse_json
 from .frames import frame_rows
 from .summary_columns import OTHER_TEXTS, TEXTS, is_named_text
 from .summary_ids import ID_KEYS

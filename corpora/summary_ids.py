@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import shortened
 from ..text import repeated, spelling_key
+from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .summary_columns import NAME_ID
 from .summary_order import ALL, naming_column

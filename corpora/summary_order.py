@@ -11,8 +11,8 @@ from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import shortened
 from ..text import some_of, spelling_key
+from ..text.shown import shortened
 from .cells import cell_text
 from .summary_columns import NAME_ID, JsonObject, parts_of, text_of_value
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from ..errors import DataError
 from ..extras import need
-from ..storage import read_bytes, read_text, shortened
+from ..storage import read_bytes, read_text
 from ..text import repeated, some_of
 from ..text.cells import is_scores, read
+from ..text.shown import shortened
 from .frames import arrow_rows
 
 # names of files that are tables whatever is in them

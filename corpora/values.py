@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import listed, shortened
+from ..storage import listed
 from ..text import look_alike, some_of, spelling_key, value_key
+from ..text.shown import shortened
 
 
 def alike_mistakes(sets: Sequence[DocumentSet], attributes: Iterable[str] = ()) -> list[str]:

@@ -18,8 +18,9 @@ from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
-from ..storage import digest, digest_of_all, listed, shortened
+from ..storage import digest, digest_of_all, listed
 from ..text import did_you_mean, fold, repeated, some_of
+from ..text.shown import shortened
 from .instructions import fairness_asked, fairness_signature, length_asked
 
 PROMPTS = Path(__file__).parent / "prompts"

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..models.cache import PATIENCE, KeptTable
-from ..storage import canonical_json, shortened
+from ..storage import canonical_json
+from ..text.shown import shortened
 from .judge import Verdict
 
 log = logging.getLogger(__name__)

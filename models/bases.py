@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EvenhandError, UnfitModelError
-from ..storage import digest, sha256_of, shortened, write_json
+from ..storage import digest, sha256_of, write_json
+from ..text.shown import shortened
 from .embedded import EMBEDDED
 from .files import ADAPTER_SETTINGS, CONFIG, read_settings
 from .places import file_at_hand, is_hub_id, public_name

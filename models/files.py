@@ -12,7 +12,9 @@ from typing import Any
 from zipfile import is_zipfile
 
 from ..errors import StorageError, UnfitModelError
-from ..storage import NotJsonError, listed, parse_json, read_text, shortened
+from ..storage import listed, read_text
+from ..text.json_text import NotJsonError, parse_json
+from ..text.shown import shortened
 
 CONFIG = "config.json"
 # its key that says whether a model's head is its embedding of words

@@ -21,7 +21,8 @@ from typing import BinaryIO, Generic, TypeVar, cast
 from pydantic import BaseModel
 
 from ..errors import DataError, StorageError
-from ..storage import open_own, parse_line
+from ..storage import parse_line
+from .own_files import open_own
 from .progress import Progress
 from .shards import WHOLE, Shard
 

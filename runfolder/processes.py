@@ -31,18 +31,9 @@ from pydantic import BaseModel
 from .. import errors
 from ..errors import DataError, EvenhandError, RecipeError, StorageError
 from ..extras import VERBOSITY, start_logging, verbosity
-from ..storage import (
-    TEMPORARY,
-    is_own,
-    make_folder,
-    open_no_link,
-    open_own,
-    parse_json,
-    parse_line,
-    part_names,
-    read_text,
-    write_json,
-)
+from ..storage import TEMPORARY, make_folder, parse_line, read_text, write_json
+from ..text.json_text import parse_json
+from .own_files import is_own, open_no_link, open_own, part_names
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"

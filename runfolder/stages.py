@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..records import LeftOut
-from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, shortened, write_json
+from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
+from ..text.shown import shortened
 from .progress import progress_path
 from .timing import account
 

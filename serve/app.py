@@ -14,7 +14,8 @@ from ..extras import need
 from ..generate.server.secrets import secrets_of
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase
-from ..storage import NotJsonError, listed
+from ..storage import listed
+from ..text.json_text import NotJsonError
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
 from .asked import Asked, Chat, Scored, body_of, items_of, read, request_of, unset
 from .browsers import refuse_foreign

@@ -10,8 +10,9 @@ from ..config import Recipe
 from ..errors import DataError
 from ..generate.requests import build_requests
 from ..records import Document, DocumentSet, Record, SummaryRequest, Text
-from ..storage import NotJsonError, digest, explained, parse_json
+from ..storage import digest, explained
 from ..text.chat_marks import without_end_marks
+from ..text.json_text import NotJsonError, parse_json
 from .decoded import answer_in
 
 R = TypeVar("R", bound=Record)

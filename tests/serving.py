@@ -8,12 +8,15 @@ import math
 import ssl
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from misbehaving import CHANGES, SENDINGS, Misbehaving
 
+from evenhand.config import BackendSection, ModelSection
+from evenhand.generate.backends import open_backend
 from evenhand.storage import digest
 
 # what becomes of the nth request: None for an answer, or a way to misbehave, as `misbehaving` names them; status, error and
@@ -318,3 +321,10 @@ def respond(server: Server, body: dict[str, Any], contents: Sequence[Any] = ()) 
         choices.append(choice)
     used = {"prompt_tokens": len(text.split()), "completion_tokens": 4 * n, "total_tokens": 0}
     return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used if server.tells else None}
+
+
+def opened(server: Any, engine: dict[str, Any] | None = None, retries: int = 1, **options: Any) -> Any:
+    """The backend that asks this server, closed behind a with block."""
+    section = {"base_url": server.base_url, "retries": retries, **options}
+    backend = BackendSection(backend="openai", server=section, engine=engine or {})
+    return closing(open_backend(backend, ModelSection(name="tiny")))

@@ -24,17 +24,17 @@ from evenhand.storage import (
     iter_jsonl,
     iter_lines,
     listed,
-    parse_json,
     parse_line,
     read_json,
     read_jsonl,
     read_numbered,
     read_text,
-    shortened,
     write_json,
     write_jsonl,
     write_text,
 )
+from evenhand.text.json_text import parse_json
+from evenhand.text.shown import shortened
 
 
 class Line(BaseModel):

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 from ..errors import DataError
 from ..records import Message
-from ..storage import shortened
 from ..text import some_of
+from ..text.shown import shortened
 
 # "Human:", "### Instruction:", "**User**:"
 NAME = r"(?:#+[ \t]*|\*\*)?(?:{names})(?:\*\*)?[ \t]*[:\uff1a](?:\*\*)?"

@@ -17,7 +17,8 @@ from ..generate.backend import prompt_tokens, tokens_digest
 from ..generate.chat import defused
 from ..generate.turns import turns_of
 from ..records import LeftOut, PairFairness, PreferencePair
-from ..storage import listed_lines, shortened
+from ..storage import listed_lines
+from ..text.shown import shortened
 from .dialogues import REMEDY, rendered
 from .foreign import TextPair, read_pairs
 from .prompt_split import Form, n_common

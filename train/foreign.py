@@ -22,8 +22,10 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 
 from ..errors import DataError
 from ..records import PreferencePair, Record
-from ..storage import NotJsonError, digest, explain, iter_lines, parse_given_line, parse_json, shortened
+from ..storage import digest, explain, iter_lines, parse_given_line
 from ..text import some_of
+from ..text.json_text import NotJsonError, parse_json
+from ..text.shown import shortened
 from .prompt_split import Form, Said, prompted, role_turns, turns_apart
 
 # how an error names a record that contradicts itself

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
-from ..storage import listed, shortened
+from ..storage import listed
+from ..text.shown import shortened
 
 log = logging.getLogger(__name__)
 

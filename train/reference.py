@@ -17,7 +17,8 @@ from ..models import signature
 from ..models.cache import KeptTable
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
-from ..storage import canonical_json, shortened
+from ..storage import canonical_json
+from ..text.shown import shortened
 from .options import trainer_options
 
 REFERENCE_LOGPS = KeptTable(

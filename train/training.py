@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import RecipeError
 from ..extras import installed_versions, need, verbosity
 from ..records import LeftOut
+from ..runfolder.own_files import own_files
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
-from ..storage import own_files, read_json, write_json
+from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
 from .examples import SIDELESS, Examples, build_examples, read_rows
 from .guards import guard

@@ -12,7 +12,8 @@ from typing import Any
 from ...errors import DataError, StorageError
 from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
-from ...storage import listed, read_text, shortened
+from ...storage import listed, read_text
+from ...text.shown import shortened
 from ..entries import BuiltSets
 from .raw import set_of_units
 

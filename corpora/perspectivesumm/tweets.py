@@ -20,7 +20,8 @@ from typing import Literal
 from ...errors import DataError
 from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
-from ...storage import listed, listed_lines, shortened
+from ...storage import listed, listed_lines
+from ...text.shown import shortened
 from ..entries import BuiltSets
 from .raw import decoded_lines, set_of_units
 

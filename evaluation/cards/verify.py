@@ -13,8 +13,7 @@ from .card import Card, card_text, parse_card
 from .run import FinishedRun
 
 NOTHING = "nothing there"
-# without the note behind it
-HEADING = re.compile(r"(#+) (.*?)(?: \(.*\))?$")
+HEADING = re.compile(r"(#+) (.*)")
 BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -103,7 +102,9 @@ def _placed(lines: Sequence[str]) -> list[Line]:
     headings, group = ["", ""], ""
     for text in filter(None, map(str.rstrip, lines)):
         if heading := HEADING.match(text):
-            headings = [heading[2], ""] if len(heading[1]) < 3 else [headings[0], heading[2]]
+            # without the note behind it
+            title = heading[2].partition(" (")[0] if heading[2].endswith(")") else heading[2]
+            headings = [title, ""] if len(heading[1]) < 3 else [headings[0], title]
         place = ", ".join(filter(None, headings))
         if not text.startswith("| "):
             columns, group = (), ""

@@ -15,8 +15,9 @@ from ...errors import RecipeError
 from ...generate.stage import phase_requests
 from ...records import Contract, SummaryRequest
 from ...runfolder.phases import BASE, open_phase
-from ...storage import digest, listed, shortened
+from ...storage import digest, listed
 from ...text import repeated
+from ...text.shown import shortened
 from .entries import BUDGETS, Named
 
 RUNS = "runs"

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ...errors import DataError, StorageError
 from ...models.dates import undated
-from ...storage import NotJsonError, listed, parse_json, parse_line, read_text
+from ...storage import listed, parse_line, read_text
 from ...text import some_of
+from ...text.json_text import NotJsonError, parse_json
 from ..audit.contents import SCHEMA, Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report

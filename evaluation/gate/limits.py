@@ -15,7 +15,8 @@ from pathlib import Path
 from ...config.gate import LEAST_GATED, GateSection
 from ...config.recipe_file import load_section
 from ...errors import DataError
-from ...storage import listed, shortened
+from ...storage import listed
+from ...text.shown import shortened
 
 LONGEST = 500
 ARGUMENT = r"""(?:\s*"[^"]*"\s*|\s*'[^']*'\s*|[^"'(),<>]+)"""

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Literal
 
 from ...errors import DataError
-from ...storage import listed, shortened
+from ...storage import listed
 from ...text import did_you_mean, some_of
+from ...text.shown import shortened
 from ..audit.contents import KINDS
 from .limits import Limit, fold
 from .numbers import SHARE_GAP, SYSTEM, VALUE, Named, alike

@@ -33,8 +33,10 @@ from ...fairness.opinion.perceived import approval, perceived_opinion_bias
 from ...fairness.opinion.summary_units import summary_units
 from ...judges.splitters import sentence_signature
 from ...records import Record, Text
-from ...storage import NotJsonError, as_given, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
+from ...storage import as_given, explain, listed_lines, numbered_lines, read_text
 from ...text import did_you_mean
+from ...text.json_text import NotJsonError, parse_json
+from ...text.shown import shortened
 
 Key = tuple[str, str]
 

@@ -19,8 +19,9 @@ from pydantic import AwareDatetime, Field, NonNegativeInt, StrictBool, model_val
 
 from ...errors import DataError
 from ...records import LeftOut, Record, Text
-from ...storage import digest, explained, listed, shortened
+from ...storage import digest, explained, listed
 from ...text import repeated, some_of
+from ...text.shown import shortened
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 
 FORMAT: Final = "evenhand-human-annotations"

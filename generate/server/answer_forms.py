@@ -6,7 +6,8 @@ choices that cannot be read does not break the others.
 
 import math
 import re
-from typing import Annotated, Any
+from abc import abstractmethod
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -118,9 +119,9 @@ class Choice(Form):
     error: Any = None
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """What it says; "" where it says nothing."""
-        raise NotImplementedError
 
     @property
     def is_whole(self) -> bool:
@@ -200,9 +201,13 @@ def _or_broken(value: Any, form: ValidatorFunctionWrapHandler) -> Any:
         return BrokenChoice(index=value.get("index"), reason=explained(error))
 
 
-class Response(Form):
+C = TypeVar("C", bound=Choice)
+
+
+class Response(Form, Generic[C]):
     """Answers to a request."""
 
+    choices: Annotated[list[Annotated[C | BrokenChoice, WrapValidator(_or_broken)]], Field(min_length=1)]
     usage: Annotated[TokenUsage | None, Dispensable] = None
     # what some servers say in place of answers, or beside them
     error: Any = None
@@ -215,19 +220,14 @@ class Response(Form):
         says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.in_order())
         return used if used.completion_tokens or says_nothing else None
 
-    def in_order(self) -> list[Any]:
+    def in_order(self) -> list[C | BrokenChoice]:
         """The choices, in the order that they name."""
-        choices: list[Any] = getattr(self, "choices")  # noqa: B009
-        return sorted(choices, key=lambda each: each.index or 0)
+        return sorted(self.choices, key=lambda each: each.index or 0)
 
 
-class ChatResponse(Response):
+class ChatResponse(Response[ChatChoice]):
     """Answers to a chat."""
 
-    choices: Annotated[list[Annotated[ChatChoice | BrokenChoice, WrapValidator(_or_broken)]], Field(min_length=1)]
 
-
-class TextResponse(Response):
+class TextResponse(Response[TextChoice]):
     """Answers to a prompt of tokens."""
-
-    choices: Annotated[list[Annotated[TextChoice | BrokenChoice, WrapValidator(_or_broken)]], Field(min_length=1)]

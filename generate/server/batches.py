@@ -255,7 +255,7 @@ class Batched:
         refused, others = self._leave_out(names, asks, progress, rejected, found)
         return refused, without | others
 
-    def _response(self, body: Any) -> Response | None:
+    def _response(self, body: Any) -> Response[Any] | None:
         """The answers that a body holds; None where it is none of their form."""
         try:
             return self.exchange.formed(body)

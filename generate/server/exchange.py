@@ -103,7 +103,7 @@ class Exchange:
         cost = None if price is None else max(price.cost(given, cached, written) for cached in (0, given))
         return Cost(model=self.name, input=given, cached=0, output=written, cost=cost, is_told=False)
 
-    def read(self, content: bytes) -> Response:
+    def read(self, content: bytes) -> Response[Any]:
         """The response that came.
 
         Raises:
@@ -112,7 +112,7 @@ class Exchange:
         """
         return self.formed(read_json(content))
 
-    def formed(self, value: Any) -> Response:
+    def formed(self, value: Any) -> Response[Any]:
         """The response that a value is; it raises as `read` does."""
         if isinstance(value, dict) and value.get("error"):
             said = rejection(200, value)
@@ -126,7 +126,7 @@ class Exchange:
         keys: Sequence[str],
         asks: Sequence[Ask],
         body: Mapping[str, Any],
-        response: Response,
+        response: Response[Any],
         number: int | None = None,
     ) -> dict[str, Answer]:
         """The answers that the response to a request of this body holds, in its own order, booked and kept.
@@ -161,7 +161,7 @@ class Exchange:
         else:
             account.settle(number, cost)
 
-    def _read(self, asks: Sequence[Ask], response: Response, most_output: int, *, is_held: bool) -> list[Answer]:
+    def _read(self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
         used, found = response.usage, list[Answer]()
         for ask, choice in zip(asks, response.in_order(), strict=False):

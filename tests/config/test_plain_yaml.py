@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.config.plain_yaml import MOST_BITS, MOST_VALUES, NotYamlError, dump_yaml, parse_yaml
-from evenhand.storage import MOST_NESTED
+from evenhand.text.json_text import MOST_NESTED
 
 # nine aliases of nine aliases ...: 9^9 values, 4 GB of text when they are written out
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(

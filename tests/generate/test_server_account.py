@@ -8,11 +8,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import NamedTuple
 
 import pytest
+import serving
 
 pytest.importorskip("openai")
 pytest.importorskip("aiolimiter")
@@ -20,11 +22,9 @@ pytest.importorskip("aiolimiter")
 import misbehaving
 from serving import Server
 
-from evenhand.config import BackendSection, ModelSection
 from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
-from evenhand.generate.backends import open_backend
 from evenhand.generate.server import reachability, tries
 from evenhand.generate.server.bounds import most_tokens
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
@@ -52,11 +52,7 @@ class Address(NamedTuple):
     base_url: str
 
 
-def opened(server, engine=None, **options):
-    section = {"base_url": server.base_url, "retries": 2, "price": PRICE, "timeout": LATE / 2, **options}
-    return closing(
-        open_backend(BackendSection(backend="openai", server=section, engine=engine or {}), ModelSection(name="tiny"))
-    )
+opened = partial(serving.opened, retries=2, price=PRICE, timeout=LATE / 2)
 
 
 def asks(n, n_draws=1):

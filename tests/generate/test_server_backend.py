@@ -8,9 +8,11 @@ import threading
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import ip_address
 
 import pytest
+import serving
 
 pytest.importorskip("openai")
 pytest.importorskip("aiolimiter")
@@ -41,11 +43,7 @@ def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
-def opened(server, engine=None, **options):
-    section = {"base_url": server.base_url, "retries": 3, **options}
-    return closing(
-        open_backend(BackendSection(backend="openai", server=section, engine=engine or {}), ModelSection(name="tiny"))
-    )
+opened = partial(serving.opened, retries=3)
 
 
 def ask(text, seed=1, sampling=GREEDY, choices=()):

@@ -3,19 +3,19 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
+from functools import partial
 
 import pytest
+import serving
 
 pytest.importorskip("openai")
 pytest.importorskip("aiolimiter")
 
 from serving import Server
 
-from evenhand.config import BackendSection, ModelSection
 from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
-from evenhand.generate.backends import open_backend
 from evenhand.generate.server.batches import UNANSWERED
 from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.generate.server.reachability import refuse_unreachable
@@ -29,9 +29,7 @@ def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
-def opened(server, **options):
-    section = {"base_url": server.base_url, "retries": 0, **options}
-    return closing(open_backend(BackendSection(backend="openai", server=section), ModelSection(name="tiny")))
+opened = partial(serving.opened, retries=0)
 
 
 def asks(n=4):

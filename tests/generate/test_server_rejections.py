@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("openai")
 pytest.importorskip("aiolimiter")
 
-from serving import Server
+from serving import Server, opened
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.errors import ModelError, UnfitModelError
@@ -198,11 +198,6 @@ def test_gateways_page_and_deep_or_endless_bodies_are_read_quickly():
 def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
-
-
-def opened(server, **options):
-    section = {"base_url": server.base_url, "retries": 1, **options}
-    return closing(open_backend(BackendSection(backend="openai", server=section), ModelSection(name="tiny")))
 
 
 def ask(text, choices=()):

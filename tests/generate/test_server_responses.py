@@ -14,12 +14,11 @@ pytest.importorskip("aiolimiter")
 
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import Server
+from serving import Server, opened
 
-from evenhand.config import BackendSection, ModelSection
+from evenhand.config import BackendSection
 from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
-from evenhand.generate.backends import open_backend
 from evenhand.generate.server import tries
 from evenhand.generate.server.answer_forms import ChatResponse, TextResponse, TokenUsage
 from evenhand.generate.server.batch_files import _read_lines, look
@@ -290,11 +289,6 @@ def test_any_line_of_a_batch_is_read_or_passed_over():
 def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
-
-
-def opened(server, **options):
-    section = {"base_url": server.base_url, "retries": 1, **options}
-    return closing(open_backend(BackendSection(backend="openai", server=section), ModelSection(name="tiny")))
 
 
 @pytest.mark.usefixtures("_cache")

@@ -9,9 +9,10 @@ import pytest
 from evenhand.errors import EvenhandError, StorageError
 from evenhand.records import Record
 from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.own_files import own_files
 from evenhand.runfolder.processes import LOCK, hold, holder_of, run_child
 from evenhand.runfolder.stages import Counts, Stage
-from evenhand.storage import own_files, write_json, write_jsonl, write_text
+from evenhand.storage import write_json, write_jsonl, write_text
 
 VALUABLE = "not evenhand's, without an end of its line"
 

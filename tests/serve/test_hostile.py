@@ -19,7 +19,7 @@ from evenhand.serve.asked import body_of
 from evenhand.serve.connections import protocol
 from evenhand.serve.decoded import answer_in
 from evenhand.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
-from evenhand.storage import NotJsonError
+from evenhand.text.json_text import NotJsonError
 
 CHAT = {"model": "trams", "documents": DOCUMENTS, "side": "ban"}
 
