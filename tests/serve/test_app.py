@@ -3,6 +3,8 @@
 import json
 import logging
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -154,3 +156,33 @@ def test_an_address_that_is_taken_and_a_key_that_is_not_set_are_named(monkeypatc
     monkeypatch.setenv("SERVED_KEYS", " ")
     with pytest.raises(DataError, match="SERVED_KEYS is not set"):
         keys_from("SERVED_KEYS")
+
+
+# in a process of its own, since this one has imported everything
+FIRST_REQUESTS = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from served_recipes import DOCUMENTS, recipe_of, served
+
+judges = {"words": {"kind": "length"}, "overlap": {"kind": "rouge"}, "contract": {"kind": "contract"}}
+recipe = recipe_of(Path(sys.argv[2]), judges=judges, reward={"judges": ["overlap", "words"], "combine": "mean"})
+with served(recipe) as client:
+    assert client.get("/health").json()["status"] == "ok"
+    before = set(sys.modules)
+    asked = {"documents": DOCUMENTS, "side": "ban"}
+    item = asked | {"summary": "Trams wake the whole street."}
+    assert client.post("/v1/score", json={"items": [item]}).status_code == 200
+    assert client.post("/v1/chat/completions", json=asked | {"model": "trams", "messages": []}).status_code == 200
+    print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_no_request_waits_for_an_import(tmp_path):
+    folder = str(Path(__file__).parents[1])
+    said = subprocess.run(
+        [sys.executable, "-c", FIRST_REQUESTS, folder, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    # the scripted model's alone
+    assert {name.partition(".")[0] for name in said.stdout.split()} <= {"sentencex"}
