@@ -93,7 +93,7 @@ class VerdictCache:
             with self._usable():
                 for key, *row in self._database.execute(query, some):
                     found[by_key[key]] = _verdict(*row)
-        wrong = [each for each, verdict in found.items() if not _is_between(low, verdict.score, high)]
+        wrong = {each for each, verdict in found.items() if not _is_between(low, verdict.score, high)}
         if wrong:
             log.warning(
                 "%s: %s scores of the judge %s are none that it gives (%g to %g), so the file was damaged or altered; they are "
