@@ -1,0 +1,175 @@
+"""One rule for all that a page concludes: how often would something as large come up, had it been dealt otherwise?
+
+Each test is a sum over document sets. What is random under its null is done anew many times: signs of whole sets are flipped, all
+tests together, where systems are exchangeable ("whose summary is it?"), and labels of documents are dealt anew within each set,
+for all systems together, where values are ("whose document is it?", see `fairness.groups.taste`). A test's p-value is how often
+the largest standardised sum of all that is tested with it is as large as its own (Westfall and Young 1993).
+
+Half of the level is for the question that the page is made for, half for all others together; where one half says something, the
+other has the whole level (Holm 1979). So at most 5 % of the pages where there is nothing to say say anything. Intervals hold
+what the same test does not refuse, so that one without zero and a clear verdict are the same thing.
+How often it holds was simulated: docs/fairness.md#pages.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..resampling import LEAST_SETS, NOISE, Bootstrap, in_blocks
+
+Floats = NDArray[np.float64]
+# how often everything is dealt anew; p is no smaller than one by one more
+DRAWS = 5_000
+
+
+@dataclass(frozen=True)
+class NullDraws:
+    """Tests of one kind: standardised sums as they are, and their sizes in every draw."""
+
+    # (tests,); nan where there is no test
+    observed: Floats
+    # (DRAWS, tests), at least 0
+    drawn: Floats
+    # what is added up, (sets, tests), 0 where a set says nothing, and how much of the tested quantity a set weighs
+    added: Floats
+    weights: Floats
+    # variance of the sum over draws where it has a floor, (tests,), else 0
+    floor: Floats
+
+    def only(self, tests: Sequence[int]) -> "NullDraws":
+        """Some of the tests."""
+        places = list(tests)
+        return NullDraws(
+            self.observed[places], self.drawn[:, places], self.added[:, places], self.weights[:, places], self.floor[places]
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """What one rule says of the tests of one kind, (tests,) each, nan where there is no test."""
+
+    # corrected for all tests of the page, in [0, 1]
+    p_value: Floats
+    # bounds of the quantity, of the same correction; infinite where the sets do not bound it
+    low: Floats
+    high: Floats
+
+
+def standardised(added: Floats, floor: Floats | float = 0.0) -> Floats:
+    """Sums over sets by the root of their sums of squares, or of the variance of the sum where that is larger, (..., tests).
+
+    Args:
+        added: by each set, (..., sets, tests).
+        floor: a variance, (tests,).
+    """
+    scale = np.sqrt(np.maximum((added**2).sum(axis=-2), floor))
+    return np.asarray(added.sum(axis=-2) / np.where(scale > NOISE, scale, np.inf))
+
+
+def flipped(added: Floats, weights: Floats | None, plan: Bootstrap) -> NullDraws:
+    """Tests of "each set might as well have said the opposite", with the same signs for all of them.
+
+    Args:
+        added: what each set adds to each difference, (sets, tests); nan for nothing.
+        weights: how much of the difference it weighs, of the same shape; None: alike, where it adds something.
+        plan: seed of the signs.
+    """
+    is_there = ~np.isnan(added)
+    known = np.where(is_there, added, 0.0)
+    weighs = is_there.astype(float) if weights is None else np.where(is_there, weights, 0.0)
+    observed = np.where(is_there.sum(axis=0) > 1, standardised(known), np.nan)
+    unit = known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE)
+    drawn = np.concatenate([np.abs(signs @ unit) for signs in _signs(len(added), plan.seed)])
+    return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
+
+
+def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
+    generator = np.random.default_rng(seed)
+    for rows in in_blocks(DRAWS, n_sets):
+        yield generator.integers(2, size=(len(rows), n_sets)) * 2.0 - 1.0
+
+
+def concluded(
+    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float
+) -> tuple[list[Concluded], list[Concluded]]:
+    """All tests of a page, by the two halves of the level.
+
+    Args:
+        first: tests of the question that the page is made for, by kind.
+        others: all others.
+        level: one less that of the tests, and of the intervals.
+    """
+    halves = [_Half.of(tests) for tests in (first, others)]
+    whole = 1.0 if sum(half.n_tests > 0 for half in halves) < 2 else 2.0
+    says = [half.smallest * whole <= 1 - level for half in halves]
+    factors = [1.0 if says[1] else whole, 1.0 if says[0] else whole]
+    found = [[half.judged(each, factor, level) for each in tests]
+             for half, factor, tests in zip(halves, factors, (first, others), strict=True)]  # fmt: skip
+    return found[0], found[1]
+
+
+@dataclass(frozen=True)
+class _Half:
+    """The largest of all tests of a half in each draw, ascending."""
+
+    largest: Floats
+    n_tests: int
+    # p-value of its largest test, before it is corrected for the other half; 1 without any
+    smallest: float
+
+    @classmethod
+    def of(cls, tests: Sequence[NullDraws]) -> "_Half":
+        """Of tests of several kinds, whose draws are taken side by side."""
+        known = [~np.isnan(each.observed) for each in tests]
+        n_tests = int(sum(each.sum() for each in known))
+        if not n_tests:
+            return cls(np.empty(0), 0, 1.0)
+        largest = np.sort(
+            np.max(
+                [each.drawn[:, its].max(axis=1, initial=0.0) for each, its in zip(tests, known, strict=True)], axis=0
+            )
+        )
+        most = max(np.abs(each.observed[its]).max(initial=0.0) for each, its in zip(tests, known, strict=True))
+        return cls(largest, n_tests, float(_as_large(largest, np.array([most]))[0]))
+
+    def judged(self, tests: NullDraws, factor: float, level: float) -> Concluded:
+        """p-values times the factor, and bounds at the level by it."""
+        if not self.n_tests:
+            return Concluded(*np.full((3, len(tests.observed)), np.nan))
+        p_value = np.minimum(1.0, _as_large(self.largest, np.abs(tests.observed)) * factor)
+        p_value = np.where(np.isnan(tests.observed), np.nan, p_value)
+        # as many draws may be as large as what is clear
+        most = int(np.floor((1 - level) / factor * (1 + len(self.largest)) + NOISE)) - 1
+        critical = self.largest[-1 - most] if most >= 0 else np.inf
+        return Concluded(p_value, *bounds(tests, float(critical)))
+
+
+def _as_large(largest: Floats, observed: Floats) -> Floats:
+    least = observed - NOISE * np.maximum(1.0, observed)
+    n_below = np.searchsorted(largest, np.nan_to_num(least), side="left")
+    return np.asarray((1 + len(largest) - n_below) / (1 + len(largest)))
+
+
+def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
+    """Every size of a quantity that its test does not refuse, once each set's weight times it is taken off, (tests,) each.
+
+    |T - dM| <= c sqrt(max(sum (t - dm)^2, floor)) is so between the roots of two quadratic equations in d. Infinite where the sets
+    do not bound it, and with fewer than `LEAST_SETS`.
+    """
+    total, mass = tests.added.sum(axis=0), tests.weights.sum(axis=0)
+    square = critical**2
+    a = mass**2 - square * (tests.weights**2).sum(axis=0)
+    b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
+    c = total**2 - square * (tests.added**2).sum(axis=0)
+    few = (tests.weights > 0).sum(axis=0) < LEAST_SETS
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+        low, high = (b - root) / a, (b + root) / a
+        reach = critical * np.sqrt(tests.floor) / mass
+        low, high = np.minimum(low, total / mass - reach), np.maximum(high, total / mass + reach)
+    unbounded = few | ~(a > 0)
+    low, high = np.where(unbounded, -np.inf, low), np.where(unbounded, np.inf, high)
+    unknown = np.isnan(tests.observed) | ~(mass > 0)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
