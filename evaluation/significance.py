@@ -155,8 +155,8 @@ def _as_large(largest: Floats, observed: Floats) -> Floats:
 def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
     """Every size of a quantity that its test does not refuse, once each set's weight times it is taken off, (tests,) each.
 
-    |T - dM| <= c sqrt(max(sum (t - dm)^2, floor)) is so between the roots of two quadratic equations in d. Infinite where the sets
-    do not bound it, and with fewer than `LEAST_SETS`.
+    |T - dM| <= c sqrt(max(sum (t - dm)^2, floor)) is so between the roots of two quadratic equations in d. Infinite where the
+    sets do not bound it, and with fewer than `LEAST_SETS`.
     """
     total, mass = tests.added.sum(axis=0), tests.weights.sum(axis=0)
     square = critical**2

@@ -11,7 +11,7 @@ from evenhand.resampling import Bootstrap
 PLAN = Bootstrap()
 
 
-def tests_of(rng: np.random.Generator, n_sets: int, n_tests: int, lean: float = 0.0) -> NullDraws:
+def drawn_of(rng: np.random.Generator, n_sets: int, n_tests: int, lean: float = 0.0) -> NullDraws:
     added = rng.normal(size=(n_sets, n_tests))
     added[:, 0] += lean
     return flipped(added, None, PLAN)
@@ -30,7 +30,7 @@ def test_intervals_without_zero_are_clear_verdicts_and_no_others() -> None:
     for n_sets in (7, 12, 40):
         for lean in (0.0, 0.5, 1.0, 2.0):
             (first,), (rest,) = concluded(
-                [tests_of(rng, n_sets, 3, lean)], [tests_of(rng, n_sets, 9, lean)], PLAN.level
+                [drawn_of(rng, n_sets, 3, lean)], [drawn_of(rng, n_sets, 9, lean)], PLAN.level
             )
             for each in (first, rest):
                 clear = each.p_value <= 0.05
@@ -39,8 +39,8 @@ def test_intervals_without_zero_are_clear_verdicts_and_no_others() -> None:
 
 def test_a_half_that_speaks_leaves_its_level_to_the_other() -> None:
     rng = np.random.default_rng(1)
-    silent, loud = tests_of(rng, 30, 2), tests_of(rng, 30, 2, lean=3.0)
-    weak = tests_of(rng, 30, 4, lean=0.5)
+    silent, loud = drawn_of(rng, 30, 2), drawn_of(rng, 30, 2, lean=3.0)
+    weak = drawn_of(rng, 30, 4, lean=0.5)
     (_,), (beside_silence,) = concluded([silent], [weak], PLAN.level)
     (_,), (beside_speech,) = concluded([loud], [weak], PLAN.level)
     assert beside_speech.p_value[0] == pytest.approx(beside_silence.p_value[0] / 2)
@@ -71,7 +71,7 @@ def test_pages_of_nothing_say_something_seldom() -> None:
     rng, pages = np.random.default_rng(3), 200
     says = 0
     for _ in range(pages):
-        found = concluded([tests_of(rng, 12, 3)], [tests_of(rng, 12, 20)], PLAN.level)
+        found = concluded([drawn_of(rng, 12, 3)], [drawn_of(rng, 12, 20)], PLAN.level)
         says += min(each.p_value.min() for half in found for each in half) <= 0.05
     # 5 %, and three standard errors
     assert says / pages <= 0.05 + 3 * (0.05 * 0.95 / pages) ** 0.5
