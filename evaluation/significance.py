@@ -11,6 +11,7 @@ what the same test does not refuse, so that one without zero and a clear verdict
 How often it holds was simulated: docs/fairness.md#pages.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from ..resampling import LEAST_SETS, NOISE, Bootstrap, in_blocks
 
 Floats = NDArray[np.float64]
 # how often everything is dealt anew; p is no smaller than one by one more
-DRAWS = 5_000
+DRAWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,17 @@ class NullDraws:
     weights: Floats
     # variance of the sum over draws where it has a floor, (tests,), else 0
     floor: Floats
+
+    @classmethod
+    def beside(cls, parts: Sequence["NullDraws"]) -> "NullDraws":
+        """Tests over the same sets, side by side."""
+        return cls(
+            np.concatenate([each.observed for each in parts]),
+            np.hstack([each.drawn for each in parts]),
+            np.hstack([each.added for each in parts]),
+            np.hstack([each.weights for each in parts]),
+            np.concatenate([each.floor for each in parts]),
+        )
 
     def only(self, tests: Sequence[int]) -> "NullDraws":
         """Some of the tests."""
@@ -55,6 +67,15 @@ class Concluded:
     # bounds of the quantity, of the same correction; infinite where the sets do not bound it
     low: Floats
     high: Floats
+
+    def at(self, test: int) -> tuple[float | None, float | None, float | None]:
+        """p-value and bounds of one test; None where there is none, and of what sets do not bound."""
+        p, low, high = (float(each[test]) for each in (self.p_value, self.low, self.high))
+        return (
+            None if math.isnan(p) else p,
+            None if not math.isfinite(low) else low,
+            None if not math.isfinite(high) else high,
+        )
 
 
 def standardised(added: Floats, floor: Floats | float = 0.0) -> Floats:
@@ -85,10 +106,87 @@ def flipped(added: Floats, weights: Floats | None, plan: Bootstrap) -> NullDraws
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
 
 
+@dataclass(frozen=True)
+class Unit:
+    """Documents among which labels are dealt: of a set."""
+
+    # what each document has beyond what is expected of it, summing to 0, by each system, (systems, documents)
+    leftover: Floats
+    # of each document, from 0
+    labels: NDArray[np.intp]
+    # how much the unit weighs in the tested quantities, (systems,)
+    weight: Floats
+
+
+def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
+    """Tests of "these labels might as well be those of other documents of the set", dealt alike for all systems.
+
+    Each label's sum is divided by the root of its units' squares, as few may make all of it, or of its variance over deals where
+    that is larger, as few units have few squares; in every deal anew.
+
+    Args:
+        units: of one label or several; of one they say nothing.
+        n_labels: how many there are.
+        plan: seed of the deals.
+
+    Returns:
+        Tests of each system and label, those of a system side by side.
+    """
+    telling = [each for each in units if len(np.unique(each.labels)) > 1]
+    n_systems = len(units[0].leftover) if units else 0
+    shape = len(telling), n_systems, n_labels
+    added, weights, floor = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:])
+    for row, each in enumerate(telling):
+        np.add.at(added[row].T, each.labels, each.leftover.T)
+        weights[row] = each.weight[:, None]
+        floor += _variance(each, n_labels)
+    sums, squares = np.zeros((2, DRAWS, n_systems, n_labels))
+    generator = np.random.default_rng(plan.seed)
+    for alike in _by_size(telling):
+        _deal(alike, sums, squares, generator)
+    scale = np.sqrt(np.maximum(squares, floor))
+    drawn = np.abs(sums) / np.where(scale > NOISE, scale, np.inf)
+    flat, variance = added.reshape(len(telling), -1), floor.ravel()
+    observed = standardised(flat, variance) if telling else np.full(n_systems * n_labels, np.nan)
+    observed = np.where(variance > NOISE**2, observed, np.nan)
+    return NullDraws(observed, drawn.reshape(DRAWS, -1), flat, weights.reshape(len(telling), -1), variance)
+
+
+def _variance(unit: Unit, n_labels: int) -> Floats:
+    """Of each label's sum over deals, (systems, labels): of sums drawn without replacement."""
+    n, counts = len(unit.labels), np.bincount(unit.labels, minlength=n_labels)
+    return np.asarray((unit.leftover**2).sum(axis=1)[:, None] * counts * (n - counts) / (n * (n - 1)))
+
+
+def _by_size(units: Sequence[Unit]) -> list[list[Unit]]:
+    by_size: dict[int, list[Unit]] = {}
+    for each in units:
+        by_size.setdefault(len(each.labels), []).append(each)
+    return [by_size[size] for size in sorted(by_size)]
+
+
+def _deal(units: Sequence[Unit], sums: Floats, squares: Floats, generator: np.random.Generator) -> None:
+    """Add the sums of units of as many documents each, and their squares, to those of every draw, (draws, systems, labels)."""
+    orders = [np.argsort(each.labels, kind="stable") for each in units]
+    labels = np.stack([each.labels[order] for each, order in zip(units, orders, strict=True)])
+    # systems first, (systems, units, documents); documents of a label side by side
+    leftover = np.stack([each.leftover[:, order] for each, order in zip(units, orders, strict=True)], axis=1)
+    starts = np.flatnonzero(np.diff(labels, axis=1, prepend=-1).ravel())
+    one_hot = (labels.ravel()[starts][:, None] == np.arange(sums.shape[-1])).astype(float)
+    places = np.arange(labels.shape[1], dtype=np.int32)
+    rows = np.arange(len(units), dtype=np.int32)[:, None] * labels.shape[1]
+    for draws in in_blocks(DRAWS, 8 * labels.size):
+        shuffled = generator.permuted(np.broadcast_to(places, (len(draws), *labels.shape)), axis=-1) + rows
+        for system, its in enumerate(leftover):
+            parts = np.add.reduceat(its.ravel()[shuffled.reshape(len(draws), -1)], starts, axis=1)
+            sums[draws, system] += parts @ one_hot
+            squares[draws, system] += parts**2 @ one_hot
+
+
 def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
     generator = np.random.default_rng(seed)
     for rows in in_blocks(DRAWS, n_sets):
-        yield generator.integers(2, size=(len(rows), n_sets)) * 2.0 - 1.0
+        yield np.asarray(generator.integers(2, size=(len(rows), n_sets)) * 2.0 - 1.0)
 
 
 def concluded(

@@ -28,10 +28,10 @@ from .contents import (
 )
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of, most
 from .findings import representation, system_note, title
+from .gaps import Key
 from .input import AuditInput
 from .plan import AuditPlan
-from .votes import Key
-from .warnings import by_length, warnings
+from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
@@ -87,7 +87,7 @@ def build_audit(
     return Audit(
         schema_name=SCHEMA,
         title=title(numbers, represented, concluded.votes, systems, concluded.effects),
-        warnings=(*warnings(measured, given, plan, numbers), *by_length(concluded.differences, systems)),
+        warnings=tuple(warnings(measured, given, plan, numbers)),
         hints=tuple(hints),
         documents=given.documents,
         documents_digest=given.documents_digest,

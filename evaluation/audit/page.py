@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS
+from ...fairness.groups.taste import TASTE
 from ..gate.page import with_gate
 from ..pages.blocks import (
     Block,
@@ -38,9 +38,9 @@ from ..pages.blocks import (
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import percent
 from ..pages.words import counted, joined
+from ..significance import DRAWS
 from .cells import gap, gap_column, gap_of, hundredfold, hundredfold_scale, level_of, rests_on, shown
 from .contents import (
-    COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     SHARES,
@@ -54,7 +54,6 @@ from .contents import (
     SystemNote,
     ValueNote,
 )
-from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
 from .findings import WORDINGS, gap_words, number_of, speaking
@@ -63,20 +62,19 @@ from .warnings import aim, left_out, length, notes, too_narrow
 
 # what is expected of summaries that take no side, by the names of nulls
 NULLS = {
-    EQUAL_COMMONNESS: "each of a summary's words could as well have been any word that as many documents of the set have",
-    EITHER: "as a sentence of the documents that as many of them have, or as if documents had each other's labels, whichever is "
-    "nearer",
+    TASTE: "these summaries choose among sentences by their length, how common their words are, their place and what stands in "
+    "them, which is learned without a look at any label; the gap is what is left",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for everything that is concluded "
-    "on the page; the smaller, the surer."
+    "how often a gap as large as any of the page's would come up, had the labels of the documents of each set been dealt "
+    "otherwise; the smaller, the surer."
 )
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
 # published measures of a value, which say nothing without their chance level
 PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
-MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
+MAIN = DRAWN
 # summaries that a reader is sent to first
 MOST_TO_LOOK_AT = 3
 # systems whose shares stand side by side in a sentence
@@ -206,7 +204,7 @@ def _columns(
             yield Column(each.kind.name, note=note)
         if each in calibrated:
             mine = (n for n in audit.by_value if n.measure == each)
-            yield gap_column(mine, "coverage" if each.kind == COVERAGE_DIFFERENCE else "")
+            yield gap_column(mine)
 
 
 def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_first: bool = False) -> Iterator[Cell]:
@@ -322,10 +320,10 @@ def beside_table(audit: Audit) -> Table:
 
 def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
-    tests = "".join(f"tests of {each.resamples:,} exchanges; " for each in audit.differences[:1])
     drawn = (
-        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
-        f"Student's t with the jackknife; p of gaps by patterns of the sets' signs; {tests}seed {bootstrap['seed']}"
+        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of differences "
+        f"Student's t with the jackknife; gaps and p by {DRAWS:,} deals of the documents' labels, or flips of the sets' signs; "
+        f"seed {bootstrap['seed']}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):
@@ -387,7 +385,7 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
             ]
         )
         unclear = "" if clear or told else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words in an average set; {given}{unclear}."
+        yield f"{value} has {percent(next(sources, None))} of the documents' words; {given}{unclear}."
 
 
 def _look_first(audit: Audit, found: Representation) -> list[str]:
