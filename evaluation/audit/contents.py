@@ -159,8 +159,8 @@ class Chance(Record):
     # and of measures that do not name, from whose gaps nothing is concluded
     adjusted: float | None
     verdict: Verdict | None
-    # gaps of extracts of the same documents that know no label, the lowest and the highest
-    blind: tuple[float, float] | None = Field(default=None, exclude_if=is_none)
+    # the largest gap, of either sign, of extracts of the same documents that know no label (`fairness.groups.extracts`)
+    blind: float | None = Field(default=None, exclude_if=is_none)
     # why nobody is named, though the gap is clear; "" where it is not, or somebody is
     doubt: str = Field(default="", exclude_if=not_)
     # what each document set says of the gap

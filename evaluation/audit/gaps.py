@@ -109,9 +109,9 @@ def chances(each: Tested, concluded: Concluded, plan: Bootstrap, least_sets: int
                 if chance.is_inside:
                     changes |= {"low": None, "high": None}
                 if blind is not None:
-                    its = [0.0, *(float(gaps[figures.naming.index(place)]) for gaps in blind.values())]
-                    changes["blind"] = min(its), max(its)
-                    doubt = _doubt(measured, place, chance.gap, (min(its), max(its)))
+                    reach = max(abs(float(gaps[figures.naming.index(place)])) for gaps in blind.values())
+                    changes["blind"] = reach
+                    doubt = _doubt(measured, place, chance.gap, reach)
                     if said != "no clear difference" and doubt:
                         changes |= {"verdict": "no clear difference", "doubt": doubt}
                 of_all[quantity] = chance.model_copy(update=changes)
@@ -152,9 +152,9 @@ def _with_level(measured: Measured) -> Iterator[tuple[Quantity, Chance]]:
         )  # fmt: skip
 
 
-def _doubt(measured: Measured, place: int, gap: float, blind: tuple[float, float]) -> str:
+def _doubt(measured: Measured, place: int, gap: float, blind: float) -> str:
     """Why a clear gap of shares names nobody; "" where it names its value."""
-    if blind[0] <= gap <= blind[1]:
+    if abs(gap) <= blind:
         return BLIND.format(
             attribute=measured.family.attribute if isinstance(measured.family, ValueShares) else "label"
         )
