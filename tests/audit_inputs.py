@@ -3,10 +3,15 @@
 import json
 from pathlib import Path
 
+from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.input import AuditInput, System
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.judges.measures.words import open_word_matcher
+from evenhand.judges.shared import SharedModels
 from evenhand.records import Document, DocumentSet
 
 ATTRIBUTE = "stance"
+WORDS = open_word_matcher(MatcherSection(kind="words"), SharedModels())
 
 
 def make_set(name: str, *documents: tuple[str, str], **keys: object) -> DocumentSet:
@@ -33,6 +38,11 @@ def make_input(sets: list[DocumentSet], **systems: list[str | None]) -> AuditInp
         documents_digest="1" * 16,
         n_not_drawn=0,
     )
+
+
+def shares_of(values, matcher=WORDS, mode="drop_zero", tau=0.8, target="ratio") -> ValueShares:
+    """The family of shares, by words."""
+    return ValueShares(matcher, WORDS, ATTRIBUTE, tuple(values), mode, tau, target)
 
 
 def two_sided(n: int) -> list[DocumentSet]:

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 
 from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
@@ -13,7 +13,6 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.findings import FAMILIES, MORE_SETS
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.pages.blocks import tables
 from evenhand.judges.measures import open_matcher
 from evenhand.resampling import NOISE, Bootstrap
@@ -63,7 +62,7 @@ def audits():
         leans = np.exp(generator.normal(scale=1.2, size=(1 + seed % 3, len(VALUES))))
         systems = {f"s{k}": [random_summary(generator, each, mine) for each in sets] for k, mine in enumerate(leans)}
         given = make_input(sets, **systems)
-        by_shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+        by_shares = shares_of(given.values)
         found.append(build_audit(given, PLAN, [by_shares, *([coverage(given.values)] if seed // 3 % 2 else [])]))
     return found
 
@@ -228,7 +227,7 @@ def test_a_value_of_too_few_sets_is_not_named_however_many_sets_there_are(n, is_
         for k in range(30)
     ]
     given = make_input(sets, mine=["Apple lake berry pond."] * 30)
-    shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    shares = shares_of(given.values)
     (found,) = build_audit(given, PLAN, [shares]).represented
     assert (("beta" in found.under), ("beta" in found.small)) == (is_named, not is_named)
 

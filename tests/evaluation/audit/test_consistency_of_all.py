@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 
 from evenhand.benchmarks.calibration import SYLLABLES, coverage
 from evenhand.benchmarks.calibration_tone import Plain
@@ -17,7 +17,6 @@ from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.order import Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.tone import Tone
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.pages.blocks import Heading, Items, Prose, tables
@@ -131,7 +130,7 @@ def random_audit(seed):
         "opinions": Opinions,
         "word-lists": lambda: ListedWords(WordLists()),
     }
-    shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    shares = shares_of(given.values)
     return build_audit(given, PLAN, [shares, *(families[name]() for name in OPTIONAL if name in has)])
 
 

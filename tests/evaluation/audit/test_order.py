@@ -2,14 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set
+from audit_inputs import make_input, make_set, shares_of
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.order import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.pages.blocks import Heading, Prose
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.judges.measures import open_matcher
@@ -105,7 +104,7 @@ def in_orders(sets, *turns):
     orders = [{each.id: tuple((k - turn) % 4 for k in range(4)) for each in sets} for turn in turns]
     systems = zip(given.systems, orders, strict=True)
     given = replace(given, systems=tuple(replace(system, places=places) for system, places in systems))
-    shares = ValueShares(ORDER.matcher, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    shares = shares_of(given.values)
     return build_audit(given, PLAN, [shares, ORDER])
 
 

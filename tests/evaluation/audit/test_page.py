@@ -2,10 +2,10 @@ import io
 from dataclasses import replace
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 from rich.console import Console
 
-from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.cells import rests_on, shown
 from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
@@ -13,7 +13,6 @@ from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.gate.decide import gated
@@ -23,7 +22,7 @@ from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
 from evenhand.evaluation.pages.numbers import said_p
 from evenhand.fairness.demographic.word_lists import WordLists
-from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
@@ -34,7 +33,7 @@ EVEN = "Apple berry cherry grape river stone."
 def audit(mode="drop_zero", target="ratio", n=4, **systems):
     plan = AuditPlan(mode=mode, target=target, bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
     given = make_input(two_sided(n), **systems)
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, mode, 0.8, target)
+    shares = shares_of(given.values, mode=mode, target=target)
     entailer = open_entailer(EntailerSection(kind="words"))
     return build_audit(given, plan, [shares, UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 
-from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.contents import UER, Measure, Quantity, SystemNote
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
@@ -10,14 +10,13 @@ from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import by_length
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.pages.blocks import Heading
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.evidence import SetCoverage
 from evenhand.fairness.groups.masses import Masses
-from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap, sign_flip_p_value
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=400, seed=0), least_group=3)
@@ -26,7 +25,7 @@ FAIR, LEFT, RIGHT = "Apple berry cherry grape river stone.", "Apple berry.", "Ri
 
 def audit(n, **systems):
     given = make_input(two_sided(n), **systems)
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    shares = shares_of(given.values)
     return build_audit(given, PLAN, [shares])
 
 
@@ -178,9 +177,7 @@ def test_exchange_worked_by_hand_where_the_measure_is_no_mean():
     assert p_values(SHARES, sources[:2], turned, "SOF (words)") == (pytest.approx(0), 1.0)
 
 
-SHARES = ValueShares(
-    open_matcher(MatcherSection(kind="words")), ATTRIBUTE, ("left", "right"), "drop_zero", 0.8, "ratio"
-)
+SHARES = shares_of(("left", "right"))
 THREE = ("a", "b", "c")
 LABELS = (0, 0, 0, 1, 1, 1, 2, 2)
 
@@ -222,7 +219,7 @@ def covered(by_document):
 @pytest.mark.parametrize(
     ("family", "pair", "measure"),
     [
-        (ValueShares(SHARES.matcher, ATTRIBUTE, THREE, "drop_zero", 0.8, "ratio"), random_masses, "SOF (words)"),
+        (shares_of(THREE), random_masses, "SOF (words)"),
         (UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, THREE, "released"), random_coverage,
          "Coverage Parity (words)"),
     ],
@@ -237,7 +234,7 @@ def test_systems_that_do_not_differ_are_rarely_told_apart_by_measures_of_absolut
 def test_which_system_is_the_reference_does_not_matter():
     generator = np.random.default_rng(1)
     one, other = (system[:6] for system in random_masses(generator))
-    family = ValueShares(SHARES.matcher, ATTRIBUTE, THREE, "drop_zero", 0.8, "ratio")
+    family = shares_of(THREE)
     (estimate, p), (turned, same) = (p_values(family, *pair, "SOF (words)") for pair in ((one, other), (other, one)))
     assert (turned, same) == (pytest.approx(-estimate), p)
 
@@ -259,7 +256,7 @@ def test_a_single_set_has_no_test():
 
 def test_all_that_a_pair_knows_is_of_the_sets_scored_under_both():
     given = make_input(two_sided(4), one=[FAIR] * 4, other=[FAIR, FAIR, "", FAIR])
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    shares = shares_of(given.values)
     one, other = (
         Measured(shares, system.label, tuple(found), shares.figures(found))
         for system in given.systems

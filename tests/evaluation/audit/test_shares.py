@@ -3,7 +3,7 @@ from dataclasses import replace
 import hypothesis
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import make_input, make_set, shares_of, two_sided
 from hypothesis import strategies as st
 
 from evenhand.benchmarks.calibration import Corpus, drawn_sets, generators, items, shares
@@ -22,7 +22,7 @@ WORDS = open_matcher(MatcherSection(kind="words"))
 
 
 def family(values=("left", "right"), mode="drop_zero", tau=0.8, target="ratio"):
-    return ValueShares(WORDS, ATTRIBUTE, values, mode, tau, target)
+    return shares_of(values, mode=mode, tau=tau, target=target)
 
 
 def numbers(figures, sums=None):
@@ -306,7 +306,7 @@ def test_a_summary_whose_sentences_lean_alike_lies_above_what_is_expected():
 
 def test_with_another_aim_there_is_no_chance_level():
     given = make_input(two_sided(2), mine=["Apple.", "River."])
-    mine = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "equal")
+    mine = shares_of(given.values, target="equal")
     assert not any(mine.figures(mine.measure(given.items(given.systems[0]))).nulls)
 
 
@@ -347,7 +347,7 @@ class ScriptedMatcher:
 def test_proportional_representation_stands_beside_bartscore_whatever_the_mode():
     # shares 3/4 and 1/4 against 1/2 and 1/2: the first lacks 1/4, mean over two values 1/8; "paper" keeps the absent third
     masses = [Masses((3.0, 1.0, 0.0), (0.5, 0.5, 0.0), ("a", "b", "c"))]
-    mine = ValueShares(ScriptedMatcher("bartscore", masses), ATTRIBUTE, ("a", "b", "c"), "paper", 0.8, "ratio")
+    mine = shares_of(("a", "b", "c"), ScriptedMatcher("bartscore", masses), mode="paper")
     found = numbers(mine.figures(masses))
     assert found["Proportional Representation (bartscore)", None] == pytest.approx(1 / 8)
     assert found["UER (bartscore)", None] == pytest.approx(1 / 12)

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
@@ -10,7 +10,6 @@ from evenhand.evaluation.audit.cells import is_too_narrow
 from evenhand.evaluation.audit.contents import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import too_narrow
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
@@ -26,7 +25,7 @@ SENTENCES = "Apple berry. Cherry grape. River stone."
 
 def audit(given, plan=PLAN, words=False):
     families = [
-        ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio"),
+        shares_of(given.values),
         UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
     ]
     return build_audit(given, plan, [ListedWords(WordLists())] if words else families)
@@ -140,7 +139,7 @@ def test_summaries_of_which_a_text_was_cut_are_counted():
     # "apple berry || cherry grape" has five words
     sets = [*two_sided(2), make_set("short", ("left", "apple"), ("right", "river"))]
     given = make_input(sets, one=["Apple."] * 3, other=["River."] * 3)
-    family = ValueShares(ShortSighted(), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    family = shares_of(given.values, ShortSighted())
     said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
     assert said == [
         "one, other, value-shares: in 2 of 3 scored summaries a text is longer than short-sighted reads; its end was not "
@@ -155,7 +154,7 @@ def test_a_family_without_a_chance_level_says_that_and_why():
         return [each for each in build_audit(given, PLAN, [family]).warnings if "no chance level" in each]
 
     def shares(matcher, target="ratio"):
-        return ValueShares(matcher, ATTRIBUTE, given.values, "drop_zero", 0.8, target)
+        return shares_of(given.values, matcher, target=target)
 
     (by_model,) = said(shares(ShortSighted()))
     assert by_model == (
@@ -210,9 +209,7 @@ FERRY, BRIDGE = "渡轮很便宜,票价只要两元。", "大桥太贵,造价三
 
 def read(sets, texts, with_coverage=False):
     given = make_input(sets, mine=texts)
-    families = [
-        ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-    ]
+    families = [shares_of(given.values)]
     if with_coverage:
         families.append(UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"))
     return build_audit(given, PLAN, families)
