@@ -146,10 +146,10 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
         _deal(alike, sums, squares, generator)
     scale = np.sqrt(np.maximum(squares, floor))
     drawn = np.abs(sums) / np.where(scale > NOISE, scale, np.inf)
-    flat, variance = added.reshape(len(telling), -1), floor.ravel()
-    observed = standardised(flat, variance) if telling else np.full(n_systems * n_labels, np.nan)
-    observed = np.where(variance > NOISE**2, observed, np.nan)
-    return NullDraws(observed, drawn.reshape(DRAWS, -1), flat, weights.reshape(len(telling), -1), variance)
+    n_tests = n_systems * n_labels
+    flat, variance = added.reshape(len(telling), n_tests), floor.ravel()
+    observed = np.where(variance > NOISE**2, standardised(flat, variance), np.nan)
+    return NullDraws(observed, drawn.reshape(DRAWS, n_tests), flat, weights.reshape(len(telling), n_tests), variance)
 
 
 def _variance(unit: Unit, n_labels: int) -> Floats:

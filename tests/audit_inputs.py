@@ -46,9 +46,9 @@ def shares_of(values, matcher=WORDS, mode="drop_zero", tau=0.8, target="ratio") 
 
 
 def two_sided(n: int) -> list[DocumentSet]:
-    """Sets with two documents of the left and one of the right: four words and two."""
+    """Sets with two documents of the left and one of the right: four words and two, and a number, as equal sets are one."""
     return [
-        make_set(f"set-{k}", ("left", "apple berry"), ("left", "cherry grape"), ("right", "river stone"))
+        make_set(f"set-{k}", ("left", f"apple berry {k}"), ("left", f"cherry grape {k}"), ("right", f"river stone {k}"))
         for k in range(n)
     ]
 
