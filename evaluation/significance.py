@@ -12,7 +12,7 @@ How often it holds was simulated: docs/fairness.md#pages.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,6 +104,34 @@ def flipped(added: Floats, weights: Floats | None, plan: Bootstrap) -> NullDraws
     unit = known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE)
     drawn = np.concatenate([np.abs(signs @ unit) for signs in _signs(len(added), plan.seed)])
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
+
+
+def exchanged(difference: Callable[[Floats], Floats], one: Floats, other: Floats, plan: Bootstrap) -> NullDraws:
+    """Tests of "each set might as well be the other system's", of differences that are no sums over sets, without bounds.
+
+    Signs of what sets say of a mean of absolute gaps find far more differences than there are.
+
+    Args:
+        difference: of sums of the columns of both, (..., 2 * columns), to the differences, (..., tests).
+        one: columns of a system, (sets, columns).
+        other: those of the other, of the same sets.
+        plan: seed of the exchanges.
+    """
+    middle, half = (one + other).sum(axis=0) / 2, (one - other) / 2
+
+    def by_signs(signs: Floats) -> Floats:
+        shift = signs @ half
+        return difference(np.concatenate([middle + shift, middle - shift], axis=-1))
+
+    found = by_signs(np.ones(len(half)))
+    drawn = np.concatenate([by_signs(signs) for signs in _signs(len(half), plan.seed)])
+    known = ~np.isnan(drawn)
+    # what leaves nothing to compare counts as differing
+    scale = np.sqrt(np.where(known, drawn**2, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0)))
+    scale = np.where(scale > NOISE, scale, np.inf)
+    nothing = np.zeros((len(half), len(found)))
+    observed = np.where(len(half) > 1, found / scale, np.nan)
+    return NullDraws(observed, np.where(known, np.abs(drawn) / scale, np.inf), nothing, nothing, nothing.sum(axis=0))
 
 
 @dataclass(frozen=True)

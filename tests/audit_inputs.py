@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.input import AuditInput, System
-from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.shares import Taken, ValueShares
+from evenhand.fairness.groups.masses import Masses
+from evenhand.fairness.groups.taste import Credit, read_source
 from evenhand.judges.measures.words import open_word_matcher
 from evenhand.judges.shared import SharedModels
 from evenhand.records import Document, DocumentSet
@@ -43,6 +47,11 @@ def make_input(sets: list[DocumentSet], **systems: list[str | None]) -> AuditInp
 def shares_of(values, matcher=WORDS, mode="drop_zero", tau=0.8, target="ratio") -> ValueShares:
     """The family of shares, by words."""
     return ValueShares(matcher, WORDS, ATTRIBUTE, tuple(values), mode, tau, target)
+
+
+def taken(masses: Masses) -> Taken:
+    """What the family of shares finds of a summary of which the masses alone are known."""
+    return Taken(masses, Credit(read_source([], str.split), np.zeros(0), 0), (), ())
 
 
 def two_sided(n: int) -> list[DocumentSet]:
