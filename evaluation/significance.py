@@ -163,11 +163,12 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
     telling = [each for each in units if len(np.unique(each.labels)) > 1]
     n_systems = len(units[0].leftover) if units else 0
     shape = len(telling), n_systems, n_labels
-    added, weights, floor = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:])
+    added, weights, floor, is_there = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:]), np.zeros(shape[1:])
     for row, each in enumerate(telling):
         np.add.at(added[row].T, each.labels, each.leftover.T)
         weights[row] = each.weight[:, None]
         floor += _variance(each, n_labels)
+        is_there += np.outer(each.weight, np.bincount(each.labels, minlength=n_labels))
     sums, squares = np.zeros((2, DRAWS, n_systems, n_labels))
     generator = np.random.default_rng(plan.seed)
     for alike in _by_size(telling):
@@ -176,7 +177,7 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
     drawn = np.abs(sums) / np.where(scale > NOISE, scale, np.inf)
     n_tests = n_systems * n_labels
     flat, variance = added.reshape(len(telling), n_tests), floor.ravel()
-    observed = np.where(variance > NOISE**2, standardised(flat, variance), np.nan)
+    observed = np.where(is_there.ravel() > 0, standardised(flat, variance), np.nan)
     return NullDraws(observed, drawn.reshape(DRAWS, n_tests), flat, weights.reshape(len(telling), n_tests), variance)
 
 

@@ -45,8 +45,8 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
 
 @pytest.mark.parametrize(("n", "is_said"), [(4, False), (5, True), (6, True), (7, False)])
 def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, is_said):
-    # of 2^n patterns of signs 2 are as far, and the other half of the level is for shares: 4/2^6 = 0.062. Below five sets there is
-    # no verdict at all
+    # of 2^n patterns of signs 2 are as far, and the other half of the level is for shares: 4/2^6 = 0.062. Below five sets there
+    # is no verdict at all
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}.")) for k in range(n)]
     found = audit(make_input(spoken, mine=["She."] * n), words=True)
     said = [each for each in found.warnings if "nothing can be clear" in each]
