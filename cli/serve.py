@@ -85,7 +85,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         warn_of_strangers,
     )
 
-    for library in ("fastapi", "uvicorn", "prometheus_client"):
+    for library in ("starlette", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
     limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env), (host, *(allow_host or ())))
     # mistakes of the command line first: a server is asked whether it is there

@@ -22,14 +22,15 @@ from .browsers import refuse_foreign
 from .guard import Guard
 from .late import Late
 from .metrics import Metrics
-from .pool import Pool
+from .pool import Pool, unlogged
 from .refusals import Refusal, error_response, logged
 from .sides import worst_gap
 from .work import NoSummaryError, Worker, local_judges, refuse_relative, rehearsal, signature
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
-    from fastapi.responses import JSONResponse, Response
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,8 +42,10 @@ NO_GUARD = Guard()
 CLOSING_SECONDS = 2
 # bodies that are read, checked and made into requests at a time, on threads: small ones do not wait for large ones
 READERS, LARGE_READERS = 2, 1
-# bytes of a body that is large
-LARGE = 100_000
+# bytes of a body that is large, and of all bodies that are there at a time
+LARGE, MOST_HELD = 100_000, 64_000_000
+# after a large body that is refused, how often as long as it took the next one waits, and the seconds that this is at most
+REST, MOST_REST = 9, 2.0
 # what is logged of a client that has left; a status that no server sends
 LEFT = 499
 
@@ -64,16 +67,20 @@ class Limits:
     hosts: tuple[str, ...] = ()
 
 
-def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
+def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "Starlette":
     """The application; its workers are opened and local judges' models loaded here, before anything is answered.
 
     When it has ended, `state.is_closed` tells whether all were closed; threads that hang keep Python from ending.
 
     Raises:
-        MissingExtra: FastAPI is not installed.
+        MissingExtra: Starlette is not installed.
         EvenhandError: the backend or a judge cannot be opened.
     """
-    fastapi = need("fastapi", FEATURE)
+    need("starlette", FEATURE)
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.routing import Route
+
     service = Service(phase, limits, guard)
 
     @asynccontextmanager
@@ -86,16 +93,13 @@ def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI
             app.state.is_closed = False
             app.state.is_closed = service.close(CLOSING_SECONDS)
 
-    app: FastAPI = fastapi.FastAPI(
-        title=FEATURE, docs_url=None, redoc_url=None, openapi_url=None, lifespan=open_while_served
-    )
-    for method, path, answer in service.addresses:
-        app.add_api_route(path, service.answering(answer), methods=[method], response_model=None)
-
-    @app.exception_handler(fastapi.exceptions.StarletteHTTPException)
-    async def _unknown(_: Any, error: Any) -> "JSONResponse":
+    async def unknown(_: Any, error: Any) -> "JSONResponse":
         return error_response(Refusal(error.status_code, "unknown_address", str(error.detail)))
 
+    routes = [
+        Route(path, service.answering(path, answer), methods=[method]) for method, path, answer in service.addresses
+    ]
+    app = Starlette(routes=routes, lifespan=open_while_served, exception_handlers={HTTPException: unknown})
     return app
 
 
@@ -116,7 +120,7 @@ class Service:
         self._local.load(rehearsal(phase.recipe))
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
         limiter = need("anyio", FEATURE).CapacityLimiter
-        self._readers, self._large_readers = limiter(READERS), limiter(LARGE_READERS)
+        self._readers, self._large_readers, self._n_held = limiter(READERS), limiter(LARGE_READERS), 0
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
@@ -136,15 +140,17 @@ class Service:
         closed = [each.close(max(0.0, until - time.monotonic())) for each in (self._late, self.pool, self._local)]
         return all(closed)
 
-    def answering(self, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
-        """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
-        from fastapi import Request
+    def answering(self, path: str, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
+        """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line.
+
+        Args:
+            path: its address; where that has a name in it the form, so that metrics do not grow with what is asked.
+            answer: what answers.
+        """
         from starlette.requests import ClientDisconnect
 
-        async def endpoint(request: Request) -> "Response":
+        async def endpoint(request: "Request") -> "Response":
             start = time.perf_counter()
-            # of addresses with a name in them the form, so that metrics do not grow with what is asked
-            path = getattr(request.scope.get("route"), "path", request.url.path)
             response: Response
             try:
                 self._refuse_stranger(request)
@@ -185,7 +191,7 @@ class Service:
 
     async def metrics(self, _: "Request") -> "Response":
         """What Prometheus reads."""
-        from fastapi.responses import Response
+        from starlette.responses import Response
 
         text, kind = self._metrics.text()
         return Response(text, media_type=kind)
@@ -257,13 +263,8 @@ class Service:
             Refusal: it is too long, or no JSON object.
             DataError: it is beyond another bound, or as `make`.
         """
-        content = bytearray()
-        async for part in request.stream():
-            content += part
-            if len(content) > self.limits.most_bytes:
-                raise Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
-
         anyio: Any = need("anyio", FEATURE)
+        content = bytearray()
 
         def made() -> T:
             try:
@@ -273,10 +274,34 @@ class Service:
                     raise Refusal(400, "invalid_json", f"the body {error}") from error
                 raise DataError(f"the body: {error}") from error
 
-        found: T = await anyio.to_thread.run_sync(
-            made, limiter=self._large_readers if len(content) > LARGE else self._readers
-        )
-        return found
+        try:
+            await self._receive(request, content)
+            is_large = len(content) > LARGE
+            async with self._large_readers if is_large else self._readers:
+                begun = time.perf_counter()
+                try:
+                    found: T = await anyio.to_thread.run_sync(made)
+                except (Refusal, DataError):
+                    # whoever sends such bodies one after the other leaves most of the time to others
+                    await asyncio.sleep(is_large * min(REST * (time.perf_counter() - begun), MOST_REST))
+                    raise
+                return found
+        finally:
+            self._n_held -= len(content)
+
+    async def _receive(self, request: "Request", content: bytearray) -> None:
+        """Put the body into the content, if it is not too long, nor too much for what the others have sent."""
+        too_large = Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
+        # what is sent after the answer is passed over
+        if int(request.headers.get("content-length", 0)) > self.limits.most_bytes:
+            raise too_large
+        async for part in request.stream():
+            content += part
+            self._n_held += len(part)
+            if len(content) > self.limits.most_bytes:
+                raise too_large
+            if len(content) > LARGE and self._n_held > MOST_HELD + self.limits.most_bytes:
+                raise Refusal(429, "busy", "too many large requests arrive at once; try again later")
 
 
 async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:
@@ -291,7 +316,7 @@ async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves())
+    working, leaving = unlogged(work), asyncio.ensure_future(leaves())
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -299,13 +324,10 @@ async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:
         raise ClientDisconnect
     finally:
         leaving.cancel()
-        if not working.done():
-            # what nobody waits for is looked at, so that its fault is not logged
-            working.add_done_callback(lambda done: done.cancelled() or done.exception())
-            working.cancel()
+        working.cancel()
 
 
 def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> "JSONResponse":
-    from fastapi.responses import JSONResponse
+    from starlette.responses import JSONResponse
 
     return JSONResponse(content, headers=headers)

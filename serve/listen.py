@@ -128,7 +128,7 @@ def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
     """A `uvicorn.Server` with the workers open.
 
     Raises:
-        MissingExtra: FastAPI or uvicorn is not installed.
+        MissingExtra: Starlette or uvicorn is not installed.
         EvenhandError: the backend or a judge cannot be opened.
     """
     uvicorn = need("uvicorn", FEATURE)

@@ -6,8 +6,8 @@ the best of it, and the same request asked again goes on from there.
 """
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -77,7 +77,7 @@ class Pool:
                 future = hand.thread.submit(patience.during, lambda: work(hand.worker))
                 loop = asyncio.get_running_loop()
                 future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
-                return await asyncio.shield(_seen(future))
+                return await asyncio.shield(unlogged(asyncio.wrap_future(future)))
         finally:
             patience.end()
             self._patience.remove(patience)
@@ -105,8 +105,8 @@ class Pool:
         return not hung
 
 
-def _seen(future: Future[T]) -> "asyncio.Future[T]":
-    """The future in this loop; an error that nobody waits for any more is passed over, since its text may quote documents."""
-    found = asyncio.wrap_future(future)
-    found.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return found
+def unlogged(work: Awaitable[T]) -> "asyncio.Future[T]":
+    """The work under way; an error of it that nobody waits for any more is not logged, since its text may quote documents."""
+    future = asyncio.ensure_future(work)
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return future

@@ -15,7 +15,7 @@ from .pool import BusyError
 from .work import NoSummaryError
 
 if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
+    from starlette.responses import JSONResponse
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
 
 def error_response(refused: Refusal) -> "JSONResponse":
     """An error as OpenAI's servers write it."""
-    from fastapi.responses import JSONResponse
+    from starlette.responses import JSONResponse
 
     kind = "invalid_request_error" if refused.status < 500 else "server_error"
     headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None

@@ -6,7 +6,7 @@ import os
 import pytest
 
 pytest.importorskip("psutil")
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 
 from evenhand.benchmarks.hostile import main
 
