@@ -17,7 +17,7 @@ from ..runfolder.phases import Phase
 from ..storage import listed
 from ..text.json_text import NotJsonError
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
-from .asked import Asked, Chat, Scored, body_of, items_of, read, request_of, unset
+from .asked import Chat, Scored, body_of, items_of, read, request_of, unset
 from .browsers import refuse_foreign
 from .guard import Guard
 from .late import Late
@@ -42,8 +42,8 @@ NO_GUARD = Guard()
 CLOSING_SECONDS = 2
 # bodies that are read, checked and made into requests at a time, on threads: small ones do not wait for large ones
 READERS, LARGE_READERS = 2, 1
-# bytes of a body that is large, and of all bodies that are there at a time
-LARGE, MOST_HELD = 100_000, 64_000_000
+# bytes of a body that is large; how many of the largest ones may be there at a time
+LARGE, MOST_BODIES = 100_000, 32
 # after a large body that is refused, how often as long as it took the next one waits, and the seconds that this is at most
 REST, MOST_REST = 9, 2.0
 # what is logged of a client that has left; a status that no server sends
@@ -252,9 +252,7 @@ class Service:
             raise Refusal(400, "unsupported_parameter", reasons, next(iter(mistakes)))
         chat = read(Chat, body)
         self._refuse_other(chat.model)
-        # what it says of documents, without what every chat has
-        said = Asked(**{key: getattr(chat, key) for key in Asked.model_fields})
-        return request_of(said, self.phase.recipe), len(chat.messages)
+        return request_of(chat, self.phase.recipe), len(chat.messages)
 
     async def _read(self, request: "Request", make: Callable[[dict[str, Any]], T]) -> T:
         """What is made of the body, which is bounded first, and read and checked on a thread.
@@ -300,7 +298,7 @@ class Service:
             self._n_held += len(part)
             if len(content) > self.limits.most_bytes:
                 raise too_large
-            if len(content) > LARGE and self._n_held > MOST_HELD + self.limits.most_bytes:
+            if len(content) > LARGE and self._n_held > MOST_BODIES * self.limits.most_bytes:
                 raise Refusal(429, "busy", "too many large requests arrive at once; try again later")
 
 
