@@ -303,8 +303,9 @@ async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
             pass
 
     working, leaving = unlogged(work), asyncio.ensure_future(leaves())
+    either: list[asyncio.Future[Any]] = [working, leaving]
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         raise ClientDisconnect
