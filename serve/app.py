@@ -46,7 +46,7 @@ READERS, LARGE_READERS = 2, 1
 # bytes of a body that is large; how many of the largest ones may be there at a time
 LARGE, MOST_BODIES = 100_000, 32
 # after a large body that is refused, how often as long as it took the next one waits, and the seconds that this is at most
-REST, MOST_REST = 9, 2.0
+REST, MOST_REST = 19, 2.0
 # what is logged of a client that has left; a status that no server sends
 LEFT = 499
 
