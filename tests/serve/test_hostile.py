@@ -124,6 +124,8 @@ def test_bodies_that_do_not_end_hold_no_more_than_a_bound(tmp_path, monkeypatch)
 
         assert comes(beside_one_more, 429)
         assert status(port, json.dumps(CHAT).encode()) == 200
+        # said by its header alone, and told although it is still being sent
+        assert status(port, b" " * 9_000_000) == 413
         silent.close()
         assert comes(lambda: status(port, large), 200)
 
