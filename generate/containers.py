@@ -50,7 +50,8 @@ def out_of_tags(text: str) -> Contents | None:
         return Contents(text[: end.start()], "", text[end.end() :]) if end else None
     end = _closing(rf"{AROUND}</{re.escape(begin[1])}>{AROUND}", text, begin.end())
     inside, behind = (text[begin.end() : end.start()], text[end.end() :]) if end else (text[begin.end() :], "")
-    return Contents(inside, text[: begin.start()], behind)
+    before = text[: begin.start()]
+    return Contents(inside, "" if BEGIN_FENCE.fullmatch(before) else before, behind)
 
 
 def _closing(pattern: str, text: str, start: int) -> "re.Match[str] | None":

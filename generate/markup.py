@@ -48,7 +48,7 @@ BLOCK, BREAK = re.compile(rf"</?{BLOCKS}\b[^<>]{{0,200}}>", re.IGNORECASE), r"(?
 LINE_BREAK = re.compile(BREAK, re.IGNORECASE)
 INLINE_TAG = re.compile(rf"</?{INLINE}(?:\s[^<>]{{0,200}})?>", re.IGNORECASE)
 AROUND_ALL = re.compile(rf"<({INLINE})(?:\s[^<>]{{0,200}})?>(.*)</\1>", re.IGNORECASE | re.DOTALL)
-LAST_TAGS = re.compile(rf"(?:\s{{0,9}}</(?:{BLOCKS}|{INLINE})>)+\Z", re.IGNORECASE)
+LAST_TAG, LONGEST_TAG = re.compile(rf"\s{{0,9}}</({BLOCKS}|{INLINE})>\s{{0,9}}\Z", re.IGNORECASE), 40
 MORE_BREAKS = re.compile(r"\n{3,}")
 # marks within marks, and quotes within quotes
 MOST, MOST_QUOTES = 6, 20
@@ -98,17 +98,13 @@ def without_html(text: str) -> str:
     around = AROUND_ALL.fullmatch(text)
     if around and not re.search(rf"</{around[1]}>", around[2], re.IGNORECASE):
         return around[2]
-    end = LAST_TAGS.search(text)
-    return (
-        text[: end.start()]
-        if end and not re.search(rf"<{BLOCKS}\b", text, re.IGNORECASE) and _is_stray(text, end[0])
-        else text
-    )
-
-
-def _is_stray(text: str, tags: str) -> bool:
-    """Whether nothing opens what these tags close."""
-    return not any(re.search(rf"<{name}[\s>]", text, re.IGNORECASE) for name in set(re.findall(r"</(\w+)>", tags)))
+    for _ in range(MOST):
+        tag = LAST_TAG.search(text, max(0, len(text) - LONGEST_TAG))
+        # one that nothing opens
+        if tag is None or re.search(rf"<{tag[1]}[\s>]", text, re.IGNORECASE):
+            break
+        text = text[: tag.start()]
+    return text
 
 
 def _out_of_table(text: str) -> str:

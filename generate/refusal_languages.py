@@ -1,4 +1,4 @@
-"""The commonest refusals in other languages than English: an apology and what cannot be done, or "I cannot" and what was asked."""
+"""The commonest refusals in other languages than English: "I am sorry, but I cannot", or "I cannot" beside what was asked for."""
 
 # ruff: noqa: RUF001
 # language -> words of apology, words of not being able, words of what is asked for

@@ -42,7 +42,8 @@ DECLINED = "|".join(
         r"take (?:a )?(?:sides?|stance|position)\b",
         rf"(?:do|read) (?:this|that|so|it)(?: for you)?{END}",
         r"(?:read|open|access|process|understand|interpret) (?:this|the|your) (?:old )?(?:text|article)\b(?! (?:of|again)\b)",
-        r"(?:provide|produce|create|generate|write|engage|discuss) (?:\S+ ){0,4}?(?:content|information|guidance|responses?|answers?)\b",
+        r"(?:provide|produce|create|generate|write|engage|discuss) (?:\S+ ){0,4}?"
+        r"(?:content|information|guidance|responses?|answers?)\b",
         rf"(?:provide|create|generate|write|discuss|share|process) (?:this|that|it)(?:{END}| (?:kind|sort|topic|subject)\b)",
         r"(?:write|engage|discuss) (?:about|(?:with|in) (?:this|that|such))\b",
         rf"(?:see|access) (?:(?:any|the|those) {TEXTS}|(?:any )?external links?){END}",
@@ -55,6 +56,11 @@ WORK = r"(?:summar|writ|generat|creat|provid|produc|help|assist|answer)\w*"
 SORRY_I = rf"(?:{APOLOGY}[^.!?]{{0,20}}?)?i"
 GIVEN = r"(?:provided|shared|included|attached|supplied|given)"
 BELIEF = r"(?:unfortunately,? |it (?:seems|looks|appears) (?:like |that )?(?:there (?:is|are) )?)?"
+# what a refusal in a clause of its own may begin with
+REASON = (
+    r"i (?:aim|strive|try|noticed?|understand|appreciate)|while i|given|due to|because|thanks?|as an? (?:[\w-]+ ){1,2}assistant"
+    rf"|(?:the|this) (?:topic|content|subject|request|task)|(?:the|these)(?: provided)? {TEXTS}"
+)
 OTHER_WAYS = "|".join([
     rf"{SORRY_I}(?: (?:do not|don'?t) feel| am not|'m not)(?: feeling)? comfortable (?:with )?"
     rf"(?:(?:{WORK})\b(?! checks?\b)|\w+ing (?:this|that|from)\b)",
@@ -69,9 +75,8 @@ OTHER_WAYS = "|".join([
     r"[^.!?\n]{0,80}\b(?:against|violates?) (?:my (?:guidelines|polic|programming|principles|values)"
     r"|(?:our|the|openai'?s?) (?:usage|content|safety) (?:guidelines|polic))",
     # "I aim to be neutral, so I can't write from one side"
-    r"(?:i (?:aim|strive|try|noticed?|understand|appreciate)|while i|given|due to|because|thanks?|as an? (?:[\w-]+ ){1,2}assistant"
-    rf"|(?:the|this) (?:topic|content|subject|request|task)|(?:the|these)(?: provided)? {TEXTS})\b[^.!?\n]{{0,100}}?(?:[,.!] (?:so |but |and )?|\b(?:and|that|but|so) )"
-    rf"(?:{UNABLE}|cannot|can't) (?:summar|take (?:a )?sides?\b|(?:help|assist)(?: you)? with {ASKED}"
+    rf"(?:{REASON})\b[^.!?\n]{{0,100}}?(?:[,.!] (?:so |but |and )?|\b(?:and|that|but|so) )(?:{UNABLE}|cannot|can't) (?:summar"
+    rf"|take (?:a )?sides?\b|(?:help|assist)(?: you)? with {ASKED}"
     r"|(?:write|provide|produce|generate|create|give) (?:\S+ ){0,3}?(?:summar|from one side))",
     rf"(?:the|your|this) request (?:cannot|can't|could not) be (?:fulfilled|completed|processed|granted|answered){END}",
     rf"(?:the|this|these)(?: provided)? {TEXTS} (?:cannot|can't|could not) be summari[sz]ed",
@@ -114,8 +119,8 @@ SAYS = (
 NO_SPEAKER = rf"(?:the|these|those|this) (?:{TEXTS}|authors?|sources?)\b|(?:as|i|we|but|so|and|it|you|let)\b"
 ATTRIBUTION = re.compile(
     rf"[,\"\u201d] ?{SAYS}\b|[,\"\u201d] ?(?!{NO_SPEAKER})(?:[\w'-]+ ){{1,5}}?{SAYS}\b"
-    r"|, (?:sagt|schr[ei]{2}b|meint|klagt|erklär|dit\b|écri|déclar|expliqu|affirm|dice|dijo|escrib|explic|scriv|diz\b|disse|escrev"
-    r"|zeg|schrij|diyor|säger|skriv|siger|sier|mówi|pisze|říká|píše|говор|пиш|сказа|заяв)"
+    r"|, (?:sagt|schr[ei]{2}b|meint|klagt|erklär|dit\b|écri|déclar|expliqu|affirm|dice|dijo|escrib|explic|scriv|diz\b|disse"
+    r"|escrev|zeg|schrij|diyor|säger|skriv|siger|sier|mówi|pisze|říká|píše|говор|пиш|сказа|заяв)"
     r"|[，,”」][^，,。\n]{0,12}(?:说|說|写道|寫道|抱怨|表示)|と[^。\n]{0,15}(?:述べ|言|語|書)|(?:라고|다고)[^.\n]{0,15}(?:말|썼|쓴|적)",
     re.IGNORECASE,
 )
