@@ -5,13 +5,15 @@ import json
 import re
 from typing import NamedTuple
 
+from ..text.thoughts import LESS, MORE
+
 # names that say what a tag holds ("left_summary", "final answer"), and those that do so where a reply begins with them
 NAMES = r"(?:[a-z]{1,20}[_ -]){0,3}(?:summary|answer|response|output|result|solution|reply)(?:[_-][a-z]{1,20})?|finalsummary"
 FIRST_NAMES = r"final(?:[_ -]?text)?|sentence|paragraph|completion|text|json"
 AROUND, ATTRIBUTES = r"[*`]{0,3}", r"(?:\s[^<>\n]{0,80})?"
-TAG = re.compile(rf"{AROUND}<({NAMES}){ATTRIBUTES}>{AROUND}", re.IGNORECASE)
+TAG = re.compile(rf"{AROUND}{LESS}({NAMES}){ATTRIBUTES}{MORE}{AROUND}", re.IGNORECASE)
 FIRST_TAG = re.compile(rf"\s*{AROUND}<({FIRST_NAMES}){ATTRIBUTES}>{AROUND}", re.IGNORECASE)
-END_TAG = re.compile(rf"{AROUND}</(?:{NAMES}|{FIRST_NAMES})>{AROUND}", re.IGNORECASE)
+END_TAG = re.compile(rf"{AROUND}{LESS}/(?:{NAMES}|{FIRST_NAMES}){MORE}{AROUND}", re.IGNORECASE)
 # one that another closes, as "[1] ..." begins a text
 BRACKETED = re.compile(rf"\[({NAMES}|final)\]", re.IGNORECASE)
 BEGIN_FENCE = re.compile(r"\s*(```+|~~~+|`(?=\{))(?:[ \t]*[a-z]{0,12}[ \t]*\n)?", re.IGNORECASE)
@@ -48,7 +50,7 @@ def out_of_tags(text: str) -> Contents | None:
     if begin is None:
         end = END_TAG.search(text)
         return Contents(text[: end.start()], "", text[end.end() :]) if end else None
-    end = _closing(rf"{AROUND}</{re.escape(begin[1])}>{AROUND}", text, begin.end())
+    end = _closing(rf"{AROUND}{LESS}/{re.escape(begin[1])}{MORE}{AROUND}", text, begin.end())
     inside, behind = (text[begin.end() : end.start()], text[end.end() :]) if end else (text[begin.end() :], "")
     before = text[: begin.start()]
     return Contents(inside, "" if BEGIN_FENCE.fullmatch(before) else before, behind)
@@ -113,7 +115,8 @@ def _only_text(value: object) -> str | None:
             texts = [each for each in value.values() if isinstance(each, str | dict)]
             by_name = {str(key).lower(): each for key, each in value.items()}
             names = [*(key for key in KEYS if key in by_name), *(key for key in by_name if "summary" in key)]
-            value = texts[0] if len(texts) == 1 else by_name[names[0]] if names else None
+            alone = texts or list(value.values())
+            value = alone[0] if len(alone) == 1 else by_name[names[0]] if names else None
         else:
             break
     return value if isinstance(value, str) else None

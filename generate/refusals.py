@@ -141,8 +141,10 @@ def is_refusal(text: str) -> bool:
     # typographic apostrophes count as straight ones
     text = text.strip()[:MOST_READ].replace("\u2019", "'")
     refusal = REFUSAL.match(text)
-    if refusal is None:
-        return False
-    # up to where its sentence ends
-    end = SENTENCE_END.search(text, max(0, refusal.end() - 1))
-    return ATTRIBUTION.search(text[: end.start() if end else None]) is None
+    return refusal is not None and not is_attributed(text, refusal.end())
+
+
+def is_attributed(text: str, end: int) -> bool:
+    """Whether the sentence that is open at `end` goes on with who says it."""
+    stop = SENTENCE_END.search(text, max(0, end - 1), end + MOST_READ)
+    return ATTRIBUTION.search(text, 0, stop.start() if stop else end + MOST_READ) is not None

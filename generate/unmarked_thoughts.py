@@ -10,6 +10,7 @@ told from a summary in somebody's words, and stays.
 import re
 
 from .announcements import SUMMARY, announced
+from .refusals import is_attributed
 
 # ruff: noqa: RUF001
 SAME = r"[^.!?\n]{0,120}?"
@@ -28,8 +29,10 @@ THOUGHTS = (
     r"(?:i|we)(?:'m|'re| am| are)? (?:need to|have to|must|should|want to|asked to|supposed to|tasked with|going to|will)\b"
     rf"(?:{SAME}{ONE_SENTENCE}(?: of| that| summar)|{SAME}summar\w* (?:of )?(?:the )?(?:left|right)\b"
     rf"|{SAME}summar\w*{SAME}\b{THE_TEXTS}|{SAME}\b{THE_TEXTS}{SAME}summar)",
+    # "let me analyse the provided documents"
+    rf"(?:let me|i'll|i will) [^.!?\n]{{0,30}}?(?:the )?(?:provided|given) {TEXTS}",
     # "let's tackle this. The user asked", "let me think before I write the summary", "let me summarise the texts"
-    r"let(?:'s| me| us) (?:tackle|think|start|begin|go|look|read|see|break|figure|parse|analy[sz]e|work|process|summari[sz]e)\b"
+    r"let(?:'s| me| us) (?:tackle|try|think|start|begin|go|look|read|see|break|figure|parse|analy[sz]e|work|process|summari[sz]e)\b"
     rf"[^\n]{{0,160}}?(?:\b{USER_WANTS}|\bi (?:write|have to|need to|should) {SAME}summar|(?<!\w)summar\w* {THE_TEXTS})",
     rf"let me summari[sz]e {THE_TEXTS}|(?:the|my) (?:task|goal|job)(?: here)? is to summar\w* {THE_TEXTS}",
     r"(?:(?:gut|also|d'accord|bien|bueno|vale|va bene|так|хорошо)[,.] )?(?:der (?:be)?nutzer (?:möchte|will|bittet)"
@@ -50,13 +53,22 @@ GOES_ON = re.compile(
 # what a model writes down before its summary, and the summary's own announcement further on
 NOTES = re.compile(
     r"[\s*_#>]*(?:(?:let me|let's|let us)\b[^\n]{0,60}\b(?:think|reason|analy[sz]e|break|work|start|go)\b"
+    r"|(?:first, )?(?:i|we)(?:'ll| will| need to| have to| should) (?:first )?"
+    r"(?:analy[sz]e|read|look|identify|examine|go|summari[sz]e)\b"
+    r"|(?:looking at|to summari[sz]e) (?:the|these)\b[^\n]{0,80}, (?:i|we)\b|step 1\b"
     r"|(?:first, )?(?:the )?(?:key|main) (?:points|facts|claims|arguments)\b[^\n]{0,60}[:*]"
     r"|(?:plan|notes|draft|思考(?:过程)?|denkprozess|raisonnement)[ \t*_]*[:：\n])",
     re.IGNORECASE,
 )
 LATER_SUMMARY = re.compile(
-    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:(?:therefore|so|thus|finally),? )?(?:the |my )?(?:final |revised |refined )?"
-    rf"(?:{SUMMARY}|answer|答案)(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?",
+    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:(?:therefore|so|thus|finally|now),? )?(?:here(?: is|'s) )?(?:the |my )?"
+    rf"(?:final |revised |refined )?(?:{SUMMARY}|answer|final(?: version)?|答案)(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?"
+    rf"|\b(?:therefore|so|thus|hence|finally),? (?:the|my) (?:final )?(?:{SUMMARY}|answer) (?:is|would be|should be)[ \t*_]{{0,3}}:[*_]{{0,3}}",
+    re.IGNORECASE,
+)
+# what leads to the summary in its own line
+LEAD = re.compile(
+    r"(?:so|thus|therefore|combin|put|mayb|perhaps|something like|final|draft|result)[^.!?:\n]{0,40}:[ \t*_]{0,4}(?=\S)",
     re.IGNORECASE,
 )
 PARAGRAPH = re.compile(r"\n[ \t]{0,9}\n\s{0,9}")
@@ -66,7 +78,8 @@ MOST_PARAGRAPHS = 20
 
 def behind_thoughts(text: str) -> str:
     """The summary behind a thought that the text begins as; "" where it was cut off, the text itself where it is none."""
-    if not THINKING.match(text.replace("\u2019", "'")):
+    thinking = THINKING.match(text.replace("\u2019", "'"))
+    if thinking is None or is_attributed(text, thinking.end()):
         return text
     *_, later = [None, *LATER_SUMMARY.finditer(text)]
     if later:
@@ -75,10 +88,15 @@ def behind_thoughts(text: str) -> str:
     for n, paragraph in enumerate(paragraphs):
         if announced(paragraph):
             return "\n\n".join(paragraphs[n:])
-    return paragraphs[-1] if paragraphs and not GOES_ON.search(paragraphs[-1]) else ""
+    return _without_lead(paragraphs[-1]) if paragraphs and not GOES_ON.search(paragraphs[-1]) else ""
 
 
 def behind_notes(text: str) -> str:
     """What is announced as the summary further on in a text that begins as notes; the text itself where it is none."""
     later = LATER_SUMMARY.search(text) if NOTES.match(text) else None
     return text[later.end() :].strip() if later else text
+
+
+def _without_lead(paragraph: str) -> str:
+    lead = LEAD.match(paragraph)
+    return paragraph[lead.end() :] if lead else paragraph

@@ -42,7 +42,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ERNIE": ("<|begin_of_sentence|>", "<|end_of_sentence|>", "<sep>", "<cls>"),
     "Reka": ("<|endoftext|>", "<sep>"),
     "BERT": ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
-    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|", "[END]", "[end of text]"),
+    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "<[EOS]>", "|ENDOFTEXT|", "[END]", "[end of text]"),
 }  # fmt: skip
 # family -> marks that a text which is sent must not spell either: of tools, pictures and thoughts, and roles in plain words.
 # "### X" stands for any heading of that name, "X:" for the word with a colon at the beginning of a line, in any letters, one in

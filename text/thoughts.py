@@ -61,10 +61,11 @@ HEADED = re.compile(
 )
 # one that begins so is one where an answer follows
 PERHAPS_HEADED = re.compile(
-    rf"\s*{AROUND}(?:reasoning|thoughts?|analysis|step[ -]by[ -]step){AROUND}[:\n]", re.IGNORECASE
+    rf"\s*{AROUND}(?:(?:my )?reasoning|my thought process|my thinking|thoughts?|analysis|step[ -]by[ -]step){AROUND}[:\n]",
+    re.IGNORECASE,
 )
 ANSWER = re.compile(
-    rf"^{AROUND}(?:(?:here is|here's) my (?:response|answer|summary)|(?:(?:my|the) )?(?:final |refined |revised )?"
+    rf"^{AROUND}(?:(?:here is|here's) (?:my|the) (?:final )?(?:response|answer|summary)|(?:(?:my|the) )?(?:final |refined |revised )?"
     rf"(?:answer|summary|response|output|score|rating|grade|verdict)){AROUND}(?::{AROUND}|$)",
     re.IGNORECASE | re.MULTILINE,
 )

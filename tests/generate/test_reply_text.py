@@ -44,7 +44,7 @@ UNMARKED = (
     "Alright, let\u2019s tackle this. The user asked for a summary of the texts.",
     "User wants a summary of the left texts in one sentence.",
     "We need to produce a one-sentence summary of the left perspective.", "We are asked to summarize the texts from one side.",
-    "Hmm, the user is asking me for a summary of these documents.", "The user is asking for a neutral summary. I should name both.",
+    "Hmm, the user is asking me for a summary of these documents.", "Let me analyze the provided documents.",
     "Let me think about what the documents say before I write the summary.", "So the task is to summarize the documents.",
     "Okay, let me summarize the texts.", "Let's see. I have to summarize the texts of one side.",
     "Okay, der Nutzer m\u00f6chte eine Zusammenfassung.", "D'accord, l'utilisateur veut que je r\u00e9sume ces textes.",
