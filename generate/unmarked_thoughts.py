@@ -32,7 +32,7 @@ THOUGHTS = (
     # "let me analyse the provided documents"
     rf"(?:let me|i'll|i will) [^.!?\n]{{0,30}}?(?:the )?(?:provided|given) {TEXTS}",
     # "let's tackle this. The user asked", "let me think before I write the summary", "let me summarise the texts"
-    r"let(?:'s| me| us) (?:tackle|try|think|start|begin|go|look|read|see|break|figure|parse|analy[sz]e|work|process|summari[sz]e)\b"
+    r"let(?:'s| me| us) (?:tackle|try|think|start|begin|go|look|read|see|break|figure|parse|analy[sz]e|work|process)\b"
     rf"[^\n]{{0,160}}?(?:\b{USER_WANTS}|\bi (?:write|have to|need to|should) {SAME}summar|(?<!\w)summar\w* {THE_TEXTS})",
     rf"let me summari[sz]e {THE_TEXTS}|(?:the|my) (?:task|goal|job)(?: here)? is to summar\w* {THE_TEXTS}",
     r"(?:(?:gut|also|d'accord|bien|bueno|vale|va bene|так|хорошо)[,.] )?(?:der (?:be)?nutzer (?:möchte|will|bittet)"
@@ -60,10 +60,11 @@ NOTES = re.compile(
     r"|(?:plan|notes|draft|思考(?:过程)?|denkprozess|raisonnement)[ \t*_]*[:：\n])",
     re.IGNORECASE,
 )
+THEREFORE = r"(?:therefore|so|thus|hence|finally|now),? "
 LATER_SUMMARY = re.compile(
-    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:(?:therefore|so|thus|finally|now),? )?(?:here(?: is|'s) )?(?:the |my )?"
-    rf"(?:final |revised |refined )?(?:{SUMMARY}|answer|final(?: version)?|答案)(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?"
-    rf"|\b(?:therefore|so|thus|hence|finally),? (?:the|my) (?:final )?(?:{SUMMARY}|answer) (?:is|would be|should be)[ \t*_]{{0,3}}:[*_]{{0,3}}",
+    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:{THEREFORE})?(?:here(?: is|'s) )?(?:the |my )?(?:final |revised |refined )?"
+    rf"(?:{SUMMARY}|answer|final(?: version)?|答案)(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?"
+    rf"|\b{THEREFORE}(?:the|my) (?:final )?(?:{SUMMARY}|answer) (?:is|(?:would|should) be)[ \t*_]{{0,3}}:[*_]{{0,3}}",
     re.IGNORECASE,
 )
 # what leads to the summary in its own line

@@ -65,8 +65,8 @@ PERHAPS_HEADED = re.compile(
     re.IGNORECASE,
 )
 ANSWER = re.compile(
-    rf"^{AROUND}(?:(?:here is|here's) (?:my|the) (?:final )?(?:response|answer|summary)|(?:(?:my|the) )?(?:final |refined |revised )?"
-    rf"(?:answer|summary|response|output|score|rating|grade|verdict)){AROUND}(?::{AROUND}|$)",
+    rf"^{AROUND}(?:(?:here is|here's) (?:my|the) (?:final )?(?:response|answer|summary)|(?:(?:my|the) )?"
+    rf"(?:final |refined |revised )?(?:answer|summary|response|output|score|rating|grade|verdict)){AROUND}(?::{AROUND}|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 

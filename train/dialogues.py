@@ -3,8 +3,8 @@
 A text is taken for a dialogue where it begins with a speaker's name, and where the other speaker's stands further on. An
 introduction may stand before "### Instruction:", before Vicuna's "USER:", and before any prompt that ends with the name of who
 answers. Any other, a prompt that quotes a dialogue for example, is a text. So is a form, "System: Windows" above "User: many":
-without the name of who answers, here or in the answers, "System:" and "User:" are turns only where the system's words are a sentence
-or a paragraph. What can be read in two ways is refused.
+without the name of who answers, here or in the answers, "System:" and "User:" are turns only where the system's words are a
+sentence or a paragraph. What can be read in two ways is refused.
 """
 
 import re
@@ -163,7 +163,7 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
 
 
 def _instructs(words: str, name: str) -> bool:
-    """Whether words behind "System:" tell an assistant what to do: they are a sentence, where a form ("System: Windows") has a word."""
+    """Whether words behind "System:" tell an assistant what to do: a sentence does, a word of a form ("System: Windows") does not."""
     return bool(SURE.match(name) or SENTENCE.search(words))
 
 

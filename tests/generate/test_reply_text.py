@@ -48,7 +48,8 @@ UNMARKED = (
     "Let me think about what the documents say before I write the summary.", "So the task is to summarize the documents.",
     "Okay, let me summarize the texts.", "Let's see. I have to summarize the texts of one side.",
     "Okay, der Nutzer m\u00f6chte eine Zusammenfassung.", "D'accord, l'utilisateur veut que je r\u00e9sume ces textes.",
-    "Bien, el usuario quiere que resuma los textos.", "\u597d\u7684\uff0c\u7528\u6237\u8ba9\u6211\u603b\u7ed3\u8fd9\u4e9b\u6587\u672c\u3002",
+    "Bien, el usuario quiere que resuma los textos.",
+    "\u597d\u7684\uff0c\u7528\u6237\u8ba9\u6211\u603b\u7ed3\u8fd9\u4e9b\u6587\u672c\u3002",
 )  # fmt: skip
 GOING_ON = ("", "\n\nThe first text says that the ferry is cheap.", "\n\n1. Cheap.\n2. Loud.\n\nI should name both.")
 AT_LAST = ("", "So the summary should be:\n\n", "Final summary: ", "Here is the summary:\n", "**Summary:** ")
@@ -106,11 +107,15 @@ WRAPPERS = (
     "<start_of_turn>model\n{}<end_of_turn>",
     "<final>{}</final>", "<Final>\n{}\n</Final>", "<left_summary>{}</left_summary>", '<summary side="left">{}</summary>',
     "**<summary>**\n{}\n**</summary>**", "[SUMMARY]{}[/SUMMARY]", "<text>{}</text>", "```xml\n<answer>{}</answer>\n```",
-    "<p>{}</p>", "<div><p>{}</p></div>", "<b>{}</b>", "{}<br>", "<br/>{}", "<html><head><title>Ferry</title></head><body><p>{}</p></body></html>",
-    "<blockquote>{}</blockquote>", "<ul><li>{}</li></ul>", "<span style='color: red'>{}</span>", "{}</p>", "```html\n<p>{}</p>\n```",
+    "<p>{}</p>", "<div><p>{}</p></div>", "<b>{}</b>", "{}<br>", "<br/>{}",
+    "<html><head><title>Ferry</title></head><body><p>{}</p></body></html>",
+    "<blockquote>{}</blockquote>", "<ul><li>{}</li></ul>", "<span style='color: red'>{}</span>", "{}</p>",
+    "```html\n<p>{}</p>\n```",
     "\\boxed{{{}}}", "$\\boxed{{\\text{{{}}}}}$", "\\[\n\\boxed{{\\text{{{}}}}}\n\\]", "\\text{{{}}}", "\\boxed{{{}",
-    '{{"side": "left", "left_summary": "{}"}}', "{{'summary': \"{}\", 'words': 3}}", 'json\n{{"summary": "{}"}}', '{{"side": "left", "summary": "{}',
-    '{{\n  "summary": "{}",\n}}', '<json>{{"summary": "{}"}}</json>', '`{{"summary": "{}"}}`', '{{"role": "assistant", "content": "{}"}}',
+    '{{"side": "left", "left_summary": "{}"}}', "{{'summary': \"{}\", 'words': 3}}", 'json\n{{"summary": "{}"}}',
+    '{{"side": "left", "summary": "{}',
+    '{{\n  "summary": "{}",\n}}', '<json>{{"summary": "{}"}}</json>', '`{{"summary": "{}"}}`', '{{"role": "assistant",
+    "content": "{}"}}',
     "## {}", "#### **{}**", "**{}**", "**{}", "{}**", "\u201c{}", "{}\u201d", "* {}", "> {}", "> ## {}",
     "| {} |", "| **Summary** | {} |", "| Summary |\n|---|\n| {} |", "| Side | Summary |\n|------|:---:|\n| Left | {} |",
     *(f"{role}{form}" for role in ("assistant\n", "assistant ", "<|assistant|>\n", "Assistant: ", "**Assistant:** ")
@@ -150,8 +155,12 @@ def test_a_thought_without_marks_is_no_summary(opening, contract):
         assert read(cut, contract) == ("", ["thought", "empty"])
 
 
-@pytest.mark.parametrize("reply", ["The final answer is: $\\boxed{{{}}}$", "<h2>Summary</h2>\n<p>{}</p>", "<p>Here is the summary:</p><p>{}</p>",
-     'Sure! {{"summary": "{}"}}', "\"summary\": \"{}\"", "[Summary]\n{}", "=== Summary ===\n{}", "1. **Summary:** {}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply",
+    ["The final answer is: $\\boxed{{{}}}$", "<h2>Summary</h2>\n<p>{}</p>", "<p>Here is the summary:</p><p>{}</p>",
+     'Sure! {{"summary": "{}"}}', "\"summary\": \"{}\"", "[Summary]\n{}", "=== Summary ===\n{}",
+    "1. **Summary:** {}"],
+)  # fmt: skip
 def test_words_around_what_wraps_a_summary_announce_it(reply):
     assert read(reply.format(SUMMARY)) == (SUMMARY, ["preamble"])
 
@@ -365,7 +374,8 @@ PIECES = (
     "<think>", "</think>", "<|im_end|>", "<|channel|>analysis", "```", "```think\n```\n", "\n", " ", "\"", "'", "**", "- a\n",
     "The Left ",
     "\nThe Left", ":\n", "Here is the summary:\n", "<summary>", "</summary>", '{"a":', "[", "sorry, I can't ", "A. ", "U.S. ",
-    "</s>", "<s>", "[summary]", "<plan>", "</p>", "<p>", "<br>", "\\boxed{", "\\text{", "| ", "|\n", '{"summary": "', "<head", "<b>",
+    "</s>", "<s>", "[summary]", "<plan>", "</p>", "<p>", "<br>", "\\boxed{", "\\text{", "| ", "|\n", '{"summary": "',
+    "<head", "<b>",
     "Okay, the user wants me to summarize. ", "The user ", "I need to summarize ", "\u201c", "let me start ",
     "\nuser\n", ".assistant\n", "&lt;think&gt;", "<details>", "Thinking Process:\n", "Summary:\n", "x", "\u3002", "# ", "> ",
 )  # fmt: skip
