@@ -163,7 +163,7 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
 
 
 def _instructs(words: str, name: str) -> bool:
-    """Whether words behind "System:" tell an assistant what to do: a sentence does, a word of a form ("System: Windows") does not."""
+    """Whether words behind "System:" tell an assistant what to do: a sentence does, a form's word ("Windows") does not."""
     return bool(SURE.match(name) or SENTENCE.search(words))
 
 

@@ -114,8 +114,8 @@ WRAPPERS = (
     "\\boxed{{{}}}", "$\\boxed{{\\text{{{}}}}}$", "\\[\n\\boxed{{\\text{{{}}}}}\n\\]", "\\text{{{}}}", "\\boxed{{{}",
     '{{"side": "left", "left_summary": "{}"}}', "{{'summary': \"{}\", 'words': 3}}", 'json\n{{"summary": "{}"}}',
     '{{"side": "left", "summary": "{}',
-    '{{\n  "summary": "{}",\n}}', '<json>{{"summary": "{}"}}</json>', '`{{"summary": "{}"}}`', '{{"role": "assistant",
-    "content": "{}"}}',
+    '{{\n  "summary": "{}",\n}}', '<json>{{"summary": "{}"}}</json>', '`{{"summary": "{}"}}`',
+    '{{"role": "assistant", "content": "{}"}}',
     "## {}", "#### **{}**", "**{}**", "**{}", "{}**", "\u201c{}", "{}\u201d", "* {}", "> {}", "> ## {}",
     "| {} |", "| **Summary** | {} |", "| Summary |\n|---|\n| {} |", "| Side | Summary |\n|------|:---:|\n| Left | {} |",
     *(f"{role}{form}" for role in ("assistant\n", "assistant ", "<|assistant|>\n", "Assistant: ", "**Assistant:** ")
