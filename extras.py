@@ -29,7 +29,7 @@ EXTRAS: dict[str, str] = {
     "vllm": "vllm",
     "openai": "openai",
     "aiolimiter": "openai",
-    "fastapi": "serve",
+    "starlette": "serve",
     "uvicorn": "serve",
     "prometheus_client": "serve",
     "ray": "ray",

@@ -6,16 +6,15 @@ refuses key, model or address is logged in any case: it lasts until somebody who
 
 import logging
 import traceback
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import JSONResponse
 
 from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
 from ..extras import verbosity
 from ..generate.server.secrets import without
 from .pool import BusyError
 from .work import NoSummaryError
-
-if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
 
 log = logging.getLogger(__name__)
 
@@ -88,10 +87,8 @@ def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
     return refused
 
 
-def error_response(refused: Refusal) -> "JSONResponse":
+def error_response(refused: Refusal) -> JSONResponse:
     """An error as OpenAI's servers write it."""
-    from fastapi.responses import JSONResponse
-
     kind = "invalid_request_error" if refused.status < 500 else "server_error"
     headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None
     error = {"message": refused.said, "type": kind, "param": refused.parameter, "code": refused.code}
