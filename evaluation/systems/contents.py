@@ -132,9 +132,7 @@ class Plane(Record):
     quality: str
     fairness: str
     points: tuple[PlanePoint, ...]
-    # of "nobody is off the front", corrected for pairs of systems and judges; None where nobody looks beaten
-    p_value: float | None = Field(default=None, exclude_if=is_none)
-    # the same, corrected for everything that its page concludes
+    # of "nobody is off the front", corrected for everything that its page tests; None where nobody looks beaten
     adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
