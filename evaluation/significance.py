@@ -108,7 +108,7 @@ def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
         marks = (
             patterns[rows, None] >> np.arange(n_sets) & 1 if is_few else generator.integers(2, size=(len(rows), n_sets))
         )
-        yield marks * 2.0 - 1.0
+        yield np.asarray(marks * 2.0 - 1.0, dtype=np.float64)
 
 
 def concluded(

@@ -130,10 +130,15 @@ class Numbers:
                 yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), made))
 
     @cached_property
+    def concluded(self) -> Evidence:
+        """Everything that has a verdict."""
+        is_trained, planes = len(self.outputs) > 1, list(self._fronts())
+        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        is_trained, planes = len(self.outputs) > 1, list(self._fronts())
-        found = evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+        found = self.concluded
         words = {
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
             for name, values in self._by_system(TRAIT + WORDS).items()

@@ -238,8 +238,8 @@ def _how_sure(evidence: Evidence) -> str:
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over sets from {most.resamples:,} draws{unless}, and p-values "
-        f"from a paired exchange test. Of the {counted(len(deciding), 'difference')} by the judges "
-        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They are corrected for everything that is concluded of "
-        f"systems and sides: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means over sets from {most.resamples:,} draws{unless}; "
+        f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that is "
+        f"tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
     )

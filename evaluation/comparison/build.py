@@ -36,6 +36,7 @@ from .findings import (
     worst_side_findings,
 )
 from .halves import in_halves
+from .own_reports import with_own_reports
 from .page import page
 from .paired_tests import Pair, names_of, paired_tests, pairs
 from .ranking import leading, rank
@@ -219,6 +220,7 @@ class _Numbers:
             *(each.rivals.question for each in fronts),
         ]
         told, found = conclude([*tests, *against], self.compare.bootstrap, questions)
+        told = with_own_reports(self.entries, [*self._pairs, *self._against], told)
         its = iter(found)
         level = self.compare.bootstrap.level
         return _Concluded(

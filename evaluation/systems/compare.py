@@ -225,9 +225,14 @@ def comparison_name(first: str, second: str) -> str:
     return f"{first} - {second}"
 
 
+# and back
+TO_SYSTEMS = {comparison_name(*systems): systems for systems in COMPARISONS}
+
+
 def how_intervals(estimate: Estimate) -> str:
     """How the intervals of a page were made, of which this number is one."""
     return (
         f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
-        "Pearson, over sets after Korn and Graubard); at equal length Student's t with the jackknife"
+        "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal length "
+        "Student's t with the jackknife"
     )

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ...resampling import Bootstrap, Scale, cut_to
+from ...resampling import Bootstrap, Bounds, Scale, cut_to
 from ..significance import Concluded
 from ..verdicts import verdict
 from .contents import Difference
@@ -30,7 +30,8 @@ class Contrast(Generic[D]):
 
     def concluded(self, found: Concluded) -> D:
         """The difference with the bounds and the verdict that its page gives."""
-        each, bounds = self.difference, (None, None)
+        each = self.difference
+        bounds: Bounds = (None, None)
         adjusted = None if np.isnan(found.p_value[0]) else max(float(found.p_value[0]), each.p_value or 0.0)
         low, high = float(found.low[0]), float(found.high[0])
         if each.mean is not None and np.isfinite(low) and np.isfinite(high):
