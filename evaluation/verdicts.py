@@ -13,6 +13,12 @@ Verdict = Literal["higher", "lower", "no clear difference"]
 LEAST_EXCHANGES = 20_000
 # what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
 CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 less its level (0.05 for 95 %)"
+# the rule of `significance`, as a page of systems says it
+HOW_TESTED = (
+    "p is how often the difference would be as large if whole document sets might as well have said the opposite; the adjusted p, "
+    "how often the largest difference of all that is tested with it would. Half of the level is for the headline's question and half "
+    "for all others, and where one half says something, the other has all of it. Intervals of differences are corrected likewise."
+)
 
 
 def exchanges(plan: Bootstrap) -> Bootstrap:

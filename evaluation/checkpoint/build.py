@@ -1,6 +1,6 @@
 """The report's numbers, gathered from the files of a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -10,10 +10,11 @@ from ...config import Recipe
 from ...runfolder.phases import phases
 from ..judges.worth import read_worth
 from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name
-from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
-from ..systems.correction import HEADLINE, corrected
+from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report, SideGap
+from ..systems.contrasts import Contrast, conclude
 from ..systems.lengths import Lengths
-from ..systems.pareto import axes, fairness_judges, planes
+from ..systems.pareto import Front, axes, fairness_judges, fronts
+from ..systems.questions import Half
 from ..systems.roles import deciding, judge_notes
 from ..systems.systems import (
     PLAN,
@@ -129,10 +130,15 @@ class Numbers:
                 yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), made))
 
     @cached_property
+    def concluded(self) -> Evidence:
+        """Everything that has a verdict."""
+        is_trained, planes = len(self.outputs) > 1, list(self._fronts())
+        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        is_trained, planes = len(self.outputs) > 1, list(self._planes())
-        found = evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+        found = self.concluded
         words = {
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
             for name, values in self._by_system(TRAIT + WORDS).items()
@@ -162,7 +168,7 @@ class Numbers:
                     estimate = self.compare.estimate(judge, output.policy, values)
                     yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
 
-    def _planes(self) -> Iterator[Plane]:
+    def _fronts(self) -> Iterator[Front]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
         most = self.candidates
         shown: dict[str, System] = {}
@@ -173,7 +179,7 @@ class Numbers:
                 if 1 < k <= most:
                     shown[best if k == most else f"{best}, best of {k}"] = System(best, output, k)
         pairs = axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges)
-        return planes(pairs, shown, self.compare)
+        return fronts(pairs, shown, self.compare)
 
     def examples(self) -> Examples | None:
         """Example requests, ordered by what the headline is about."""
@@ -200,53 +206,60 @@ def evidence_of(
     judges: Sequence[JudgeNote],
     values: Mapping[str, Mapping[str, Values]],
     candidates: int,
-    planes: Sequence[Plane] = (),
+    planes: Sequence[Front] = (),
     *,
     is_trained: bool,
 ) -> Evidence:
-    """Paired differences by side and overall, and how far apart sides and their gains are; whatever is tested is corrected.
+    """Paired differences by side and overall, and how far apart sides and their gains are, with verdicts.
 
     Args:
         compare: of the requests.
         judges: of the report.
         values: a value a request, by judge and system.
         candidates: of each request.
-        planes: with what is off the front by the correction of one plane.
+        planes: of two judges, of which nothing is concluded yet.
         is_trained: whether there is a trained policy.
     """
-    differences: list[Difference] = []
+    differences: list[Contrast[Difference]] = []
     score_gaps: list[SideGap] = []
     gain_gaps: list[SideGap] = []
+    of_gains: list[Contrast[Difference]] = []
+    of_scores: list[Contrast[Difference]] = []
     for judge in judges:
         mine = values[judge.name]
         differences += compare.differences(judge, mine)
-        score_gaps += filter(None, (compare.gap(judge, *each) for each in mine.items()))
-        gain_gaps += filter(None, (compare.gap(judge, *each) for each in compare.paired(mine).items()))
-    gaps = [each.gap for each in (*gain_gaps, *score_gaps)]
-    questions = [*_questions(judges, differences, is_trained), *map(_question_of_gap, gaps)]
-    found = corrected(judges, [*differences, *gaps], questions, planes)
-    told = iter(found.differences)
+        for subjects, gaps, contrasts in (
+            (compare.paired(mine), gain_gaps, of_gains),
+            (mine, score_gaps, of_scores),
+        ):
+            for gap, contrast in filter(None, (compare.gap(judge, *each) for each in subjects.items())):
+                gaps.append(gap)
+                contrasts.append(contrast)
+    half = _halves(judges, is_trained)
+    contrasts = [each.asked_in(half(each.difference)) for each in differences]
+    contrasts += [each.asked_in(half(each.difference, is_gap=True)) for each in (*of_gains, *of_scores)]
+    told, fronts = conclude(contrasts, compare.bootstrap, [each.rivals.question for each in planes])
+    its = iter(told)
     return Evidence(
         judges=judges,
-        differences=list(islice(told, len(differences))),
-        gain_gaps=[each.model_copy(update={"gap": next(told)}) for each in gain_gaps],
-        score_gaps=[each.model_copy(update={"gap": next(told)}) for each in score_gaps],
-        planes=found.planes,
+        differences=list(islice(its, len(differences))),
+        gain_gaps=[each.model_copy(update={"gap": next(its)}) for each in gain_gaps],
+        score_gaps=[each.model_copy(update={"gap": next(its)}) for each in score_gaps],
+        planes=[each.concluded(found, compare.bootstrap.level) for each, found in zip(planes, fronts, strict=True)],
         sides=compare.sides,
         candidates=candidates,
         is_trained=is_trained,
-        few_together=found.few_together,
     )
 
 
-def _questions(judges: Sequence[JudgeNote], differences: Sequence[Difference], is_trained: bool) -> Iterator[str]:
-    """What the page asks by each difference: of the headline's own, over all sides, or of training, reranking or both."""
+def _halves(judges: Sequence[JudgeNote], is_trained: bool) -> Callable[..., Half]:
+    """Which half of the level a difference of systems or of sides is tested in."""
     decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
-    for each in differences:
-        is_first = each.measure in decide and (each.subject, each.side) == (headline, None)
-        yield HEADLINE if is_first else CLAIMED[each.subject]
+    report = {judge.name for judge in judges if judge.role == "report"}
 
+    def half(each: Difference, *, is_gap: bool = False) -> Half:
+        if each.measure in decide and (each.subject, each.side) == (headline, None) and not is_gap:
+            return "headline"
+        return "others" if each.measure in report and CLAIMED.get(each.subject) != "reranking" else "by design"
 
-def _question_of_gap(gap: Difference) -> str:
-    """Of the gain of a comparison, or of a system's scores."""
-    return CLAIMED.get(gap.subject, "how far sides are apart")
+    return half

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import Recipe
-from ...resampling import too_few
 from ..systems.roles import overlap_warnings
 from ..systems.systems import PolicyOutput
 from .findings import Evidence, length_warnings
@@ -54,10 +53,8 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     if n_sets == 0:
         if evidence.is_compared:
             yield "The comparison rests on no document set: no request has a score under two systems."
-    elif few := too_few(n_sets, evidence.differences[0].level):
+    elif few := evidence.few_together:
         yield few
-    elif evidence.few_together:
-        yield evidence.few_together
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:
         sides_of.setdefault(request.set_id, set()).add(request.side)

@@ -67,7 +67,7 @@ from ..pages.words import (
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
-from ..verdicts import CLEAR
+from ..verdicts import CLEAR, HOW_TESTED
 from .findings import CLAIMS
 from .probe import probe_sentence
 from .rounds_page import rounds_section
@@ -288,10 +288,7 @@ def _differences(report: Report) -> Iterator[Block]:
         return
     yield Heading(
         "Paired differences",
-        lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted for "
-        "everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, what training does "
-        "otherwise, what reranking does, how far sides are apart; those of the reward apart), and after Holm over the questions, "
-        f"of which the headline's has half of the level. Better or worse means that {CLEAR}.",
+        lead=f"The same requests under two systems. {HOW_TESTED} Better or worse means that {CLEAR}.",
     )
     k = report.candidates
     questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}

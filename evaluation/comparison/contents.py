@@ -73,9 +73,7 @@ class Ranking(Record):
     level: float
     resamples: int
     seed: int
-    # of "another entry is as strong as the first", the largest of all others; None with fewer than two document sets
-    p_value: float | None
-    # whether the first entry is clearly stronger than every other one, p being corrected for the number of rankings
+    # whether the first entry clearly wins more often than it loses against every other one
     leads: bool
     rows: tuple[Strength, ...]
 
@@ -86,8 +84,6 @@ class WorstSides(Record):
     measure: str
     k: int
     found: WorstGroups
-    # of its choice, corrected for everything that the page concludes
-    adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
 class Cost(Record):

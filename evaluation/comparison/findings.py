@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...resampling import too_few
+from ...resampling import few_for_headline, too_few
 from ..pages.folder import SCORES_TABLE
 from ..pages.numbers import number, places_for, signed
 from ..pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
@@ -197,13 +197,14 @@ def _at(k: int) -> str:
     return "with one summary each" if k == 1 else f"at the best of {k}"
 
 
-def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str = "") -> list[str]:
+def warnings(entries: Sequence[Entry], budgets: Sequence[int], judges: Sequence[JudgeNote], n_tests: int) -> list[str]:
     """What a reader must know before believing the numbers, each once, with its entries unless it is about all.
 
     Args:
         entries: of the comparison.
         budgets: likewise.
-        few_together: what to know where no difference is clear by itself.
+        judges: of the report.
+        n_tests: paired differences that the page tests.
     """
     about: dict[str, list[str]] = {}
     for entry in entries:
@@ -216,8 +217,9 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str
             "do, may be the length's alone."
         )
     n_sets = len({request.set_id for request in entries[0].output.requests})
-    found += filter(None, [too_few(n_sets, entries[0].recipe.evaluation.level) or few_together])
-    return found
+    n_headline, level = len(deciding(judges)) * max(1, len(entries) - 1), entries[0].recipe.evaluation.level
+    few = few_for_headline(n_sets, level, n_headline, is_alone=n_tests <= n_headline) if n_tests else ""
+    return [*found, few] if few else found
 
 
 def by_length(

@@ -48,7 +48,9 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
     """The same in words."""
     found = tone(difference, judge)
     said = {"unsure": UNSURE, "neutral": difference.verdict}.get(found, found)
-    return Text(said, tone=found)
+    own = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
+    note = f"{MARK_NAMES[own]} in the run's own report, which asks less" if own else ""
+    return Text(said, tone=found, note=note)
 
 
 def with_direction(judge: JudgeNote) -> str:

@@ -83,6 +83,8 @@ class Difference(Estimate):
     # corrected for everything that its page concludes
     adjusted: float | None
     verdict: Verdict
+    # what the run's own report says of the same two systems, where that is another word; there fewer questions are asked
+    own_report: Verdict | None = Field(default=None, exclude_if=is_none)
     # None for traits, and where no request has candidates of several lengths
     at_equal_length: AtEqualLength | None = None
 
@@ -132,9 +134,7 @@ class Plane(Record):
     quality: str
     fairness: str
     points: tuple[PlanePoint, ...]
-    # of "nobody is off the front", corrected for pairs of systems and judges; None where nobody looks beaten
-    p_value: float | None = Field(default=None, exclude_if=is_none)
-    # the same, corrected for everything that its page concludes
+    # of "nobody is off the front", corrected for everything that its page tests; None where nobody looks beaten
     adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
