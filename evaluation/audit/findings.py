@@ -40,7 +40,7 @@ MORE_SETS = f"({LEAST_SETS} are needed, or as many as --least-group asks for)"
 class Wording:
     """How a family's finding is said."""
 
-    # "{who} is represented less and {others} more than by summaries that take no side"
+    # "{who} is represented less and {others} more than documents written alike would be"
     verb: str
     less: str
     more: str

@@ -60,7 +60,7 @@ from .findings import WORDINGS, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes, too_narrow
 
-# what is expected of summaries that take no side, by the names of nulls
+# what is expected, by the names of nulls
 NULLS = {
     TASTE: "these summaries choose among sentences by their length, how common their words are, their place and what stands in "
     "them, which is learned without a look at any label; the gap is what is left",
@@ -122,7 +122,7 @@ def _values(audit: Audit) -> Iterator[Block]:
             "lead",
         )
         has_level = any(each.kind in DRAWN for each in _calibrated(audit))
-        first = "expected of summaries that take no side" if has_level else DRAWN[0].name
+        first = "expected of documents written alike" if has_level else DRAWN[0].name
         yield Legend(((0, first), (1, DRAWN[1].name)))
     for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
         yield Heading(system.label, 3)

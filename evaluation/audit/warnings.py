@@ -359,8 +359,7 @@ def too_narrow(numbers: Sequence[Number]) -> str:
 def aim(audit: Audit) -> str:
     """Where the summaries' share of a value is fair, beside its share in the sources."""
     return {
-        "ratio": "Words in common count for each value, so a summary that takes no side does not have the sources' shares but "
-        "those expected.",
+        "ratio": "Where sides write unlike, a summarizer that knows no side need not give them the sources' shares: see the gap.",
         "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
     }.get(
         str(audit.options["target"]),
