@@ -83,7 +83,7 @@ def build_audit(
     )
     found_of = {(each.system, each.family): each for each in represented}
     aggregates = tuple(number for number in numbers if number.value is None)
-    systems = tuple(map(system_note, given.systems))
+    systems = tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems)
     return Audit(
         schema_name=SCHEMA,
         title=title(numbers, represented, concluded.votes, systems, concluded.effects),

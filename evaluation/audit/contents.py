@@ -378,6 +378,8 @@ class SystemNote(Record):
     # means of its summaries
     n_words: float
     n_sentences: float
+    # ids of the sets of which it has no summary, or an empty one
+    missing: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class ValueNote(Record):

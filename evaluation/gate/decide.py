@@ -6,7 +6,7 @@ How often a page that keeps its limits is said to break them was simulated: docs
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,9 +18,9 @@ from ..comparison.contents import Comparison
 from ..systems.contents import Report
 from .baseline import Baseline, Subject
 from .contents import Gate, GateRow
-from .limits import Asked, Limit
+from .limits import Asked, Limit, parse_limit
 from .names import MissingNumber, meant
-from .numbers import Named, Page, numbers_of
+from .numbers import MISSING, Named, Page, numbers_of
 
 P = TypeVar("P", Audit, Report, Comparison)
 
@@ -50,6 +50,7 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
     if baseline is not None:
         baseline.refuse_unlike(found)
     numbers, plan = numbers_of(found), _plan(found)
+    asked = replace(asked, limits=(*asked.limits, *_unasked(asked.limits, numbers)))
     gate = Gate(
         rows=tuple(_row(limit, numbers, baseline, plan, asked) for limit in asked.limits),
         level=plan.level,
@@ -58,6 +59,14 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
         baseline="" if baseline is None else str(baseline.path),
     )
     return found.model_copy(update={"gate": gate})
+
+
+def _unasked(limits: Sequence[Limit], numbers: Sequence[Named]) -> list[Limit]:
+    """The limit on sets without a summary, of a release that has some and whose limits do not speak of them."""
+    of_sets = [each for each in numbers if MISSING in each.functions]
+    if any(limit.function == MISSING for limit in limits) or not of_sets or not of_sets[-1].estimate:
+        return []
+    return [parse_limit(f"now_{MISSING}(summaries) > 0", "sets without a summary")]
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,7 @@ def judged(
     worst = farthest(kept, key=lambda each: each.estimate or 0.0)
     low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
-    is_breach = near is not None and limit.is_beyond(near, NOISE)
+    is_breach = (near is not None and limit.is_beyond(near, NOISE)) or any(_is_accused(each, limit) for each in numbers)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     # what is shown has no end off the scale; verdicts are those of the whole interval
     low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
@@ -125,6 +134,12 @@ def judged(
         level=adjusted.level, n_sets=len(worst.by_set), is_share=worst.is_share,
         is_difference=worst.is_difference, note="; ".join(filter(None, notes)),
     )  # fmt: skip
+
+
+def _is_accused(number: Named, limit: Limit) -> bool:
+    """Whether the page says itself that a number is off to the side of the limit, and it lies beyond: no gate lets that pass."""
+    said = "higher" if limit.is_upper else "lower"
+    return number.said == said and number.estimate is not None and limit.is_beyond(number.estimate, NOISE)
 
 
 def _end(ends: Sequence[float | None], place: int, limit: Limit) -> float | None:

@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...resampling import LEAST_SETS, Scale
-from ..audit.contents import Audit
+from ..audit.contents import COVERAGE_DIFFERENCE, Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
 from ..systems.contents import Estimate, Report, differences_scale, is_share
+from ..verdicts import Verdict
 from .contents import BySet
 from .limits import fold
 
@@ -16,6 +17,8 @@ Page = Audit | Report | Comparison
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
+# share of the document sets of which a system has no summary, or an empty one
+MISSING = "missing"
 # what tells a value and a system of the same name apart
 VALUE, SYSTEM = "value=", "system="
 
@@ -51,6 +54,8 @@ class Named:
     is_inside: bool = False
     # why it is not told, though it could be measured
     withheld: str = ""
+    # what the page itself says of it, by its own test
+    said: Verdict | None = None
 
     def is_few(self, least_sets: int) -> bool:
         """Whether it has no verdict for want of sets."""
@@ -94,7 +99,9 @@ class Named:
 def numbers_of(page: Page) -> list[Named]:
     """The numbers of a page, system by system: those of its last one last."""
     if isinstance(page, Audit):
-        return _in_order([*_of_audit(page), *_audit_differences(page)], [each.label for each in page.systems])
+        return _in_order(
+            [*_of_audit(page), *_missing(page), *_audit_differences(page)], [each.label for each in page.systems]
+        )
     if isinstance(page, Report):
         return _of_scores(page, page.systems, page.differences)
     places = {each.label: place for place, each in enumerate(page.entries)}
@@ -136,17 +143,28 @@ def _said(sets: Sequence[str], by_set: BySet) -> dict[str, float]:
     return {name: value for name, value in zip(sets, by_set, strict=False) if value is not None}
 
 
+def _missing(audit: Audit) -> Iterator[Named]:
+    for each in audit.systems:
+        by_set = {name: float(name in each.missing) for name in audit.sets}
+        share = sum(by_set.values()) / max(1, len(by_set))
+        yield Named(
+            (MISSING,), ("summaries",), None, each.label, (), share, by_set, "", is_share=True, is_rate=True
+        )  # fmt: skip
+
+
 def _of_audit(audit: Audit) -> Iterator[Named]:
     for each in (*audit.aggregates, *audit.by_value):
         kind = fold(each.measure.kind.name)
         yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
+        if each.measure.kind == COVERAGE_DIFFERENCE:
+            yield _of_number(audit, each, ("gap",), ("coverage",), each.estimate, each.by_set)
         if each.value is None or not (each.chance or each.withheld):
             continue
         family = fold(FAMILIES.get(each.family, each.family))
         functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
         if chance := each.chance:
             found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
-            yield replace(found, is_inside=chance.is_inside)
+            yield replace(found, is_inside=chance.is_inside, said=chance.verdict)
         else:
             yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
 
@@ -194,6 +212,7 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
         is_difference=True,
         is_inside=False,
         withheld=one.withheld or other.withheld,
+        said=None,
     )
 
 
