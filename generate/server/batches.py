@@ -17,12 +17,11 @@ from ...runfolder.spending import current
 from ..backend import Ask, failed
 from .answer_forms import Response
 from .batch_files import FILE_SECONDS, Progress, look, mark_of, submit
-from .exchange import Call, Exchange, RejectedError, calls_of
+from .exchange import Call, Exchange, calls_of
+from .faults import BrokenAnswerError, RejectedError
 from .kept import Answer
-from .rejections import OWN_FAULTS, rejection
-from .remedies import PASSING, shortened
-from .responses import BrokenAnswerError
-from .tries import Tries
+from .rejections import rejection
+from .remedies import shortened
 
 log = logging.getLogger(__name__)
 # requests of one batch, at most, as OpenAI has it
@@ -58,7 +57,6 @@ class Batched:
     """The batches of one server, as far as they were noted."""
 
     client: Any
-    tries: Tries
     exchange: Exchange
 
     async def answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
@@ -104,7 +102,9 @@ class Batched:
                     continue
                 account.promise(unnamed, most)
                 lines = {name: each.line for name, each in some.items()}
-                batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
+                batch = await submit(
+                    self.client, self.exchange.server, self.exchange.sending.path, lines, kept.noted(place)
+                )
                 kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
             finally:
                 kept.end(keys)
@@ -128,7 +128,7 @@ class Batched:
             if file and (len(file) == MOST_REQUESTS or size + len(line) > MOST_BYTES):
                 yield file
                 file, size = {}, 0
-            file[name] = Request(call, line, self.exchange.most_cost(body))
+            file[name] = Request(call, line, self.exchange.most(body).cost or 0.0)
             size += len(line)
         if file:
             yield file
@@ -141,7 +141,7 @@ class Batched:
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             if not known:
                 continue
-            progress = await look(self.client, self.tries, batch)
+            progress = await look(self.client, self.exchange.server, batch)
             if not progress.has_ended:
                 done = f"{progress.completed} of {progress.total} requests done"
                 under_way.said.append(f"batch {batch} is {progress.status}, {done}")
@@ -215,7 +215,7 @@ class Batched:
         return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
-        return self.exchange.most_cost(self.exchange.body(asks))
+        return self.exchange.most(self.exchange.body(asks)).cost or 0.0
 
     def _most_of(self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask]) -> float:
         return sum(self._most(_asked(keys, asks)) for keys in names.values())
@@ -279,7 +279,7 @@ class Batched:
             if (reply := self.exchange.refused(ask, said)) is not None:
                 found |= dict.fromkeys(names[name], Answer(reply=reply))
                 without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))
-            elif 400 <= status < OWN_FAULTS and status not in PASSING:
+            elif status >= 400 and not said.may_pass:
                 refused = f"requests were refused: {self._said(status, body)}"
             elif status or progress.status == "completed":
                 # that a whole batch expired or was cancelled is nothing that its requests did

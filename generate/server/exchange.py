@@ -11,11 +11,12 @@ from ...runfolder.spending import Cost, current
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
+from .faults import BrokenAnswerError, RejectedError
 from .kept import Answer, KeptAnswers
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
-from .responses import BrokenAnswerError, formed, read_json
+from .responses import formed, read_json
 from .secrets import holds, secrets_of
 
 log = logging.getLogger(__name__)
@@ -39,18 +40,6 @@ class Call:
 
     asks: tuple[Ask, ...]
     keys: tuple[str, ...]
-
-
-class RejectedError(Exception):
-    """A server says in place of an answer, with the status of one, that it does not answer such a text.
-
-    Args:
-        said: what it says.
-    """
-
-    def __init__(self, said: Rejection) -> None:
-        super().__init__(said.words)
-        self.said = said
 
 
 class Exchange:
@@ -92,10 +81,6 @@ class Exchange:
                 value = body.pop(key)
                 body |= {other: value} if other else {}
         return body | self._more
-
-    def most_cost(self, body: Mapping[str, Any]) -> float:
-        """What a request can cost; 0 without prices."""
-        return self.most(body).cost or 0.0
 
     def most(self, body: Mapping[str, Any]) -> Cost:
         """What a try of a request can take, at most: none of its tokens was cached, or all, whichever costs more."""

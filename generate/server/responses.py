@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
+from .faults import BrokenAnswerError
+
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # letters of what is no JSON that an error shows
 MOST_SHOWN = 60
@@ -19,14 +21,6 @@ MISTAKES = {
     "string_type": "is no text",
     "missing": "is missing",
 }
-
-
-class ResponseError(Exception):
-    """What a request brought is no answer to it."""
-
-
-class BrokenAnswerError(ResponseError):
-    """It is no response of its kind; why, is the text of this."""
 
 
 class Form(BaseModel):
