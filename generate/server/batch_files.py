@@ -12,8 +12,7 @@ from .faults import BrokenAnswerError, RejectedError
 from .reachability import unlike_batches
 from .rejections import rejection
 from .remedies import shortened, words
-from .responses import read
-from .server_forms import Batch, BatchLine, BatchList, Identified, RequestCounts
+from .responses import Batch, BatchLine, BatchList, Identified, RequestCounts, read
 from .tries import first_whole
 
 # bytes of a file of answers, at most, and seconds in which a file comes or goes
@@ -142,8 +141,8 @@ def _read_lines(content: bytes, n_least: int) -> tuple[dict[str, tuple[int, Any]
         except BrokenAnswerError as error:
             broken.append(f"line {number} of {len(lines)}: {error}")
             continue
-        if said.response is not None:
-            responses[said.custom_id] = said.response.status_code, said.response.body
+        if said.status or said.body is not None:
+            responses[said.custom_id] = said.status, said.body
     if broken and (len(broken) == len(lines) or broken[-1].startswith(f"line {len(lines)} ")):
         return responses, broken[-1]
     if len(lines) < n_least:

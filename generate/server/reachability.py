@@ -11,8 +11,7 @@ from .faults import BrokenAnswerError, LateError, LostError, RejectedError, Resp
 from .rejections import NO_PATH
 from .remedies import refusal, words
 from .requests import SENDINGS
-from .responses import read
-from .server_forms import BatchList, ModelList
+from .responses import BatchList, ModelList, read
 from .tries import first_whole
 
 # seconds that a server has to say which models it has, before any work

@@ -27,8 +27,7 @@ from evenhand.generate.server.faults import BrokenAnswerError, RejectedError
 from evenhand.generate.server.kept import Answer, KeptAnswers
 from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.generate.server.requests import Messages
-from evenhand.generate.server.responses import read
-from evenhand.generate.server.server_forms import Batch, BatchLine, BatchList, Identified, ModelList
+from evenhand.generate.server.responses import Batch, BatchLine, BatchList, Identified, ModelList, read
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.spending import PROMISED, Spending, spending
 
