@@ -12,12 +12,13 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...config import BackendSection, ModelSection
-from ...errors import UnfitModelError
+from ...errors import StorageError, UnfitModelError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
@@ -30,12 +31,12 @@ from .bounds import most_bytes, most_tokens
 from .client import open_client, outside_of_loops, redirected_to, within
 from .exchange import Call, Exchange, calls_of
 from .faults import FEATURE, BrokenAnswerError, RejectedError, ResponseError
-from .kept import Answer, KeptAnswers, ask_key
+from .kept import BEAT_SECONDS, Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .reachability import takes_choices
 from .remedies import refusal, words
 from .requests import Messages, Sending, Tokens
-from .tries import MOST_WAIT, first_whole
+from .tries import first_whole
 
 log = logging.getLogger(__name__)
 
@@ -84,9 +85,25 @@ class ServerBackend:
             UnfitModelError, ModelError: no answer came, and none would.
         """
         try:
-            outside_of_loops(partial(self._runner.run, work))
+            outside_of_loops(partial(self._runner.run, self._beating(work)))
         except ResponseError as error:
             raise refusal(error, self._server, self._model.name) from error
+
+    async def _beating(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work, and show other commands meanwhile that it is under way."""
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(BEAT_SECONDS)
+                # one that cannot be written is missed
+                with suppress(StorageError):
+                    self._kept.beat()
+
+        beats = asyncio.create_task(beat())
+        try:
+            await work
+        finally:
+            beats.cancel()
 
     async def _load(self, adapter: Path) -> None:
         """Have the server load an adapter, which lies on a file system that it shares."""
@@ -190,8 +207,8 @@ class ServerBackend:
 
         What another command asks at this moment is waited for, and not paid for twice.
         """
-        seconds, is_told = (self._server.timeout + MOST_WAIT) * (self._server.retries + 1), False
-        while (kept := self._kept.begin(call.keys, seconds)) is None:
+        is_told = False
+        while (kept := self._kept.begin(call.keys)) is None:
             if not is_told:
                 log.info("another command has requested the same; waiting for its answers")
                 is_told = True

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...errors import ModelError, UnfitModelError, WaitingError
 from ...runfolder.spending import current
 from ..backend import Ask, failed
-from .batch_files import FILE_SECONDS, Progress, look, mark_of, submit
+from .batch_files import Progress, look, mark_of, submit
 from .exchange import Call, Exchange, calls_of
 from .faults import ResponseError
 from .kept import Answer
@@ -100,7 +100,7 @@ class Batched:
                 break
             keys = [key for each in some.values() for key in each.call.keys]
             try:
-                if kept.begin(keys, FILE_SECONDS) != {} or not self._submitted_keys().isdisjoint(keys):
+                if kept.begin(keys) != {} or not self._submitted_keys().isdisjoint(keys):
                     self._said.append(f"another command submits requests that are among {len(some)} of these")
                     continue
                 account.promise(unnamed, most)
