@@ -168,6 +168,8 @@ C = TypeVar("C", bound=Choice)
 class Response(Form, Generic[C]):
     """Answers to a request."""
 
+    # the model's name, as the server has it
+    model: Remark = None
     choices: Annotated[list[Annotated[C | BrokenChoice, WrapValidator(_or_broken)]], Field(min_length=1)]
     usage: Annotated[TokenUsage | None, Dispensable] = None
 

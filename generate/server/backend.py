@@ -147,10 +147,11 @@ class ServerBackend:
         elif self._server.batches:
             self._batched().settle()
         for key, ask in dict(zip(keys, asks, strict=True)).items():
-            if (reply := found[key].reply).finish_reason != "failed":
+            answer, n = found[key], found[key].reply.n_prompt_tokens
+            if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
-                is_partial = self._exchange.is_partial(ask, reply.n_prompt_tokens)
-                self.usage.add(reply.n_prompt_tokens, found[key].prefilled, int(is_partial))
+                others = {answer.other_model: 1} if answer.other_model else {}
+                self.usage.add(n, answer.prefilled, int(self._exchange.is_partial(ask, n)), others)
         return [found[key].reply for key in keys]
 
     def _batched(self) -> Batched:

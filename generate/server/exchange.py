@@ -13,6 +13,7 @@ from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .faults import BrokenAnswerError, RejectedError
 from .kept import Answer, KeptAnswers
+from .model_names import is_same_model
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
@@ -149,6 +150,12 @@ class Exchange:
     def _read(self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
         used, found = response.usage, list[Answer]()
+        other = "" if is_same_model(self.name, response.model or self.name) else shortened(response.model, self.server)
+        if other:
+            self._remark(
+                f"answers as the model {other!r}, and {self.name!r} is asked for: write what you want as server.model, if it is "
+                "not an alias of the same; the end of the step has the number of such answers"
+            )
         for ask, choice in zip(asks, response.in_order(), strict=False):
             if isinstance(choice, BrokenChoice):
                 reply = failed(self.sending.prompt(ask), UNREADABLE, shortened(choice.reason, self.server))
@@ -162,7 +169,8 @@ class Exchange:
                 if reply.error:
                     reply = replace(reply, error=shortened(reply.error, self.server))
             # a prompt that is asked n times in one request is run once
-            found.append(Answer(reply=reply, prefilled=0 if found or not used else used.prompt_tokens - used.cached))
+            prefilled = 0 if found or not used else used.prompt_tokens - used.cached
+            found.append(Answer(reply=reply, prefilled=prefilled, other_model=other))
         if used is not None:
             self._remark_partial(asks[0], used.prompt_tokens)
         return found

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from operator import not_
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError, model_validator
@@ -55,6 +56,8 @@ class Answer(Record):
     reply: Reply
     # tokens of the prompt that the server ran for it: none where it had them cached, or for another answer of the same request
     prefilled: NonNegativeInt = 0
+    # the model that answered, as the server names it, where it is another than was asked for
+    other_model: str = Field(default="", exclude_if=not_)
 
     @model_validator(mode="after")
     def _is_possible(self) -> "Answer":
