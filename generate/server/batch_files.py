@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -106,11 +107,8 @@ async def look(client: Any, section: ServerSection, batch: str) -> Progress:
     for file in (state.output_file_id, state.error_file_id) if state.status in ENDED else ():
         if not file:
             continue
-        place = f"/files/{quote(file, safe='')}/content"
         try:
-            content = await first_whole(
-                retries, lambda place=place: within(FILE_SECONDS, client.get(place, cast_to=bytes), MOST_FILE)
-            )
+            content = await first_whole(retries, partial(_read_file, client, file))
         except RejectedError as error:
             if error.said.status != NOT_FOUND:
                 raise
@@ -121,6 +119,12 @@ async def look(client: Any, section: ServerSection, batch: str) -> Progress:
         missing = f"its file {file} is not whole: {shortened(fault, section)}" if fault else missing
     said = shortened(rejection(200, state.faults).words, section)
     return Progress(state.status, counts.completed, counts.total, responses, said, missing)
+
+
+async def _read_file(client: Any, file: str) -> bytes:
+    path = f"/files/{quote(file, safe='')}/content"
+    content: bytes = await within(FILE_SECONDS, client.get(path, cast_to=bytes), MOST_FILE)
+    return content
 
 
 def _read_lines(content: bytes, n_least: int) -> tuple[dict[str, tuple[int, Any]], str]:

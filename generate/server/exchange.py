@@ -150,7 +150,8 @@ class Exchange:
     def _read(self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
         used, found = response.usage, list[Answer]()
-        other = "" if is_same_model(self.name, response.model or self.name) else shortened(response.model, self.server)
+        name = response.model or self.name
+        other = "" if is_same_model(self.name, name) else shortened(name, self.server)
         if other:
             self._remark(
                 f"answers as the model {other!r}, and {self.name!r} is asked for: write what you want as server.model, if it is "

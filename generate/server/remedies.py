@@ -38,8 +38,8 @@ def refusal(error: ResponseError, section: ServerSection, model: str, remedy: st
             "is named; write the address up to and with the version as server.base_url if it is right"
         )
     if isinstance(error, LostError) and error.tls is not None:
-        fault, mend = _tls(error.tls)
-        return UnfitModelError(f"{place}: {fault}: {said}; {mend}")
+        fault, remedy = _tls(error.tls)
+        return UnfitModelError(f"{place}: {fault}: {said}; {remedy}")
     if isinstance(error, LongWaitError):
         return ModelError(f"{place} {said}; {CONTINUES} then")
     what = f"gives no whole answer: {said}"

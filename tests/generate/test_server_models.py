@@ -20,7 +20,16 @@ opened = partial(serving.opened, retries=0)
 PROVIDERS = ("", "openai/", "models/", "org/team/", "/srv/models/")
 SNAPSHOTS = ("", "-0613", "-2411", "-20241022", "-2024-08-06", "@20240620", "-002", "-08-2024", "-preview-05-20")
 ALIASES = ("", "-latest", ":latest", ":free", "-preview", ".gguf")
-NAMES = ("gpt-4o", "gpt-3.5-turbo", "gemini-1.5-pro", "llama-3.1-8b-instruct", "Qwen2.5-7B", "llama3.1:8b", "phi-3", "tiny")
+NAMES = (
+    "gpt-4o",
+    "gpt-3.5-turbo",
+    "gemini-1.5-pro",
+    "llama-3.1-8b-instruct",
+    "Qwen2.5-7B",
+    "llama3.1:8b",
+    "phi-3",
+    "tiny",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
