@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...errors import ModelError, UnfitModelError, WaitingError
 from ...runfolder.spending import current
-from ..backend import Ask, failed
+from ..backend import Ask
 from .batch_files import Progress, look, mark_of, submit
 from .exchange import Call, Exchange, calls_of
 from .faults import ResponseError
@@ -211,7 +211,7 @@ class Batched:
         return f"{self._place}/batches/{batch}"
 
     def _unanswered(self, ask: Ask, why: str) -> Answer:
-        return Answer(reply=failed(self._exchange.sending.prompt(ask), UNANSWERED, why))
+        return Answer(reply=self._exchange.failed(ask, UNANSWERED, why))
 
     def _take(
         self, names: Calls, asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
@@ -241,16 +241,14 @@ class Batched:
         for name in rejected:
             status, content = progress.responses.get(name, NO_RESPONSE)
             ask, said = _asked(names[name], asks)[0], rejection(status, content)
-            words = "the batch has no answer to it"
-            if status:
-                words = shortened(f"status {status}: {json.dumps(content)}", self._exchange.server)
+            words = f"status {status}: {json.dumps(content)}" if status else "the batch has no answer to it"
             # answers and refusals of a batch come in no order
             self._exchange.n_in_row = 0
             if (reply := self._exchange.refused(ask, said)) is not None:
                 found |= dict.fromkeys(names[name], Answer(reply=reply))
                 without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))
             elif status >= 400 and not said.may_pass:
-                refused = words
+                refused = shortened(words, self._exchange.server)
             elif status or progress.status == "completed":
                 # that a whole batch expired or was cancelled is nothing that its requests did
                 without |= dict.fromkeys(names[name], (1, self._unanswered(ask, words)))

@@ -14,7 +14,7 @@ from ..answers import BLANK, reading, written_choice
 from ..backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
 from ..chat import turn_marks
 from .answer_forms import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
-from .counting import least_tokens
+from .bounds import least_tokens
 
 # the most alternatives to a token that OpenAI's protocol gives
 MOST_ALTERNATIVES = 20

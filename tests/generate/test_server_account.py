@@ -269,7 +269,10 @@ def test_a_run_whose_bill_is_far_below_its_limit_is_not_ended_by_what_its_answer
 
 
 def test_what_refusals_can_have_cost_is_said_where_the_limit_ends_the_run(tmp_path):
-    said = r"spent, of which (0.\d+) .*, (?P<refused>0.\d+) of it for what the server refused, which most servers do not bill"
+    said = (
+        r"spent, of which (0.\d+) .*, (?P<refused>0.\d+) of it for what the server refused, which most servers do not bill "
+        r"\(server.concurrency and requests_per_minute make such refusals fewer; add to limits.cost what is not billed\)"
+    )
     with Server(lambda *_: 429, price=TOKEN) as server:
         for _ in range(2):
             with (
