@@ -62,8 +62,8 @@ READ_IN_PART = (
 
 
 # what is wrong with answers of another model than was asked for, and the remedy
-OF_ANOTHER_MODEL = (
-    "of another model than was asked for, as the server names it; if it is not an alias of the same, write what you want as "
+ANOTHER_MODEL = (
+    "another model than was asked for, as the server names it; if it is not an alias of the same, write what you want as "
     "server.model, and forget these answers (evenhand cache --clear)"
 )
 

@@ -43,7 +43,7 @@ from . import (
     zero_shot,
 )
 from .apart import generate_apart, is_apart
-from .backend import OF_ANOTHER_MODEL, READ_IN_PART, Backend, Usage
+from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
@@ -367,7 +367,7 @@ class _Counts:
         if n := self._used.partial_prompts:
             yield f"{n} answers rest on prompts that the server {READ_IN_PART}"
         for name, n in sorted(self._used.other_models.items()):
-            yield f"{n} answers are {name!r}'s, {OF_ANOTHER_MODEL}"
+            yield f"{n} answers are of {name!r}, {ANOTHER_MODEL}"
         if self._n_empty:
             said = f"{self._n_empty} of {self._n_candidates} candidates are empty"
             if self._n_empty_cut:

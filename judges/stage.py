@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import Field
 
 from ..errors import LeftOutError
-from ..generate.backend import OF_ANOTHER_MODEL, READ_IN_PART, Usage
+from ..generate.backend import ANOTHER_MODEL, READ_IN_PART, Usage
 from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
@@ -269,7 +269,7 @@ class _Counts:
             yield f"{n} grades rest on prompts that the server {READ_IN_PART}"
         others = sum((used.other_models for used in told.used.values()), Counter[str]())
         for name, n in sorted(others.items()):
-            yield f"{n} grades are {name!r}'s, {OF_ANOTHER_MODEL}"
+            yield f"{n} grades are of {name!r}, {ANOTHER_MODEL}"
         for name, n in self._greedy.items():
             if n:
                 yield (
