@@ -267,10 +267,7 @@ class ServerBackend:
             response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
             return exchange.taken(keys, asks, body, response, number)
         except ResponseError as error:
-            if error.is_sent:
-                account.leave(number, is_refused=isinstance(error, RejectedError))
-            else:
-                account.withdraw(number)
+            account.leave(number, is_refused=isinstance(error, RejectedError), is_sent=error.is_sent)
             raise
         finally:
             account.leave(number)
