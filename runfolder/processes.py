@@ -216,7 +216,9 @@ def _process(holder: dict[str, Any]) -> "Process":
 def _named(holder: dict[str, Any]) -> str:
     if not holder:
         return "another command"
-    return f"{holder['command']!r} (process {holder['pid']}{'' if _process(holder).is_here else ' on ' + holder['host']})"
+    return (
+        f"{holder['command']!r} (process {holder['pid']}{'' if _process(holder).is_here else ' on ' + holder['host']})"
+    )
 
 
 class Process(NamedTuple):

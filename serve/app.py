@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DataError
 from ..extras import need
-from ..generate.server.secrets import secrets_of
+from ..generate.server.keys import secrets_of
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase
 from ..storage import listed

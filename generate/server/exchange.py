@@ -8,15 +8,16 @@ from typing import Any
 
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
+from ...text.secrets import holds
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .kept import Answer, KeptAnswers
+from .keys import secrets_of
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
 from .responses import BrokenAnswerError, formed, read_json
-from .secrets import holds, secrets_of
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,11 @@ from urllib.request import proxy_bypass
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...extras import need
+from ...text.secrets import redacted as without_keys
 from .client import CERTIFICATES, FEATURE, LateError, RedirectError
+from .keys import secrets_of
 from .rejections import OWN_FAULTS, Rejection, rejection_of
 from .responses import ResponseError
-from .secrets import secrets_of, without
 
 # letters of what a server said, in errors
 MOST_SAID = 300
@@ -137,7 +138,7 @@ def shortened(text: str, section: ServerSection) -> str:
 
 def redacted(text: str, section: ServerSection) -> str:
     """The text without the server's key, which some servers repeat in a writing of their own."""
-    return without(text, secrets_of([section]))
+    return without_keys(text, secrets_of([section]))
 
 
 def tls_fault(error: BaseException | None) -> ssl.SSLError | None:
