@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import ModuleType, TracebackType
 
 from .errors import MissingExtra
@@ -136,6 +137,16 @@ def start_logging(form: str = "%(levelname)s %(name)s: %(message)s", how: str | 
 def show_fault(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
     """Write a traceback to stderr, without keys and control characters that the texts in it may have."""
     sys.stderr.write(visible(redacted("".join(traceback.format_exception(kind, error, trace)))))
+
+
+def give_home() -> None:
+    """Let libraries take $EVENHAND_CACHE for the home folder of a user who has none, as in containers: several end without."""
+    folder = os.environ.get("EVENHAND_CACHE")
+    try:
+        Path.home()
+    except RuntimeError:
+        if folder:
+            os.environ["HOME"] = str(Path(folder).absolute())
 
 
 def quiet_libraries() -> None:

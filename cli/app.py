@@ -13,7 +13,7 @@ import typer
 
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
-from ..extras import show_fault, start_logging
+from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
 from . import (
     audit,
@@ -374,6 +374,7 @@ def main() -> None:
         processes.follow_parent()
         processes.share_processor()
         start_logging()
+        give_home()
         app()
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
