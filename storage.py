@@ -299,6 +299,9 @@ def local_path(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
+        # a file may be called so
+        if Path(path).exists():
+            return Path(path)
         raise DataError(
             f"{path}: {Path(path).parts[0]!r} is no home folder that this system knows; write the folder itself, or set HOME"
         ) from error
