@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from ...config.server import ServerSection
 from ...errors import UnfitModelError
 from ...extras import need
+from ...text.secrets import remember
 from .faults import FEATURE, BrokenAnswerError, LateError, RedirectError, fault_of
 from .responses import F, read
 
@@ -148,6 +149,7 @@ def _key(section: ServerSection) -> str:
             f"the environment variable {section.api_key_env}, which server.api_key_env names, is not set; export it, or leave "
             "api_key_env out for a server without keys"
         )
+    remember(key)
     return key
 
 

@@ -8,17 +8,18 @@ from typing import Any
 
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
+from ...text.secrets import holds
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .faults import BrokenAnswerError, RejectedError
 from .kept import Answer, KeptAnswers
+from .keys import secrets_of
 from .model_names import is_same_model
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
 from .responses import formed, read_json
-from .secrets import holds, secrets_of
 
 log = logging.getLogger(__name__)
 
