@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..errors import DataError
-from ..generate.server.secrets import secrets_of
+from ..generate.server.keys import secrets_of
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase
 from ..storage import listed

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 
 from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
 from ..extras import verbosity
-from ..generate.server.secrets import without
+from ..text.secrets import redacted
 from .pool import BusyError
 from .work import NoSummaryError
 
@@ -81,7 +81,7 @@ def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
             lines[0] += f": {error}"
         if verbosity() == "verbose":
             lines += traceback.format_exception(error)
-        log.warning("%s", without("\n".join(lines).rstrip(), secrets))
+        log.warning("%s", redacted("\n".join(lines).rstrip(), secrets))
     elif not isinstance(error, EvenhandError):
         log.warning("%s", type(error).__name__)
     return refused

@@ -17,13 +17,13 @@ from served_recipes import DOCUMENTS, listening, recipe_of, served
 from serving import Server
 
 from evenhand.benchmarks.hostile import bodies
-from evenhand.generate.server.secrets import holds, without
 from evenhand.serve.app import Limits
 from evenhand.serve.asked import body_of
 from evenhand.serve.connections import protocol
 from evenhand.serve.decoded import answer_in
 from evenhand.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
 from evenhand.text.json_text import NotJsonError, parse_json
+from evenhand.text.secrets import holds, without
 
 CHAT = {"model": "trams", "documents": DOCUMENTS, "side": "ban"}
 
