@@ -13,7 +13,7 @@ How often it holds was simulated: docs/fairness.md#pages.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,6 +120,34 @@ def flipped(added: Floats, weights: Floats | None, plan: Bootstrap, *, only_larg
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
 
 
+def exchanged(difference: Callable[[Floats], Floats], one: Floats, other: Floats, plan: Bootstrap) -> NullDraws:
+    """Tests of "each set might as well be the other system's", of differences that are no sums over sets, without bounds.
+
+    Signs of what sets say of a mean of absolute gaps find far more differences than there are.
+
+    Args:
+        difference: of sums of the columns of both, (..., 2 * columns), to the differences, (..., tests).
+        one: columns of a system, (sets, columns).
+        other: those of the other, of the same sets.
+        plan: seed of the exchanges.
+    """
+    middle, half = (one + other).sum(axis=0) / 2, (one - other) / 2
+
+    def by_signs(signs: Floats) -> Floats:
+        shift = signs @ half
+        return difference(np.concatenate([middle + shift, middle - shift], axis=-1))
+
+    found = by_signs(np.ones(len(half)))
+    drawn = np.concatenate([by_signs(signs) for signs in _signs(len(half), plan.seed)])
+    known = ~np.isnan(drawn)
+    # what leaves nothing to compare counts as differing
+    scale = np.sqrt(np.where(known, drawn**2, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0)))
+    scale = np.where(scale > NOISE, scale, np.inf)
+    nothing = np.zeros((len(half), len(found)))
+    observed = np.where(len(half) > 1, found / scale, np.nan)
+    return NullDraws(observed, np.where(known, np.abs(drawn) / scale, np.inf), nothing, nothing, nothing.sum(axis=0))
+
+
 @dataclass(frozen=True)
 class Unit:
     """Documents among which labels are dealt: of a set."""
@@ -149,21 +177,22 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
     telling = [each for each in units if len(np.unique(each.labels)) > 1]
     n_systems = len(units[0].leftover) if units else 0
     shape = len(telling), n_systems, n_labels
-    added, weights, floor = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:])
+    added, weights, floor, is_there = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:]), np.zeros(shape[1:])
     for row, each in enumerate(telling):
         np.add.at(added[row].T, each.labels, each.leftover.T)
         weights[row] = each.weight[:, None]
         floor += _variance(each, n_labels)
+        is_there += np.outer(each.weight, np.bincount(each.labels, minlength=n_labels))
     sums, squares = np.zeros((2, DRAWS, n_systems, n_labels))
     generator = np.random.default_rng(plan.seed)
     for alike in _by_size(telling):
         _deal(alike, sums, squares, generator)
     scale = np.sqrt(np.maximum(squares, floor))
     drawn = np.abs(sums) / np.where(scale > NOISE, scale, np.inf)
-    flat, variance = added.reshape(len(telling), -1), floor.ravel()
-    observed = standardised(flat, variance) if telling else np.full(n_systems * n_labels, np.nan)
-    observed = np.where(variance > NOISE**2, observed, np.nan)
-    return NullDraws(observed, drawn.reshape(DRAWS, -1), flat, weights.reshape(len(telling), -1), variance)
+    n_tests = n_systems * n_labels
+    flat, variance = added.reshape(len(telling), n_tests), floor.ravel()
+    observed = np.where(is_there.ravel() > 0, standardised(flat, variance), np.nan)
+    return NullDraws(observed, drawn.reshape(DRAWS, n_tests), flat, weights.reshape(len(telling), n_tests), variance)
 
 
 def _variance(unit: Unit, n_labels: int) -> Floats:

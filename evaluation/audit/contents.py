@@ -265,8 +265,8 @@ class PairedDifference(Record):
     resamples: int
     seed: int
     is_share: bool
-    # two-sided: signs of whole sets are flipped; corrected for everything that the page tests. None with fewer than two sets, and
-    # where the difference is undefined
+    # two-sided: systems are exchanged in whole sets; corrected for everything that the page tests. None with fewer than two sets,
+    # and where the difference is undefined
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]

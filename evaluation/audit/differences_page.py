@@ -69,8 +69,8 @@ def differences(audit: Audit) -> Iterator[Block]:
 def _tests(audit: Audit) -> str:
     """How differences are tested."""
     return (
-        "p by flipping the signs of whole sets, corrected for everything that the page tests; there is a clear difference where "
-        "it is small. The interval is that of the difference alone."
+        "p by exchanging the systems of whole sets, corrected for everything that the page tests; there is a clear difference "
+        "where it is small. The interval is that of the difference alone."
     )
 
 

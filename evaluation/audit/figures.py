@@ -234,7 +234,8 @@ def in_order(rows: Sequence[Floats | float], *wholes: Floats) -> Floats:
         wholes: of all together, (..., wholes).
     """
     by_name = np.stack(np.broadcast_arrays(*rows), axis=-1)  # (..., names, kinds)
-    return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], -1)], axis=-1)
+    n_names, n_kinds = by_name.shape[-2:]
+    return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], n_names * n_kinds)], axis=-1)
 
 
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:

@@ -34,6 +34,8 @@ FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
 SMALLEST = 0.02
 # of too few
 MORE_SETS = f"({LEAST_SETS} are needed, or as many as --least-group asks for)"
+# of a headline; the names of values and systems may have more
+MOST_WORDS = 16
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def title(
     systems: Sequence[SystemNote],
     effects: Sequence[Effect] = (),
 ) -> str:
-    """At most some fifteen words: with one system what happened to whom; with several what holds for all, then which is nearer.
+    """At most `MOST_WORDS`: with one system what happened to whom; with several what holds for all, then which is nearer.
 
     Args:
         numbers: of all systems; what the first aggregate says stands where no chance level is known.
@@ -234,7 +236,7 @@ def title(
         effects: of one summarizer with the documents in several orders; where there are any, what follows the place.
     """
     if effects:
-        return order_sentence(effects, "place").removesuffix(".")
+        return _of_orders(effects)
     shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
     if len(systems) < 2:
         if shares and all(each.estimate is None for each in shares):
@@ -264,10 +266,39 @@ def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) ->
     shares = next((each for each in represented if each.family == SHARES), None)
     if shares and (shares.under or shares.over):
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
-    first = (sentences(shares.sentence) if shares and shares.sentence else [])[:1]
-    spoken = [each.sentence for each in speaking(represented)] if not first else []
-    said = (*first, *spoken, *(each.sentence for each in represented), *(each.sentence for each in numbers))
-    return next(filter(None, said), "Nothing could be measured").removesuffix(".")
+    if of := [shares] if shares else [*speaking(represented), *represented]:
+        return _claim_of_one(of[0])
+    return next((_measured(each) for each in numbers if each.sentence), "Nothing could be measured")
+
+
+def _claim_of_one(found: Representation) -> str:
+    """Whom a family names first, or that it names nobody, or of too few sets."""
+    if found.under or found.over:
+        return _claim(WORDINGS[found.family], found.under[:1], () if found.under else found.over[:1], "")[:-1]
+    said = sentences(found.sentence)[0].removesuffix(".")
+    if said.endswith(MORE_SETS):
+        return f"Too few sets for a verdict {MORE_SETS}"
+    return said if len(said.split()) <= MOST_WORDS else said.partition(" than ")[0]
+
+
+def _measured(found: Number) -> str:
+    """What a number means, or where that takes long the number."""
+    said = found.sentence.removesuffix(".")
+    if found.estimate is None or len(said.split()) <= MOST_WORDS:
+        return said
+    return f"{found.measure}: {percent(found.estimate) if found.is_share else f'{found.estimate:.3f}'}"
+
+
+def _of_orders(effects: Sequence[Effect]) -> str:
+    """The third that has clearly less room whatever stands there, or more where none has less."""
+    mine = [(each, each.gap) for each in effects if each.follows == "place" and each.gap is not None]
+    if not mine:
+        return "Place and documents cannot be separated: documents do not stand in all thirds"
+    clear = [each for each in mine if each[0].verdict in ("higher", "lower")]
+    for each, gap in sorted(clear, key=lambda pair: (pair[0].verdict != "lower", -abs(pair[1])))[:1]:
+        which = "less" if each.verdict == "lower" else "more"
+        return f"The {each.place} of a set has {100 * abs(gap):.1f} points {which} room, whatever stands there"
+    return order_sentence(effects, "place").removesuffix(".")
 
 
 def _of_several(
@@ -280,10 +311,11 @@ def _of_several(
     told = large(shares)
     if not any(each.chance for each in shares):
         wordless = [each.label for each in systems if not each.n_words]
-        why = f"no summary of {joined(wordless)} has a word" if wordless else "no chance level of shares is known"
+        those = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
+        why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
         return f"Which system is fairer cannot be said: {why}"
     if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
-        return f"Too few sets {MORE_SETS} to say which system is fairer"
+        return f"Too few sets to say which system is fairer ({LEAST_SETS} or --least-group are needed)"
     if not told:
         if any(each.family == SHARES and (each.under or each.over) for each in represented):
             return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {len(systems)} systems"
@@ -296,13 +328,14 @@ def _of_several(
     low, high = (f"{end(gaps):.0f}" for end in (min, max))
     points = low if low == high else f"{low} to {high}"
     some = [n.system for n, chance in told if n.value == value and (chance.gap < 0) == (which == "less")]
-    under = some[0] if len(some) == 1 else f"{len(some)} of {len(systems)} systems"
-    first = f"{value} gets {points} points {which} than even-handed under {under}"
+    n_all = "Both systems" if len(systems) == 2 else f"{len(some)} of {len(systems)} systems"
+    givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
+    first = f"{givers} {value} {points} points {which} than even-handed"
     clear = [
         each for each in votes if each.verdict in ("fairer", "less fair") and abs(each.difference or 0) >= SMALLEST
     ]
     if len(systems) == 2 and clear:
-        first += f"; {clear[0].system} is {clear[0].verdict} than {clear[0].reference}"
+        first += f"; {clear[0].system} is {clear[0].verdict}"
     elif clear:
         gap_of = {n.system: abs(n.chance.gap) for n in shares if n.value == value and n.chance}
         nearest = min(gap_of, key=lambda system: gap_of[system])

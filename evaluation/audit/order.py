@@ -225,7 +225,7 @@ def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Eff
     names = [(follows, third) for follows in FOLLOWS for third in THIRDS]
 
     def gaps(sums: Floats) -> Floats:
-        return place_and_documents(sums).reshape(*sums.shape[:-1], -1)
+        return place_and_documents(sums).reshape(*sums.shape[:-1], len(names))
 
     estimate = gaps(columns.sum(axis=0)) if len(columns) else np.full(len(names), np.nan)
     added = added_by_sets(gaps, columns, np.ones((len(columns), len(names))))

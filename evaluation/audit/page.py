@@ -56,7 +56,7 @@ from .contents import (
 )
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, gap_words, number_of, speaking
+from .findings import WORDINGS, apart, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes, too_narrow
 
@@ -347,7 +347,7 @@ def _made(audit: Audit) -> Iterator[Block]:
 def _named(audit: Audit) -> Iterator[Block]:
     """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
-    said = [Prose(text) for text in _side_by_side(audit)]
+    said = [Prose(text) for text in (*_side_by_side(audit), *filter(None, map(apart, audit.votes)))]
     for system in audit.systems:
         found = speaking([each for each in audit.represented if each.system == system.label])
         # the headline has the first numbers of one system, and the table those of several

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ...resampling import Bootstrap, pseudo_values, t_interval
-from ..significance import Concluded, NullDraws, flipped
+from ...resampling import Bootstrap, t_interval
+from ..significance import Concluded, NullDraws, exchanged
 from ..verdicts import verdict
 from .contents import PairedDifference
 from .figures import Floats, Measured
@@ -37,8 +37,9 @@ def paired_differences(
 def judged(differences: Sequence[PairedDifference], concluded: Concluded) -> Iterator[PairedDifference]:
     """The differences with corrected p-values and what follows from them; the interval is that of the difference alone."""
     for k, each in enumerate(differences):
-        p, low, high = concluded.at(k)
-        said = verdict((low, high), p, level=each.level, n_sets=each.n)
+        p, *_ = concluded.at(k)
+        # the sign of a clear difference is its own
+        said = verdict((each.estimate, each.estimate), p, level=each.level, n_sets=each.n)
         yield each.model_copy(update={"adjusted": p, "verdict": "not measured" if each.estimate is None else said})
 
 
@@ -73,7 +74,4 @@ def _differences(
             )
         )  # fmt: skip
     if rows:
-        said = pseudo_values(difference, columns, rests_on)[:, places]
-        known = ~np.isnan(said)
-        n = np.maximum(1, known.sum(axis=0))
-        yield rows, flipped(said / n, known / n, bootstrap)
+        yield rows, exchanged(difference, mine.columns, theirs.columns, bootstrap).only(places)

@@ -307,16 +307,11 @@ def fairest(audit: Audit) -> str:
 
 def of_wholes(audit: Audit) -> str:
     """That nothing is concluded from whole measures, and what a gap below 0 is not; "" where no gap is shown."""
-    kinds = {number.measure.kind for number in audit.aggregates if number.chance}
-    if not kinds:
+    if not any(number.chance for number in audit.aggregates):
         return ""
-    below = [kind.name for kind in (SOF, UER) if kind in kinds]
-    by_halves = (
-        f": {joined(below)} also lie below what is expected where half of a minority is left out" if below else ""
-    )
     return (
         "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
-        f"less or more is said by value. A gap below 0 does not show that the summaries are fair{by_halves}."
+        "less or more is said by value. A gap below 0 does not show that the summaries are fair."
     )
 
 

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import make_input, shares_of, two_sided
 from browsing import look_at
 from sheets import make_item, make_sheet
 
 from evenhand.config import BiasRecipe
-from evenhand.config.fairness import MatcherSection
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.opinions import AnnotatedSummary
@@ -17,7 +16,6 @@ from evenhand.evaluation import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page as report_page
 from evenhand.evaluation.checkpoint.pairs import pairs_page
@@ -41,7 +39,6 @@ from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.meta.training_page import page as training_page
 from evenhand.evaluation.pages import html
 from evenhand.judges import open_judges
-from evenhand.judges.measures import open_matcher
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.resampling import Bootstrap
@@ -78,18 +75,14 @@ def comparison(run: Any, folder: Path) -> str:
 def audit(run: Any, folder: Path) -> str:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
-    shares = ValueShares(
-        open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
-    )
+    shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     return html.render(audit_page(build_audit(given, plan, [shares])))
 
 
 def gate(run: Any, folder: Path) -> str:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
-    shares = ValueShares(
-        open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
-    )
+    shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1", name=EVIL), parse_limit("opinion_graph < 0"))
     return html.render(audit_page(gated(build_audit(given, plan, [shares]), Asked(limits))))
 
