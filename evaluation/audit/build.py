@@ -62,7 +62,6 @@ def build_audit(
     Raises:
         DataError: nothing can be measured; the reasons are listed.
     """
-    _refuse_one_valued(given, families)
     measured = [each for family in families for each in _measure(family, given, progress)]
     if not any(each.figures.scored.any() for each in measured):
         reasons = Counter((each.system, each.family.name, why) for each in measured for why in each.figures.left_out)
@@ -210,15 +209,6 @@ def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
         documents.update(counts)
     for value in given.values:
         yield ValueNote(value=value, n_sets=sets[value], n_documents=documents[value])
-
-
-def _refuse_one_valued(given: AuditInput, families: Sequence[Family]) -> None:
-    needing = [family.name for family in families if family.name in ("value-shares", "coverage")]
-    if needing and all(len(documents.values(given.attribute)) < 2 for documents in given.sets):
-        raise DataError(
-            f"{given.documents}: every set has documents of one {given.attribute} only, so {' and '.join(needing)} "
-            "have nothing to compare; name another --attribute, or measure opinions,word-lists, which need none"
-        )
 
 
 # lines of a summary that an example shows, and characters of each

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ...config.fairness import EntailerSection, MatcherSection, WordListsSection
+from ...corpora.values import single_valued
 from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
@@ -16,12 +17,22 @@ from ...text import did_you_mean
 from ..gate.baseline import MeasureMethod, Subject
 from ..gate.decide import Gating
 from ..pages.folder import Say
+from ..pages.words import joined
 from .build import Progress, build_audit
 from .contents import Audit
 from .families import families, open_tools
 from .figures import Family
 from .input import AuditInput
-from .plan import AuditPlan, read_measures, read_sections, read_target, read_tone, read_word_lists, usual_measures
+from .plan import (
+    MEASURES,
+    AuditPlan,
+    read_measures,
+    read_sections,
+    read_target,
+    read_tone,
+    read_word_lists,
+    usual_measures,
+)
 from .report import AUDIT, key_of, write_audit
 
 DRAWN = tuple(asdict(Bootstrap()))
@@ -34,6 +45,8 @@ KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allo
 CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
+# measures that compare the values of a set, and those that compare the documents of one
+OF_VALUES, OF_DOCUMENTS = ("value-shares", "coverage"), ("order",)
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,23 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
     return Asked(measures, *sections, notes, lists, given)
 
 
+def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
+    """Refuse documents in which measures have nothing to compare, before anything is opened for them.
+
+    Raises:
+        DataError: every set has documents of one value, or a single one.
+    """
+    why, single = single_valued(given.sets, given.attribute), all(len(each.documents) < 2 for each in given.sets)
+    idle = [name for name in (*OF_VALUES, *(OF_DOCUMENTS if single else ())) if name in measures] if why else []
+    if idle:
+        others = [name for name in MEASURES if name not in (*OF_VALUES, *(OF_DOCUMENTS if single else ()))]
+        remedy = "put documents of one topic into one set" if single else "name another --attribute"
+        raise DataError(
+            f"{given.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
+            f"or measure {','.join(others)}, which need no two values in a set"
+        )
+
+
 def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
     """What is audited, and how."""
     methods = {}
@@ -133,6 +163,7 @@ def run_audit(
     if out is not None:
         AUDIT.check(out)
     given = read()
+    _refuse_single(given, asked.measures)
     plan = asked.plan(given)
     with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
         hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)
