@@ -134,7 +134,9 @@ def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[st
     for each in measures:
         option = CHOSEN_BY.get(each.name, "")
         methods[each.name] = MeasureMethod(each.signature, each.by, option and f"--{option}", defaults.get(option))
-    return Subject(given.documents_digest, tuple(each.id for each in given.sets), given.attribute, methods=methods)
+    systems = tuple(each.label for each in given.systems)
+    sets = tuple(each.id for each in given.sets)
+    return Subject(given.documents_digest, sets, given.attribute, systems=systems, methods=methods)
 
 
 def run_audit(
