@@ -101,7 +101,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
-            "(how it speaks of each value), opinions (needs networkx), word-lists. Default: all but tone.",
+            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists). "
+            "Default: the first three and opinions.",
         ),
     ] = None,
     matcher: Annotated[
@@ -181,8 +182,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="FILE.yaml",
             rich_help_panel=MEASURES,
-            help="For word-lists, words of your groups: name: (what they are called) and groups: (group: [word, word]). Default: "
-            "words of the two genders, as HELM has them.",
+            help="Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
+            "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
         ),
     ] = None,
     least_group: Annotated[

@@ -96,6 +96,8 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
             raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
+    if named is None and "word_lists" in given:
+        measures = (*measures, "word-lists")
     if isinstance(tone := given.get("tone"), str | Path):
         given["tone"] = read_tone(str(tone))
     usual = vars(AuditPlan())
