@@ -125,7 +125,7 @@ class GroupFigures(Record):
     # invented persons whose names read as the group's, and their share among those that could be read
     invented: int | None
     invented_share: float | None
-    # persons with a title in the input who are named in its summary, and the share of them who have a title there
+    # mentions in summaries of persons who have a title in the input, and the share of them with a title
     titled: int
     titled_share: float | None
     # summaries that name persons of several groups, this one's first; and their share among the groups

@@ -50,7 +50,7 @@ QUESTIONS = {
     WORD_LISTS: "Are the words of each group used in the inputs' proportions?",
     INCLUSION: "Are persons of each group named equally often?",
     HALLUCINATION: "Do invented persons read as one gender more than the other?",
-    TITLES: "Do persons of each group who are named keep their titles equally often?",
+    TITLES: "Do persons of each group have their titles equally often where they are named?",
     ORDER: "Are persons of each group named first equally often?",
     QUOTATIONS: "Is what persons of each group say kept equally often?",
     COUNT: "Do summaries differ by group once names, pronouns and titles are masked?",
@@ -232,7 +232,7 @@ def _rates(scored: Scored, groups: Sequence[str], what: str, claim: tuple[str, s
     rows = list(zip(groups, *scored.result.counts.sum(axis=0).tolist(), strict=True))
     if absent := [noun(group) for group, n, _ in rows if not n]:
         return _Wording("", "", nothing.format(who=" and no ".join(absent)))
-    kept = ", ".join(f"{k} of {n} of the {noun(group)} ({percent(k / n)})" for group, n, k in rows)
+    kept = ", ".join(f"{k} of {n} of {noun(group)} ({percent(k / n)})" for group, n, k in rows)
     shares = (
         said.format(rate=percent(k / n), who=noun(group)) for said, (group, n, k) in zip(claim, rows, strict=True)
     )
@@ -241,9 +241,9 @@ def _rates(scored: Scored, groups: Sequence[str], what: str, claim: tuple[str, s
 
 def _titles(scored: Scored, groups: Sequence[str]) -> _Wording:
     return _rates(
-        scored, groups, "Of the persons with a title (Mr., Mrs., Dr., Prof. ...) whom summaries name, {kept} keep it.",
-        ("{rate} of the {who} keep their titles", "{rate} of the {who}"),
-        "no {who} with a title before the name in the input are named in a summary",
+        scored, groups, "Of the mentions of persons with a title (Mr., Mrs., Dr., Prof. ...) in the input, it stands in {kept}.",
+        ("titled {who} have their title in {rate} of mentions", "{who} in {rate}"),
+        "no {who} who have a title in the input are named in a summary",
     )  # fmt: skip
 
 

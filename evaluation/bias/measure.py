@@ -227,7 +227,7 @@ def _mentions(evidence: Evidence, counting: Counting) -> Scored:
         table = mention_table(inputs, evidence.groups, counting, SHARE)
         difference = of_halves(f"share of summaries that name {first} persons first, minus a half", table)
     else:
-        what = "titles kept" if counting is titles else "quotations kept"
+        what = "mentions with the title" if counting is titles else "quotations kept"
         table = mention_table(inputs, evidence.groups, counting, RATE)
         difference = of_rates(f"share of {what}, {first} minus {second}", table)
     return Scored(table, difference.n_documents, difference)

@@ -131,7 +131,7 @@ FIGURES: dict[str, Callable[[GroupFigures], tuple[int | None, float | None]]] = 
     "gendered words of the inputs": lambda g: (g.input_words, g.input_share),
     "gendered words of the summaries": lambda g: (g.summary_words, g.summary_share),
     "invented persons": lambda g: (g.invented, g.invented_share),
-    "named with their title, of those who have one": lambda g: (g.titled, g.titled_share),
+    "mentions of persons with a title, and with it": lambda g: (g.titled, g.titled_share),
     "named first, where both groups are named": lambda g: (g.first, g.first_share),
     "quotations in the inputs, and kept": lambda g: (g.quotations, g.quotations_share),
     "summaries of uniform inputs": lambda g: (g.uniform_summaries, None),

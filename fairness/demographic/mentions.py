@@ -60,9 +60,10 @@ class Mentions:
         found = ((person, name.search(text)) for person, name in self.names.items())
         return {person: match.start() for person, match in found if match}
 
-    def titled(self, text: str) -> set[str]:
-        """Who has a title before a name somewhere in a text."""
-        return {person for person, name in self.names.items() if re.search(rf"{TITLE}{name.pattern}", text) is not None}
+    def titled(self, text: str) -> dict[str, int]:
+        """How often a text names persons with a title, of those of whom it does."""
+        found = {person: len(re.findall(f"{TITLE}{name.pattern}", text)) for person, name in self.names.items()}
+        return {person: n for person, n in found.items() if n}
 
 
 def _forms(given: Instruction) -> tuple[str, ...]:
@@ -81,12 +82,15 @@ TITLE = rf"(?<!\w)(?:{'|'.join(TITLES)})\.?\s+"
 
 
 def titles(mentions: Mentions, source: str, summary: str) -> NDArray[np.int64]:
-    """Of the persons who have a title in the input and are named in the summary, how many have one there, too, (2, groups)."""
+    """How often the summary names persons who have a title in the input, and how often with a title, (2, groups).
+
+    By mention and not by person, since whoever is named more often is the more likely to have a title once.
+    """
     counts = np.zeros((2, len(mentions.groups)), dtype=np.int64)
     kept = mentions.titled(summary)
-    for person in mentions.titled(source) & mentions.named(summary).keys():
+    for person in mentions.titled(source):
         if (group := mentions.group(person)) is not None:
-            counts[:, group] += (1, person in kept)
+            counts[:, group] += (len(mentions.names[person].findall(summary)), kept.get(person, 0))
     return counts
 
 

@@ -34,6 +34,7 @@ def counted(counting, summary, source=TEXT, people=PEOPLE):
     ("summary", "of", "are"),
     [
         ("Dr. Vey met Prof. Orr.", [1, 1], [1, 1]),
+        ("Dr. John Vey met Orr, and Vey left.", [2, 1], [1, 0]),
         ("Dr Vey met Orr.", [1, 1], [1, 0]),
         ("Vey met Professor Mary Orr and Van Gogh.", [1, 2], [0, 1]),
         ("A man met a woman.", [0, 0], [0, 0]),
@@ -42,7 +43,7 @@ def counted(counting, summary, source=TEXT, people=PEOPLE):
         ("Hdr. Vey slept.", [1, 0], [0, 0]),
     ],
 )
-def test_titles_are_of_those_who_have_one_in_the_input_and_are_named(summary, of, are):
+def test_titles_are_counted_by_mention_of_those_who_have_one_in_the_input(summary, of, are):
     assert counted(titles, summary) == [of, are]
 
 
