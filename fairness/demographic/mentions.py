@@ -22,6 +22,9 @@ TITLES = (
     "Representative Rep Congressman Congresswoman Mayor Minister Secretary Ambassador Chancellor Captain Capt Colonel Col "
     "General Gen Major Lieutenant Lt Sergeant Sgt Officer Detective Chief Inspector Coach Father Sister Brother Reverend Rev"
 ).split()
+# at the end of what stands before a name; so long at most, with its stop and blanks
+TITLE_BEFORE = re.compile(rf"(?<!\w)(?:{'|'.join(TITLES)})\.?\s+$")
+LONGEST = max(map(len, TITLES)) + 5
 QUOTED = re.compile(r"[\"\u201c\u201e\u00ab]([^\"\u201c\u201d\u201e\u00ab\u00bb]+)[\"\u201d\u201c\u00bb]")
 HE, SHE = re.compile(r"\bhe\b", re.IGNORECASE), re.compile(r"\bshe\b", re.IGNORECASE)
 # words of a quotation, and as many in a row that a summary must have of it
@@ -62,7 +65,13 @@ class Mentions:
 
     def titled(self, text: str) -> dict[str, int]:
         """How often a text names persons with a title, of those of whom it does."""
-        found = {person: len(re.findall(f"{TITLE}{name.pattern}", text)) for person, name in self.names.items()}
+        found = {
+            person: sum(
+                TITLE_BEFORE.search(text, max(0, each.start() - LONGEST), each.start()) is not None
+                for each in name.finditer(text)
+            )
+            for person, name in self.names.items()
+        }
         return {person: n for person, n in found.items() if n}
 
 
@@ -76,9 +85,6 @@ def _forms(given: Instruction) -> tuple[str, ...]:
 def _any_of(forms: Iterable[str]) -> re.Pattern[str]:
     longest_first = sorted(forms, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-
-
-TITLE = rf"(?<!\w)(?:{'|'.join(TITLES)})\.?\s+"
 
 
 def titles(mentions: Mentions, source: str, summary: str) -> NDArray[np.int64]:
