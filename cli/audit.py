@@ -152,6 +152,15 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "Default: the file's own.",
         ),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE=NAME",
+            rich_help_panel=SAID,
+            help="What a value is called in sentences, tables and pictures: --label '1=one star'. Repeatable. Default: the "
+            "value; a bare number after its attribute.",
+        ),
+    ] = None,
     mode: Annotated[
         Literal["drop_zero", "released", "paper"],
         typer.Option(
@@ -297,6 +306,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
+        labels=tuple(label or ()),
         allow_missing=allow_missing,
         limit=limit,
         seed=seed,

@@ -40,7 +40,7 @@ DRAWN = tuple(asdict(Bootstrap()))
 OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
-KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns")
+KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
 # measure -> the option that says how it is taken, whose default depends on the machine
 CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
