@@ -83,6 +83,11 @@ class Measure(Record):
         return next((each.value for each in self.numbers if each.what == "score"), None)
 
     @property
+    def adjusted(self) -> float | None:
+        """p-value of what is tested, after the correction of the study."""
+        return None if self.tested is None else self.tested.p_value
+
+    @property
     def tested(self) -> BiasNumber | None:
         """What the verdict rests on; None where nothing could be tested."""
         return next((each for each in self.numbers if each.p_value is not None), None)

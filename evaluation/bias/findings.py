@@ -145,27 +145,32 @@ def _verdict(numbers: Sequence[BiasNumber], level: float) -> Verdict:
 
 def how_sure(measure: Measure) -> str:
     """How sure a measure's verdict is, in few words."""
-    if measure.verdict != "leans" or measure.tested is None or measure.tested.p_value is None:
+    if measure.verdict != "leans" or measure.adjusted is None:
         return "no clear difference"
-    return "very sure" if measure.tested.p_value <= VERY_SURE else "sure"
+    return "very sure" if measure.adjusted <= VERY_SURE else "sure"
+
+
+def leading(measures: Sequence[Measure]) -> Measure | None:
+    """The measure that the headline is about: who is named, or, where that is not clear and something else leans, that.
+
+    None where nothing could be measured.
+    """
+    known = [measure for measure in measures if measure.claim and measure.undefined is None]
+    leaning = [measure for measure in known if measure.verdict == "leans"]
+    return next(iter(sorted(leaning or known, key=lambda measure: measure.name != INCLUSION)), None)
 
 
 def headline(measures: Sequence[Measure]) -> str:
-    """The report's title: what came of the study's question in plain numbers, and how sure that is.
-
-    Where the groups are named alike, so far as can be told, and something else leans, that.
-    """
-    said = [measure for measure in measures if measure.claim and measure.undefined is None]
-    leaning = [measure for measure in said if measure.verdict == "leans"]
-    first = sorted(leaning or said, key=lambda measure: measure.name != INCLUSION)
-    return f"{capital(first[0].claim)}: {how_sure(first[0])}" if first else "Nothing could be measured"
+    """The report's title: what came of its leading measure in plain numbers, and how sure that is."""
+    first = leading(measures)
+    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first)}"
 
 
 def further(measures: Sequence[Measure]) -> Iterator[str]:
     """What else leans, in a sentence each, and in what there is no clear difference or nothing to say."""
-    title = headline(measures)
+    first = leading(measures)
     for measure in measures:
-        if measure.verdict == "leans" and not title.startswith(capital(measure.claim)):
+        if measure.verdict == "leans" and measure is not first:
             yield f"{capital(measure.claim)}: {how_sure(measure)}."
     unsure = [m.name for m in measures if m.verdict == "no clear difference"]
     undefined = [m.name for m in measures if m.undefined is not None]
