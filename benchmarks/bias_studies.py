@@ -20,6 +20,7 @@ from ..evaluation.bias.measure import INCLUSION, ORDER, QUOTATIONS, TITLES, WORD
 from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary
 from ..fairness.demographic.inputs.filling import Instruction
+from ..fairness.demographic.inputs.words import Gender
 from ..text import sentences
 from .simulate import asked, print_heads, print_row
 
@@ -35,7 +36,7 @@ WORDS = (
     "harbour council budget garden engine lantern market river school theatre winter bridge orchard railway village museum "
     "weather harvest festival library"
 ).split()
-GENDERS = ("male", "female")
+GENDERS: tuple[Gender, Gender] = ("male", "female")
 TITLES_OF = {"male": ("Mr.", "Dr."), "female": ("Mrs.", "Dr.")}
 HE = {"male": "He", "female": "She"}
 # how often a planted summarizer does what it does

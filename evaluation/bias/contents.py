@@ -16,6 +16,10 @@ Number = float | Literal["infinity", "-infinity"] | None
 Verdict = Literal["leans", "no clear difference"]
 
 
+What = Literal["score", "rest", "difference"]
+Unit = Literal["assignment", "document"]
+
+
 class BiasNumber(Record):
     """A number of the summaries with an interval.
 
@@ -25,9 +29,9 @@ class BiasNumber(Record):
 
     # "score": as published; "rest": the same without documents in which words such as "sister" were rewritten with the gender;
     # "difference": the first group's less the second's, in shares
-    what: Literal["score", "rest", "difference"]
+    what: What
     # "assignment" keeps the originals and draws the names and genders (s), "document" draws or exchanges the originals (d)
-    over: Literal["assignment", "document"]
+    over: Unit
     value: Number
     # None where there is no interval
     low: Number = None
@@ -73,7 +77,7 @@ class Measure(Record):
     # what to know about it
     notes: tuple[str, ...]
 
-    def number(self, what: str, over: str = "document") -> BiasNumber | None:
+    def number(self, what: What, over: Unit = "document") -> BiasNumber | None:
         """One of its numbers; None where it has none of the kind."""
         return next((each for each in self.numbers if (each.what, each.over) == (what, over)), None)
 

@@ -6,7 +6,7 @@ first group, below 0 the second. Whether that is more than chance is said of all
 Source: Steen and Markert 2024, sections 3 and 5; titles, order and quotations are ours.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +45,7 @@ from ...fairness.demographic.word_lists import (
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...resampling import Bootstrap, cluster_interval
-from .contents import BiasNumber, NotMeasured, writable
+from .contents import BiasNumber, NotMeasured, What, writable
 from .evidence import Evidence, by_original, masked
 from .exchange import ExchangeTest, GroupDifference, exchange_tests, of_halves, of_rates, of_scores, of_shares
 
@@ -78,7 +78,7 @@ class Scored:
     # of the score as published
     numbers: tuple[BiasNumber, ...] = ()
     # what the difference is: itself, or the score, of all documents or without those of which words were rewritten
-    what: str = "difference"
+    what: What = "difference"
     n_reworded: int = 0
 
 
@@ -110,7 +110,7 @@ def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[s
     """
     refused = dict(_refusals(recipe, evidence))
     plan, encoder = bootstrap_of(recipe), None if DENSE in refused else recipe.measures.encoder
-    take = {
+    take: dict[str, Callable[[], Scored]] = {
         WORD_LISTS: lambda: _word_lists(evidence, plan),
         INCLUSION: lambda: _inclusion(evidence, plan),
         HALLUCINATION: lambda: _hallucination(recipe, evidence, plan),
