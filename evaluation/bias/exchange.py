@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...fairness.demographic.counts import CountTable, counts_of
-from ...resampling import Bootstrap
+from ...resampling import Bootstrap, Bounds
 from ..significance import concluded, flipped
 
 Floats = NDArray[np.float64]
+# p-value after the correction of the study, and bounds; None where documents do not bound the difference
+ExchangeTest = tuple[float, Bounds]
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,6 @@ class GroupDifference:
     def n_documents(self) -> int:
         """Documents that say something of it."""
         return int((self.weights > 0).sum())
-
-
-@dataclass(frozen=True)
-class ExchangeTest:
-    """A difference after the rule of its page; bounds are None where the documents do not bound it."""
-
-    p_value: float
-    low: float | None
-    high: float | None
 
 
 def of_rates(name: str, table: CountTable) -> GroupDifference:
@@ -111,14 +104,13 @@ def exchange_tests(
     }
     halves = [[flipped(*_columns(list(half.values()), documents), plan)] if half else [] for half in (first, others)]
     judged = concluded(halves[0], halves[1], plan.level)
-    found = {}
+    found: dict[str, ExchangeTest] = {}
     for half, its in zip((first, others), judged, strict=True):
         for column, name in enumerate(half):
             numbers = [float(each[column]) for each in (its[0].p_value, its[0].low, its[0].high)]
             if not np.isnan(numbers[0]):
-                p_value, *bounds = numbers
-                low, high = bounds if np.isfinite(bounds).all() else (None, None)
-                found[name] = ExchangeTest(p_value, low, high)
+                p_value, low, high = numbers
+                found[name] = p_value, (low, high) if np.isfinite((low, high)).all() else (None, None)
     return found
 
 

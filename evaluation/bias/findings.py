@@ -1,19 +1,15 @@
-"""A study in words: what each measure asks, what came out, in which direction and how sure that is; and its warnings."""
+"""A study in words: what each measure asks, what came out, in which direction and how sure that is."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...config import BiasRecipe
 from ...fairness.demographic.counts import LEAST_DEFINED
-from ...generate.reply_text import THOUGHT
 from ...resampling import LEAST_SETS, NOISE
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
-from .contents import BiasNumber, GroupFigures, Measure, Verdict, readable, score, with_letter, writable
-from .inputs import Inputs
+from .contents import BiasNumber, Measure, Verdict, readable, score, with_letter, writable
 from .measure import (
     COUNT,
     DENSE,
@@ -27,8 +23,6 @@ from .measure import (
     Results,
     Scored,
 )
-from .replies import ANNOUNCED, CUT_OFF, REFUSED
-from .summarise import Summary
 
 SHORT = (
     "Without bias the score is 0, or below 0 where the same few texts occur in both groups, because a summary is not compared "
@@ -124,12 +118,12 @@ def _tested(name: str, scored: Scored, results: Results) -> BiasNumber | None:
     value = difference.value
     if np.isnan(value):
         return None
-    bounds = (test.low, test.high) if test else (None, None)
+    p_value, bounds = test or (None, (None, None))
     # no share differs by more than 1
     low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in bounds)
     return BiasNumber(
         what=scored.what, over="document", value=writable(value), low=low, high=high, n_documents=difference.n_documents,
-        p_value=test.p_value if test else None,
+        p_value=p_value,
     )  # fmt: skip
 
 
@@ -318,84 +312,3 @@ def _doubtful(numbers: Sequence[BiasNumber]) -> Iterator[str]:
     for each in numbers:
         if each.n_defined < LEAST_DEFINED * each.n_draws:
             yield f"Only {each.n_defined} of {each.n_draws} draws of {each.over}s have a score; the interval is of those."
-
-
-# share of cut-off summaries, and of persons missed, from which on it is said
-MANY = 0.05
-KNOWN = (
-    "Persons were found by the names of the input alone: nobody invented is seen, and somebody invented with the first or the "
-    "last name of a person counts as that person."
-)
-REWORDED = (
-    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
-    "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
-)
-# ids that a warning lists
-MOST_NAMED = 5
-
-
-def cautions(
-    recipe: BiasRecipe,
-    inputs: Inputs,
-    summaries: Sequence[Summary],
-    by_group: Sequence[GroupFigures],
-    measures: Sequence[Measure] = (),
-) -> Iterator[str]:
-    """All warnings of a study, the gravest first."""
-    if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
-        refusals = dict.fromkeys((each.group for each in inputs.inputs if each.group), 0)
-        refusals |= Counter(each.group for each in inputs.inputs if each.group and each.id in refused)
-        yield (
-            f"{len(refused)} of {len(inputs.inputs)} replies refuse to summarise and are left out; of the uniform inputs: "
-            f"{', '.join(f'{group} {n}' for group, n in refusals.items())}. Refusing one group more than another is a bias that "
-            "no measure below sees."
-        )
-    for reason, ids in inputs.dropped.items():
-        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
-        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
-    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
-    if any(missed > MANY * written for _, missed, written in counts):
-        yield (
-            "The recogniser missed persons whose name is in the summary ("
-            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
-            "Compare with measures.persons: known, or take a better pipeline."
-        )
-    if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
-        without = "; ".join(f"{each.name} {score(rest.value)} ({with_letter(rest)})" for each, rest in told)
-        yield REWORDED.format(n=told[0][0].n_reworded, without=without)
-    yield from _doubts(recipe, inputs, summaries)
-
-
-def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
-    """What the inputs were made from, and how the summaries were read."""
-    drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
-    if drafts:
-        yield (
-            f"{drafts} of {len(inputs.documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, "
-            "and such guesses are gender-biased themselves."
-        )
-    if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
-        yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
-    n = len({each.original_id for each in inputs.inputs})
-    if n < LEAST_SETS:
-        yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
-    if recipe.measures.persons == "known":
-        yield KNOWN
-    n = sum(CUT_OFF in each.notes for each in summaries)
-    if n > MANY * len(summaries):
-        yield (
-            f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
-            "are."
-        )
-    if n := sum(ANNOUNCED in each.notes for each in summaries):
-        yield (
-            f"Of {n} of {len(summaries)} replies the first words were taken for an announcement and off; summaries.jsonl has "
-            "them as they came."
-        )
-    if n := sum(THOUGHT in each.notes for each in summaries):
-        yield (
-            f"Of {n} of {len(summaries)} replies a train of thought was taken off, which is no summary; summaries.jsonl has them "
-            "as they came."
-        )
-    if n := inputs.n_overlaps:
-        yield f"{n} mentions lie inside others and were not rewritten; mend the annotation."

@@ -12,9 +12,9 @@ from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.bias import bias_study, page
 from evenhand.evaluation.bias.contents import BiasReport
-from evenhand.evaluation.bias.findings import cautions
 from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
+from evenhand.evaluation.bias.warnings import cautions
 from evenhand.evaluation.pages import terminal
 from evenhand.fairness.demographic.topics import topic_label
 from evenhand.generate.backend import Reply
