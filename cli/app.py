@@ -13,7 +13,7 @@ import typer
 
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
-from ..extras import start_logging
+from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
 from . import (
     audit,
@@ -374,6 +374,7 @@ def main() -> None:
         processes.follow_parent()
         processes.share_processor()
         start_logging()
+        give_home()
         app()
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
@@ -382,6 +383,8 @@ def main() -> None:
             complain(f"interrupted; {after_interrupt(sys.argv[1:])}")
             sys.exit(INTERRUPTED)
         if not isinstance(error, EvenhandError):
+            # typer has put another in its place
+            sys.excepthook = show_fault
             raise
         complain(f"error: {error}")
         sys.exit(error.exit_code)

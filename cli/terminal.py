@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..extras import verbosity
 from ..text import some_of
 from ..text.controls import visible
+from ..text.secrets import redacted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -24,8 +25,8 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message to stderr as it is, not wrapped."""
-    print(visible(text), file=sys.stderr)
+    """Print a message to stderr as it is but for keys, not wrapped."""
+    print(visible(redacted(text)), file=sys.stderr)
 
 
 def relay(output: str) -> None:

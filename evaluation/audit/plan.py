@@ -18,6 +18,7 @@ from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...models import file_at_hand
 from ...resampling import LEAST_SETS, Bootstrap
+from ...storage import local_path
 from ...text import did_you_mean, one_spelling
 from .opinions import Units
 
@@ -189,7 +190,7 @@ def read_word_lists(path: Path | None, measures: Sequence[str]) -> WordListsSect
         return None
     if "word-lists" not in measures:
         raise DataError("--word-lists has no effect without measure 'word-lists'; add it to --measures")
-    return load_section(path.expanduser(), WordListsSection, "word lists")
+    return load_section(local_path(path), WordListsSection, "word lists")
 
 
 def read_sections(
@@ -244,7 +245,7 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     names, _ = PARTS[part]
     option = f"--{part} {text}"
     if text not in names:
-        path = Path(text).expanduser()
+        path = local_path(text)
         if path.suffix not in (".yaml", ".yml"):
             raise DataError(
                 f"{option}: is not known{did_you_mean(text, names)} Take {', '.join(names)}, or a .yaml file "

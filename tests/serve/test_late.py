@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+from logs import warned
 from served_recipes import DOCUMENTS, recipe_of, served
 from serving import Server
 
@@ -157,4 +158,4 @@ def test_what_could_not_be_closed_is_told_by_its_kind_alone(caplog):
     fine.set_result(None)
     broken.set_exception(ValueError("a document"))
     say_unclosed("a worker", [fine, broken])
-    assert [record.getMessage() for record in caplog.records] == ["a worker could not be closed: ValueError"]
+    assert warned(caplog) == ["a worker could not be closed: ValueError"]

@@ -1,6 +1,5 @@
 """Locks that killed builds of DeepSpeed's extensions leave behind: refused, or warned of."""
 
-import logging
 import os
 import sys
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from logs import warned
 
 from evenhand.errors import RecipeError, StorageError
 from evenhand.runfolder.phases import Phase
@@ -35,9 +35,8 @@ def aged(lock: Path, seconds: float) -> Path:
 def test_old_lock_is_refused_and_a_young_one_warned_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     lock = aged(folder / "shm" / "lock", YOUNG)
     refuse_stale_locks()
-    (warning,) = caplog.records
-    assert warning.levelno == logging.WARNING
-    assert f"{lock}: is 0 minutes old" in warning.getMessage()
+    (warning,) = warned(caplog)
+    assert f"{lock}: is 0 minutes old" in warning
     aged(lock, OLD)
     with pytest.raises(
         StorageError, match=r"shm/lock: is 60 minutes old, so a build that was killed.*\n.*Delete these"
@@ -56,7 +55,7 @@ def test_all_stale_locks_are_named_together(folder: Path) -> None:
 def test_extension_without_a_lock_says_nothing(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     (folder / "shm" / "shm.so").touch()
     refuse_stale_locks()
-    assert not caplog.records
+    assert not warned(caplog)
 
 
 def test_locks_of_other_interpreters_are_not_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
