@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from audit_inputs import make_set
 
@@ -13,18 +14,23 @@ from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.pages import html, markdown
 
-WORDS = "kettle bread river stone paper glass light house green wagon pencil market".split()
+WORDS = (
+    "kettle bread river stone paper glass light house green wagon pencil market winter summer butter cheese orange lemon apple "
+    "grape copper silver marble velvet"
+).split()
 
 
 def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other")):
-    sets = [
-        make_set(
-            f"set-{k}", (values[0], f"Cheap {WORDS[k]} kettle."), (values[1], f"Nurses need the {WORDS[k]} ferry.")
-        )
-        for k in range(12)
+    """Of documents that are written alike; the first system's summaries are of the second value alone, the other's of both."""
+    draw = np.random.default_rng(0)
+    lines = [[f"{' '.join(draw.choice(WORDS, 7, replace=False))}.".capitalize() for _ in range(4)] for _ in range(16)]
+    sets = [make_set(f"set-{k}", *zip(values * 2, its, strict=True)) for k, its in enumerate(lines)]
+    chosen = {"one": (1, 3), "other": (0, 1)}
+    texts = {name: [" ".join(its[place] for place in places) for its in lines] for name, places in chosen.items()}
+    given = [
+        System(name, name, "", {each.id: text for each, text in zip(sets, texts[name], strict=True)})
+        for name in systems
     ]
-    texts = {"one": "Nurses need the ferry.", "other": "Cheap kettle."}
-    given = [System(name, name, "", {each.id: texts[name] for each in sets}) for name in systems]
 
     wanted = Wanted(
         Path("documents"), "stance", summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
