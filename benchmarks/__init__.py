@@ -19,6 +19,7 @@ Each is a program of its own and shows its options with --help:
 
 Simulations count how often pages are wrong where the truth is known (`simulate`), each a program, too:
 
+    bias_studies              bias studies that say that anything leans, where nothing does and where something was planted
     calibration               values that an audit names, where summaries take no side and where one is halved
     calibration_expected      aggregates of summaries that take no side
     calibration_headline      headlines of whole audits that name somebody

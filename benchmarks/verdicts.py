@@ -16,9 +16,10 @@ import numpy as np
 from ..config import BiasRecipe, Recipe
 from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.plan import AuditPlan
+from ..evaluation.bias.evidence import gather
 from ..evaluation.bias.findings import describe
 from ..evaluation.bias.inputs import make_inputs
-from ..evaluation.bias.measure import gather, take_measures
+from ..evaluation.bias.measure import take_measures
 from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate

@@ -101,7 +101,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
-            "(how it speaks of each value), opinions (needs networkx), word-lists. Default: all but tone.",
+            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists). "
+            "Default: the first three and opinions.",
         ),
     ] = None,
     matcher: Annotated[
@@ -151,6 +152,15 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "Default: the file's own.",
         ),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE=NAME",
+            rich_help_panel=SAID,
+            help="What a value is called in sentences, tables and pictures: --label '1=one star'. Repeatable. Default: the "
+            "value; a bare number after its attribute.",
+        ),
+    ] = None,
     mode: Annotated[
         Literal["drop_zero", "released", "paper"],
         typer.Option(
@@ -181,8 +191,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="FILE.yaml",
             rich_help_panel=MEASURES,
-            help="For word-lists, words of your groups: name: (what they are called) and groups: (group: [word, word]). Default: "
-            "words of the two genders, as HELM has them.",
+            help="Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
+            "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
         ),
     ] = None,
     least_group: Annotated[
@@ -296,6 +306,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
+        labels=tuple(label or ()),
         allow_missing=allow_missing,
         limit=limit,
         seed=seed,

@@ -403,6 +403,8 @@ class Audit(Record):
     documents_digest: str
     attribute: str
     values: tuple[ValueNote, ...]
+    # what the user calls values; others are called by `pages.value_names`
+    labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     n_sets: int
     # sets of the file that `limit` left aside
     n_not_drawn: int

@@ -58,6 +58,7 @@ from .differences_page import differences
 from .examples_page import examples
 from .findings import WORDINGS, apart, gap_words, number_of, speaking
 from .places_page import orders, places, tones, word_lists
+from .value_names import with_names
 from .warnings import aim, left_out, length, notes, too_narrow
 
 # what is expected, by the names of nulls
@@ -85,6 +86,7 @@ ELSEWHERE = ("order", "tone", "word-lists")
 
 def page(audit: Audit) -> Page:
     """The audit as blocks."""
+    audit = with_names(audit)
     made = Page(
         kind="audit",
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "

@@ -262,7 +262,7 @@ def test_nothing_left_is_an_error_that_says_why(tmp_path):
     out = write_summaries(tmp_path / "out.jsonl", {"set-0": "x"})
     done = audit("--documents", one_valued, *base[2:], "--summaries", out)
     assert done.returncode == 2
-    assert "every set has documents of one stance only" in done.stderr
+    assert "all documents have stance 'left', so value-shares and coverage have nothing to compare" in done.stderr
     assert not (tmp_path / "audit").exists()
 
 

@@ -224,3 +224,28 @@ def test_a_day_in_a_signature_makes_no_other_measure_and_another_model_does(audi
     baseline.refuse_before(limits, subject(f"{taken.signature}|date:2026-11-28"))
     with pytest.raises(DataError, match="another-model now and was"):
         baseline.refuse_before(limits, subject("another-model"))
+
+
+def test_a_measure_or_a_system_that_the_baseline_lacks_is_told_before_anything_is_measured(tmp_path):
+    two = audited(("value-shares",), v1=[EVEN] * 24, v2=[ONE_SIDED] * 24)
+    one = audited(("value-shares",), v1=[EVEN] * 24)
+    methods = {each.family: MeasureMethod(each.signature, each.by) for each in two.measures}
+
+    def refused(then, limit, systems, **more):
+        now = Subject(then.documents_digest, then.sets, then.attribute, systems=systems, methods=methods | more)
+        try:
+            Baseline(tmp_path / "audit.json", then).refuse_before([parse_limit(limit)], now)
+        except DataError as error:
+            return str(error)
+        return ""
+
+    coverage = MeasureMethod("coverage|words", "words")
+    assert "was made without coverage" in refused(two, "worst_gap(coverage) < -0.1", ("v2",), coverage=coverage)
+    for limit in ("worst_gap(shares) < -0.1", "gap(shares, left) < -0.1", "worst_gap(shares, v3) < -0.1"):
+        assert "has no system 'v3'" in refused(two, limit, ("v2", "v3"))
+    # the last is another's, and the named one is there; one system is whatever it is called
+    assert not refused(two, "worst_gap(shares, v2) < -0.1", ("v2", "v3"))
+    assert not refused(two, "worst_gap(shares) < -0.1", ("v3", "v2"))
+    assert not refused(one, "worst_gap(shares) < -0.1", ("v3",))
+    # what is asked of the number itself needs no baseline
+    assert not refused(two, "now worst_gap(coverage) < -0.1", ("v3",), coverage=coverage)
