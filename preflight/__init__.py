@@ -5,7 +5,7 @@ TRL knows no such optimiser. All such mistakes are reported together, before any
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
 from functools import partial
 
@@ -14,7 +14,9 @@ from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..judges.independence import overlap_warnings
 from ..models.dates import dated
+from ..records import SummaryRequest
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
@@ -87,8 +89,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        if few := few_sets(recipe, samples.get("test", ())):
-            log.warning("key 'corpus.test': %s", few)
+        _warn_of_report(recipe, samples.get("test", ()))
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
@@ -103,6 +104,14 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
     return found
+
+
+def _warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
+    """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
+    for said in overlap_warnings(recipe, {}, only_same=True):
+        log.warning("key 'evaluation.judges': %s", said)
+    if few := few_sets(recipe, requests):
+        log.warning("key 'corpus.test': %s", few)
 
 
 def check_names(recipe: Recipe) -> None:
