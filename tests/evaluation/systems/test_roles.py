@@ -175,7 +175,8 @@ def test_judges_with_equal_scores_are_one_whatever_they_are_called(make_run: Any
     judges = {"fit": ALIGNMENT, "overlap": ROUGE, "other": ROUGE | {"type": "rouge2"}}
     run = make_run(judges=judges, reward={"judges": ["fit"]}, evaluation={"judges": ["overlap", "other"]}, rounds=0)
     numbers = [0.1 * k for k in range(12)]
-    run.write("evaluation/base", {f"s{k}/left": [(x, x + shift), (x + 0.01, x + 0.01)] for k, x in enumerate(numbers)})
+    rows = {f"s{k}/left": [(x, x + shift, 0.5), (x + 0.01, x + 0.01, 0.2)] for k, x in enumerate(numbers)}
+    run.write("evaluation/base", rows)
     (output,) = read_policies(run.recipe)
     equal = equal_judges([output], ["fit", "overlap"])
     assert equal == (set() if shift else {("fit", "overlap"), ("overlap", "fit")})
