@@ -15,9 +15,10 @@ LEAST_EXCHANGES = 20_000
 CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 less its level (0.05 for 95 %)"
 # the rule of `significance`, as a page of systems says it
 HOW_TESTED = (
-    "p is how often the difference would be as large if whole document sets might as well have said the opposite; the adjusted p, "
-    "how often the largest difference of all that is tested with it would. Half of the level is for the headline's question and half "
-    "for all others, and where one half says something, the other has all of it. Intervals of differences are corrected likewise."
+    "p is how often the difference would be as large if whole document sets might as well have said the opposite; the "
+    "adjusted p, how often the largest of all that is tested with it would. Half of the level is for the headline's question "
+    "and half for all others, and where one half says something, the other has all of it. Intervals of differences are "
+    "corrected likewise."
 )
 
 

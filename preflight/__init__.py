@@ -5,7 +5,7 @@ TRL knows no such optimiser. All such mistakes are reported together, before any
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
@@ -15,8 +15,9 @@ from ..corpora.leftovers import leftover_in_sets
 from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..judges.independence import overlap_warnings
 from ..models.dates import dated
-from ..records import DocumentSet
+from ..records import DocumentSet, SummaryRequest
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
@@ -89,8 +90,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        if few := few_sets(recipe, samples.get("test", ())):
-            log.warning("key 'corpus.test': %s", few)
+        _warn_of_report(recipe, samples.get("test", ()))
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
@@ -114,6 +114,14 @@ def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
         yield f"key 'corpus.path': {leftover}"
     if why := single_valued(sets, attribute):
         yield f"key 'corpus.attribute': {why}, so nothing is compared between values of {attribute!r}"
+
+
+def _warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
+    """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
+    for said in overlap_warnings(recipe, {}, only_same=True):
+        log.warning("key 'evaluation.judges': %s", said)
+    if few := few_sets(recipe, requests):
+        log.warning("key 'corpus.test': %s", few)
 
 
 def check_names(recipe: Recipe) -> None:

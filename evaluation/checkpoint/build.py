@@ -15,20 +15,24 @@ from ..systems.contrasts import Contrast, conclude
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.questions import Half
-from ..systems.roles import deciding, judge_notes
+from ..systems.roles import deciding, equal_judges, judge_notes
 from ..systems.systems import (
+    LOW,
     PLAN,
     SYSTEMS,
+    TRAINED,
     TRAIT,
     TRAITS,
     WORDS,
     PolicyOutput,
     System,
     issues_of,
+    low_grades,
+    low_name,
     read_policies,
     stage_warnings,
     systems_of,
-    trait_names,
+    traits_of,
 )
 from .cautions import cautions
 from .examples import choose_examples
@@ -79,6 +83,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         scores=tuple(numbers.scores()),
         plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(evidence.differences),
+        low_grades=tuple(evidence.low_grades),
         score_gaps=tuple(evidence.score_gaps),
         gain_gaps=tuple(evidence.gain_gaps),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
@@ -109,7 +114,8 @@ class Numbers:
         self.systems = systems_of(outputs)
         self.lengths = Lengths(self.compare, outputs)
         signatures = {name: text for output in outputs for name, text in output.signatures.items()}
-        self.judges: list[JudgeNote] = judge_notes(recipe, signatures)
+        names = list(dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges))
+        self.judges: list[JudgeNote] = judge_notes(recipe, signatures, equal_judges(outputs, names))
         # judge -> system -> a value a request
         self._values = {judge.name: self._by_system(judge.name) for judge in self.judges}
 
@@ -132,8 +138,12 @@ class Numbers:
     @cached_property
     def concluded(self) -> Evidence:
         """Everything that has a verdict."""
-        is_trained, planes = len(self.outputs) > 1, list(self._fronts())
-        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+        planes = list(self._fronts())
+        lows = [
+            (Trait(low_name(judge, low), LOW, of_judge=judge), self._by_system(TRAIT + low_name(judge, low)))
+            for judge, low in low_grades(self.recipe, [each.name for each in self.judges]).items()
+        ]
+        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -143,11 +153,17 @@ class Numbers:
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
             for name, values in self._by_system(TRAIT + WORDS).items()
         }
-        return replace(found, differences=list(map(self._at_equal_length, found.differences)), words=words)
+        lows = {
+            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).mean
+            for measure in dict.fromkeys(each.measure for each in found.low_grades)
+            for name, values in self._by_system(TRAIT + measure).items()
+        }
+        differences = list(map(self._at_equal_length, found.differences))
+        return replace(found, differences=differences, words=words, low_shares=lows)
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
-        named = {TRAIT + name: Trait(name, TRAITS[name]) for name in trait_names(self.recipe)}
+        named = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
         found = "share of summaries in which the contract check found this"
         named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
         for column, trait in named.items():
@@ -207,8 +223,7 @@ def evidence_of(
     values: Mapping[str, Mapping[str, Values]],
     candidates: int,
     planes: Sequence[Front] = (),
-    *,
-    is_trained: bool,
+    lows: Sequence[tuple[Trait, Mapping[str, Values]]] = (),
 ) -> Evidence:
     """Paired differences by side and overall, and how far apart sides and their gains are, with verdicts.
 
@@ -218,8 +233,9 @@ def evidence_of(
         values: a value a request, by judge and system.
         candidates: of each request.
         planes: of two judges, of which nothing is concluded yet.
-        is_trained: whether there is a trained policy.
+        lows: shares of bad grades, with their values by system.
     """
+    is_trained = any(SYSTEMS[TRAINED][0] in its for its in values.values())
     differences: list[Contrast[Difference]] = []
     score_gaps: list[SideGap] = []
     gain_gaps: list[SideGap] = []
@@ -236,13 +252,24 @@ def evidence_of(
                 gaps.append(gap)
                 contrasts.append(contrast)
     half = _halves(judges, is_trained)
-    contrasts = [each.asked_in(half(each.difference)) for each in differences]
-    contrasts += [each.asked_in(half(each.difference, is_gap=True)) for each in (*of_gains, *of_scores)]
+    contrasts = [each.asked_in(half(each.difference, each.difference.measure)) for each in differences]
+    of_lows = [
+        each.asked_in(half(each.difference, trait.of_judge, is_first=False))
+        for trait, its in lows
+        for each in compare.differences(trait, its)
+        if each.difference.side is None
+    ]
+    contrasts += of_lows
+    contrasts += [
+        each.asked_in(half(each.difference, each.difference.measure, is_first=False))
+        for each in (*of_gains, *of_scores)
+    ]
     told, fronts = conclude(contrasts, compare.bootstrap, [each.rivals.question for each in planes])
     its = iter(told)
     return Evidence(
         judges=judges,
         differences=list(islice(its, len(differences))),
+        low_grades=list(islice(its, len(of_lows))),
         gain_gaps=[each.model_copy(update={"gap": next(its)}) for each in gain_gaps],
         score_gaps=[each.model_copy(update={"gap": next(its)}) for each in score_gaps],
         planes=[each.concluded(found, compare.bootstrap.level) for each, found in zip(planes, fronts, strict=True)],
@@ -257,9 +284,9 @@ def _halves(judges: Sequence[JudgeNote], is_trained: bool) -> Callable[..., Half
     decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
     report = {judge.name for judge in judges if judge.role == "report"}
 
-    def half(each: Difference, *, is_gap: bool = False) -> Half:
-        if each.measure in decide and (each.subject, each.side) == (headline, None) and not is_gap:
+    def half(each: Difference, judge: str, *, is_first: bool = True) -> Half:
+        if is_first and judge in decide and (each.subject, each.side) == (headline, None):
             return "headline"
-        return "others" if each.measure in report and CLAIMED.get(each.subject) != "reranking" else "by design"
+        return "others" if judge in report and CLAIMED.get(each.subject) != "reranking" else "by design"
 
     return half

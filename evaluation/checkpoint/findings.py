@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...resampling import MANY_SETS, few_for_headline, too_few
 from ..pages.blocks import Number, bounds
-from ..pages.numbers import number, signed
+from ..pages.numbers import number, percent, signed
 from ..pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
 from ..systems.compare import comparison_name
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
@@ -41,6 +41,10 @@ class Evidence:
     candidates: int
     is_trained: bool
     planes: Sequence[Plane] = ()
+    # differences of shares of bad grades, over all sides
+    low_grades: Sequence[Difference] = ()
+    # shares of bad grades, by how they are called and system
+    low_shares: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
     # words of a summary, by system
     words: Mapping[str, float | None] = field(default_factory=dict)
 
@@ -138,11 +142,26 @@ def findings(evidence: Evidence) -> list[Finding]:
             )
             text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
+    if told := low_grade_findings(evidence):
+        found.append(Finding(heading="Worst grades", text=told, comparison=evidence.comparison))
     found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
     if len(evidence.sides) > 1 and evidence.deciding:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def low_grade_findings(evidence: Evidence) -> str:
+    """What the headline's two systems have of bad grades, which equal means may hide; "" without judges that give grades."""
+    first, second = evidence.comparison.split(" - ")
+    report = {judge.name for judge in evidence.deciding}
+    parts = []
+    for each in evidence.low_grades:
+        after, before = (evidence.low_shares.get((each.measure, name)) for name in (first, second))
+        if each.subject == evidence.comparison and each.of_judge in report:
+            said = {"higher": "worse", "lower": "better"}.get(each.verdict, UNSURE)
+            parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def _whom(word: str, names: Sequence[str], n_judges: int) -> str:
@@ -238,8 +257,8 @@ def _how_sure(evidence: Evidence) -> str:
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means over sets from {most.resamples:,} draws{unless}; "
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means from {most.resamples:,} draws{unless}; "
         f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "
-        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that is "
-        f"tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that "
+        f"is tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
     )

@@ -42,6 +42,7 @@ from ..pages.systems import (
     difference_table,
     judge_panels,
     of_judge,
+    of_low_grades,
     places_of,
     plane_blocks,
     points_of,
@@ -261,16 +262,15 @@ def _scores(report: Report) -> Iterator[Block]:
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
-    yield from _rewards_folded(
-        report,
-        report.judges,
-        lambda judge: (
-            *judge_blocks(judge, slope_words(report.slopes, judge.name)),
-            score_table(
-                judge, [("", by_system(of_judge(report.scores, judge), n_words))], places_of(report.scores, judge)
-            ),
-        ),
-    )
+
+    def scored(judge: JudgeNote) -> Iterator[Block]:
+        lows, name = of_low_grades(report.traits, judge)
+        rows = by_system(of_judge(report.scores, judge), n_words)
+        yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
+        by_place = {("", each.subject): each.mean for each in lows}
+        yield score_table(judge, [("", rows)], places_of(report.scores, judge), by_place, name)
+
+    yield from _rewards_folded(report, report.judges, scored)
     if report.plan_scores:
         yield Heading(
             "Scores by plan",

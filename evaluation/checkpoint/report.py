@@ -41,7 +41,7 @@ from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/8"
+FORMAT = "evenhand-report/9"
 PROBE_FORMAT = "evenhand-probe/2"
 READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,18 @@ from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.questions import Question
 from ..systems.roles import judge_notes
-from ..systems.systems import CONTRACT, CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
+from ..systems.systems import (
+    CONTRACT,
+    CUT_OFF,
+    LOW,
+    TRAITS,
+    WORDS,
+    System,
+    budget_name,
+    low_grades,
+    low_name,
+    traits_of,
+)
 from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
@@ -31,6 +42,7 @@ from .findings import (
     findings,
     leader_findings,
     length_warnings,
+    low_grade_findings,
     title,
     warnings,
     worst_side_findings,
@@ -109,6 +121,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *findings(numbers.judges, numbers.tests),
             # what one draw gives is asked next; more budgets tell the same at other prices
             *others.pop(1, ()),
+            *low_grade_findings(numbers.concluded.low_grades, numbers.judges),
             *baseline_findings(numbers.judges, numbers.baselines),
             *worst_side_findings(numbers.judges, numbers.concluded.worst_sides),
             *chain.from_iterable(others.values()),
@@ -139,6 +152,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
         baselines=tuple(numbers.baselines),
+        low_grades=tuple(numbers.concluded.low_grades),
         by_length=tuple(numbers.by_length),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         rankings=tuple(numbers.concluded.rankings),
@@ -167,6 +181,7 @@ class _Concluded:
 
     tests: list[PairedTest]
     baselines: list[PairedTest]
+    low_grades: list[PairedTest]
     rankings: list[Ranking]
     worst_sides: list[WorstSides]
     planes: list[Plane]
@@ -188,7 +203,9 @@ class _Numbers:
         ]
         self.lengths = Lengths(self.compare, [entry.output for entry in entries])
         self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
-        notes = [note for each in entries for note in judge_notes(each.recipe, each.output.signatures)]
+        notes = [
+            note for each in entries for note in judge_notes(each.recipe, each.output.signatures, each.equal_judges)
+        ]
         # judges of the report, each with the gravest role that it has in any of the runs
         gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
         self.judges = [gravest[name] for name in first.recipe.evaluation.judges]
@@ -197,7 +214,7 @@ class _Numbers:
         # judges of the reward alone that scored every entry alike
         self._reward_judges = [
             note
-            for note in judge_notes(first.recipe, first.output.signatures)
+            for note in judge_notes(first.recipe, first.output.signatures, first.equal_judges)
             if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
         ]
 
@@ -212,20 +229,23 @@ class _Numbers:
     @cached_property
     def concluded(self) -> "_Concluded":
         """Everything that has a verdict."""
-        tests, against = in_halves(self.judges, self._tested(self._pairs), self._tested(self._against))
+        lows = [each for each in self._of_low_grades() if each.difference.side is None]
+        tests, against, lows = in_halves(self.judges, self._tested(self._pairs), self._tested(self._against), lows)
         ranked, worst, fronts = self._ranked(), self._worst_sides(), self._fronts()
         questions = [
             *(question for _, question in ranked),
             *(rivals.question for _, rivals in worst if rivals),
             *(each.rivals.question for each in fronts),
         ]
-        told, found = conclude([*tests, *against], self.compare.bootstrap, questions)
+        told, found = conclude([*tests, *against, *lows], self.compare.bootstrap, questions)
         told = with_own_reports(self.entries, [*self._pairs, *self._against], told)
+        parts = iter(told)
         its = iter(found)
         level = self.compare.bootstrap.level
         return _Concluded(
-            tests=told[: len(tests)],
-            baselines=told[len(tests) :],
+            tests=list(islice(parts, len(tests))),
+            baselines=list(islice(parts, len(against))),
+            low_grades=list(parts),
             rankings=[leading(ranking, next(its)) for ranking, _ in ranked],
             worst_sides=[
                 each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None)})
@@ -245,6 +265,11 @@ class _Numbers:
 
     def _tested(self, tested: Sequence[Pair]) -> list[Contrast[PairedTest]]:
         return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
+
+    def _of_low_grades(self) -> list[Contrast[PairedTest]]:
+        lows = low_grades(self.entries[0].recipe, [judge.name for judge in self.judges])
+        traits = [Trait(low_name(judge, low), LOW, of_judge=judge) for judge, low in lows.items()]
+        return [each for trait in traits for each in paired_tests(trait, self._pairs, self.lengths)]
 
     @cached_property
     def by_length(self) -> list[ByLength]:
@@ -302,10 +327,10 @@ class _Numbers:
     @property
     def traits(self) -> list[Trait]:
         """The traits that some entry has."""
-        known = {name for entry in self.entries for name in trait_names(entry.recipe)}
+        known = {name: how for entry in self.entries for name, how in traits_of(entry.recipe).items()}
         # nobody asked what was made elsewhere for an opening or a length
         unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
-        found = {name: how for name, how in TRAITS.items() if name in known - unknown}
+        found = {name: how for name, how in known.items() if name not in unknown}
         return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
 
 

@@ -134,6 +134,8 @@ class Comparison(Record):
     tests: tuple[PairedTest, ...]
     # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
     baselines: tuple[PairedTest, ...] = ()
+    # of shares of bad grades, which are traits, over all sides
+    low_grades: tuple[PairedTest, ...] = ()
     by_length: tuple[ByLength, ...] = ()
     # of each judge whose candidates differ in length
     slopes: tuple[LengthSlope, ...] = ()

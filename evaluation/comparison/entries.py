@@ -18,6 +18,7 @@ from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
 from ...text import repeated
 from ..abstractiveness import fragments, novel_ngrams
+from ..systems.roles import equal_judges
 from ..systems.systems import PolicyOutput, read_policy
 from .contents import Cost
 
@@ -101,6 +102,12 @@ class Entry:
             "judges": {name: whole["judges"][name] for name in judges},
             "evaluation": {"judges": list(judges), **{k: whole["evaluation"][k] for k in ("level", "resamples")}},
         }
+
+    @property
+    def equal_judges(self) -> set[tuple[str, str]]:
+        """Pairs of judges that gave every candidate of the run the same score."""
+        names = dict.fromkeys(self.recipe.evaluation.judges + self.recipe.reward.judges)
+        return equal_judges(self.of_run or [self.output], list(names))
 
     @property
     def n_candidates(self) -> int:

@@ -15,14 +15,15 @@ Contrasts = Sequence[Contrast[PairedTest]]
 
 
 def in_halves(
-    judges: Sequence[JudgeNote], tests: Contrasts, baselines: Contrasts
-) -> tuple[list[Contrast[PairedTest]], list[Contrast[PairedTest]]]:
-    """Both, each in its half: the first is of entries as they are used, over all sides, by the judges that decide.
+    judges: Sequence[JudgeNote], tests: Contrasts, baselines: Contrasts, low_grades: Contrasts = ()
+) -> tuple[list[Contrast[PairedTest]], ...]:
+    """All of them, each in its half: the first is of entries as they are used, over all sides, by the judges that decide.
 
     Args:
         judges: of the report.
         tests: of entries and of what reranking adds to them; of entries at different budgets it makes some of the difference.
         baselines: of what a reward must beat; the best against one draw may be among both, and is asked the same in both.
+        low_grades: of shares of bad grades between entries.
     """
     decide, report = ({judge.name for judge in its} for its in (deciding(judges), _of_report(judges)))
     used = {names_of_test(test) for test in as_used([each.difference for each in tests])}
@@ -30,7 +31,7 @@ def in_halves(
     def half(test: PairedTest, names: Names, *, by_design: bool) -> Half:
         if test.side is None and test.measure in decide and names in used:
             return "headline"
-        return "by design" if by_design or test.measure not in report else "others"
+        return "by design" if by_design or (test.of_judge or test.measure) not in report else "others"
 
     def of_test(test: PairedTest) -> Half:
         return half(test, names_of_test(test), by_design=test.k != test.reference_k)
@@ -42,6 +43,7 @@ def in_halves(
     return (
         [each.asked_in(of_test(each.difference)) for each in tests],
         [each.asked_in(of_baseline(each.difference)) for each in baselines],
+        [each.asked_in(of_test(each.difference)) for each in low_grades],
     )
 
 

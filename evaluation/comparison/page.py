@@ -36,6 +36,7 @@ from ..pages.systems import (
     difference_table,
     judge_panels,
     of_judge,
+    of_low_grades,
     places_of,
     plane_blocks,
     points_of,
@@ -186,7 +187,9 @@ def _by_side(found: Comparison, judge: JudgeNote) -> Table:
         (_taken(found, k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
         for k in found.budgets
     ]
-    return score_table(judge, groups, places_of(found.scores, judge))
+    lows, name = of_low_grades(found.traits, judge)
+    by_place = {(_taken(found, e.k), e.subject): e.mean for e in lows if isinstance(e, BudgetEstimate)}
+    return score_table(judge, groups, places_of(found.scores, judge), by_place, name)
 
 
 def _by_length(found: Comparison) -> Iterator[Block]:
@@ -281,9 +284,9 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             "Worst side",
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
-            f"side found again in each. A choice is made where its worst side is clearly better than every other entry's: corrected "
-            f"with all tests of this page. Sides of fewer than {found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
-            "chosen.",
+            f"side found again in each. A choice is made where its worst side is clearly better than every other entry's, "
+            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].found.least_sets} sets take no "
+            "part, and where fewer than two are left, nothing is chosen.",
         )
         for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")

@@ -7,7 +7,7 @@ some of the difference by design.
 
 from collections.abc import Sequence
 
-from ..systems.compare import Measured, minus
+from ..systems.compare import Measured, Trait, minus
 from ..systems.contrasts import Contrast
 from ..systems.lengths import Lengths
 from ..systems.systems import System
@@ -57,7 +57,8 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
         tested: the pairs of systems.
         lengths: of the requests.
     """
-    values = {id(system): system.values(measured.name) for pair in tested for system in pair}
+    of = System.trait if isinstance(measured, Trait) else System.values
+    values = {id(system): of(system, measured.name) for pair in tested for system in pair}
     contrasts = []
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])

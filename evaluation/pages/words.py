@@ -54,8 +54,9 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
 
 
 def with_direction(judge: JudgeNote) -> str:
-    """A judge's name; of one of which less is better with these words, for that is what nobody expects."""
-    return f"{judge.name} (lower is better)" if judge.better == "lower" else judge.name
+    """A judge's name; with these words of one of which less is better, which nobody expects, or that the reward goes by, too."""
+    notes = ["lower is better"] * (judge.better == "lower") + ["of its own reward"] * (judge.role != "report")
+    return f"{judge.name} ({', '.join(notes)})" if notes else judge.name
 
 
 def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
@@ -88,7 +89,7 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
     shown = with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
     return (
-        f"{part} of the {what} by {judge.name} goes with {'shorter' if after < before else 'longer'} summaries "
+        f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
     )
 

@@ -62,6 +62,8 @@ class Trait:
 
     name: str
     signature: str
+    # whose bad grades it counts; "" of all others
+    of_judge: str = ""
 
     @property
     def is_rate(self) -> bool:
@@ -161,7 +163,13 @@ class Comparer:
         sums = self._sums(values, sets)
         added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
         return Contrast(
-            Difference(**found.model_dump(), p_value=p_value, adjusted=None, verdict="no clear difference"),
+            Difference(
+                **found.model_dump(),
+                p_value=p_value,
+                adjusted=None,
+                verdict="no clear difference",
+                of_judge=measured.of_judge if isinstance(measured, Trait) else "",
+            ),
             Question("others", added, sums[:, 1:]),
             differences_scale(measured.scale),
         )
@@ -233,6 +241,6 @@ def how_intervals(estimate: Estimate) -> str:
     """How the intervals of a page were made, of which this number is one."""
     return (
         f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
-        "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal length "
-        "Student's t with the jackknife"
+        "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal "
+        "length Student's t with the jackknife"
     )

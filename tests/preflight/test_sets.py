@@ -55,7 +55,7 @@ def reported(given, n, sides):
     }
     notes = judge_notes(given, {})
     values = {note.name: {name: [value] * len(asked) for name, value in systems.items()} for note in notes}
-    return evidence_of(Comparer(asked, bootstrap_of(given)), notes, values, candidates, is_trained=bool(given.rounds))
+    return evidence_of(Comparer(asked, bootstrap_of(given)), notes, values, candidates)
 
 
 KINDS = {

@@ -249,3 +249,30 @@ def test_a_measure_or_a_system_that_the_baseline_lacks_is_told_before_anything_i
     assert not refused(one, "worst_gap(shares) < -0.1", ("v3",))
     # what is asked of the number itself needs no baseline
     assert not refused(two, "now worst_gap(coverage) < -0.1", ("v3",), coverage=coverage)
+
+
+def test_what_the_page_accuses_the_gate_does_not_pass_however_few_the_sets():
+    """Twelve sets are too few for the gate alone, and enough for the page."""
+    found = audited(measures=("value-shares",), sided=[ONE_SIDED, ONE_SIDED, MORE] * 4)
+    accused = [each for each in found.by_value if each.chance and each.chance.verdict == "lower"]
+    assert accused
+    (gate, outcomes) = verdicts(found, "worst_gap(shares) < -0.05")
+    assert outcomes == ["breach"] and "by the page's own test" in gate.rows[0].note
+    assert verdicts(found, "worst_gap(shares) < -0.9")[1] != ["breach"]
+
+
+@pytest.mark.parametrize(("limits", "outcomes"), [
+    (["worst_gap(shares) < -0.9"], ["breach"]),
+    (["worst_gap(shares) < -0.9", "summarised < 80 %"], ["passed"]),
+    (["worst_gap(shares) < -0.9", "summarised < 95 %"], ["breach"]),
+])  # fmt: skip
+def test_sets_without_a_summary_count_against_the_release_unless_a_limit_says_otherwise(audit, limits, outcomes):
+    last = audit.systems[-1]
+    assert verdicts(audit, "worst_gap(shares) < -0.9")[1] == verdicts(audit, "summarised < 1", limits[0])[1][1:]
+    lacking = audit.model_copy(
+        update={
+            "systems": (*audit.systems[:-1], last.model_copy(update={"missing": audit.sets[: len(audit.sets) // 10]}))
+        }
+    )
+    gate, found = verdicts(lacking, *limits)
+    assert found[1:] == outcomes and gate.rows[-1].number == "summarised(sided)"
