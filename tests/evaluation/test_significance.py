@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evenhand.evaluation.significance import NullDraws, concluded, flipped
+from evenhand.evaluation.significance import DRAWS, NullDraws, concluded, flipped
 from evenhand.resampling import Bootstrap
 
 PLAN = Bootstrap()
@@ -81,7 +81,7 @@ def test_pages_of_nothing_say_something_seldom() -> None:
 def test_where_patterns_are_few_all_are_as_frequent(n_sets: int) -> None:
     (found,), _ = concluded([flipped(np.ones((n_sets, 1)), None, PLAN)], [], PLAN.level)
     # all signs equal, one way or the other
-    assert found.p_value[0] == pytest.approx(2.0 ** (1 - n_sets), abs=2.5 / 5000)
+    assert found.p_value[0] == pytest.approx(2.0 ** (1 - n_sets), abs=2.5 / DRAWS)
 
 
 def test_what_differs_by_design_hands_on_nothing_and_keeps_its_place_among_the_others() -> None:
