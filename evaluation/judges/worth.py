@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
-from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
+from ...judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations
 from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, table
 from ..pages.words import joined
 from ..systems.contents import Worth
@@ -49,16 +49,19 @@ def standing(found: JudgeCalibration) -> Text:
         return Text(TOO_FEW, tone="unsure")
     if not found.has_agreement:
         return Text(NONE_SHOWN, tone="worse")
-    verdict = found.length.standing
+    verdict = found.standing
     if verdict == "no clear difference":
         return Text(verdict, tone="unsure")
     return Text(f"{verdict} length", tone="better" if verdict == "above" else "worse")
 
 
 def accused_of(found: JudgeCalibration) -> Text:
-    """The names of the probes that it failed; of a judge that none was tried on, that."""
-    nothing = "nothing" if found.is_tried else NOT_TRIED
-    return Text(joined([each.name for each in found.accusations]) or nothing)
+    """What it is accused of; of a judge that is not, how many probes it passed. Below, what could not be tried."""
+    n = sum(each.verdict in VERDICTS for each in found.probes)
+    accused = joined(list(dict.fromkeys(each.measure for each in found.accusations)))
+    nothing = f"nothing of {n} tried" if n else NOT_TRIED
+    untried = joined(list(found.untried)) if n else ""
+    return Text(accused or nothing, f"not tried: {untried}" if untried else "")
 
 
 def worth_blocks(worth: Worth | None) -> Iterator[Block]:
@@ -85,7 +88,7 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
     rows = (
         (
-            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.agreement.within, 2),
+            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.within, 2),
             standing(each), accused_of(each),
         )
         for name, each in worth.known.items()

@@ -16,7 +16,7 @@ BELOW = {"value": -0.1, "low": -0.2, "high": -0.05}
     ("changes", "said"),
     [
         (lambda judge: judge.update(beside=[]), "'judges.0.beside'"),
-        (lambda judge: judge["beside"][0].update(other="rouge2-recall"), "and must be length"),
+        (lambda judge: judge["beside"][0].update(of="rouge2-recall"), "and must be length"),
         (lambda judge: judge["beside"][0].update(difference=BARE), "the difference says 'no clear difference'"),
         (lambda judge: judge["beside"][0].update(difference=BELOW), "the difference says 'below'"),
         (lambda judge: judge["own"]["within"].update(low=0.9), "does not lie in an interval from 0.9"),
