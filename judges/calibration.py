@@ -170,7 +170,8 @@ class JudgeCalibration(Record):
     def untried(self) -> dict[str, str]:
         """Fault -> why nothing can be said of it: nobody is acquitted of these."""
         tried = {each.measure for each in self.probes if each.verdict != "not tried"}
-        return {each.measure: each.note for each in reversed(self.probes) if each.measure not in tried}
+        untried = [each for each in self.probes if each.measure not in tried]
+        return {each.measure: next(x.note for x in untried if x.measure == each.measure) for each in untried}
 
     @property
     def has_interval(self) -> bool:

@@ -25,7 +25,7 @@ from .named import engine_checks, named_checks, slow_on_this_processor, whole_ch
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
-from .worth import worth_checks
+from .worth import unlike_calibrations, worth_checks
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +89,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             mistakes |= _failed(checks, elsewhere=elsewhere)
         if few := few_sets(recipe, samples.get("test", ())):
             log.warning("key 'corpus.test': %s", few)
+        for unlike in unlike_calibrations(recipe, read.values()):
+            log.warning("key 'calibration': %s", unlike)
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now

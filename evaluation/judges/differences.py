@@ -99,7 +99,7 @@ def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> Dealt | Non
     n = members.sum(axis=0)
 
     def between(rows: Floats) -> Floats:
-        return np.asarray(((rows @ members / n) ** 2 @ n))
+        return np.asarray((rows @ members / n) ** 2 @ n)
 
     values = values - values.mean()
     return _spread(float(between(values[None])[0]) / n.sum(), between(_dealt(values, seed)) / n.sum(), len(n))

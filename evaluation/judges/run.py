@@ -25,9 +25,9 @@ from ..pages.folder import KNOWN, Result, Say
 from ..pages.words import counted
 from .answers import Answers
 from .build import LEVEL, calibrate_all, not_calibrated
+from .exchange import Told
 from .page import page
 from .preference import PeoplesScores, peoples_scores
-from .exchange import Told
 from .probes import Exchanges, variants
 
 # files in the output folder

@@ -50,3 +50,10 @@ def test_a_judge_is_known_by_its_signature_and_what_it_is_to_measure(tmp_path):
     assert known_of({"a": "fit|v:1"}, [found], {"a": "faithfulness"}) == {}
     # where its section does not say, it is what it was audited for
     assert [*known_of({"a": "fit|v:1"}, [found], {"a": None})] == ["a"]
+
+
+def test_a_file_of_an_earlier_format_is_refused_with_what_writes_it_again(tmp_path):
+    path = write_calibration(tmp_path / "calibration.json", make_judge("fit|v:1"))
+    path.write_text(path.read_text().replace("evenhand-calibration/2", "evenhand-calibration/1"))
+    with pytest.raises(DataError, match=r"evenhand-calibration/2.*`evenhand audit-judge SETS .*` writes it again"):
+        read_calibration(path)

@@ -4,8 +4,8 @@ import pytest
 
 from evenhand.corpora.controlled import ControlledSet
 from evenhand.evaluation.judges.probes import (
-    ORDERS,
     OF_WORDS,
+    ORDERS,
     VARIANTS,
     neutral,
     places,

@@ -51,7 +51,7 @@ def test_what_is_known_of_rouge_recall(sample, tmp_path):
     # 16 articles of 6 summaries on 8 topics with both sides
     assert (found.n_articles, found.n_summaries, found.n_topics, judge.own.n_articles) == (16, 96, 8, 16)
     # words that are said twice are found twice as often, where the source has them twice
-    assert [each.name for each in judge.accusations] == ["length", "ROUGE, rougeL-recall"]
+    assert [each.name for each in judge.accusations] == ["length", "ROUGE, rouge1-recall"]
     assert judge.beats_length
     # nothing is drawn: the second answer is the first
     assert (judge.repeat, judge.flips_again.value, judge.unscored) == (0.0, 0.0, 0)
@@ -93,7 +93,9 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
 
     from evenhand.evaluation.judges.probes import variants
 
-    found = audit_judges(wanted, replace(work, sets=alike, asked=variants(alike, work.exchanges.tellers)), tmp_path / "out")
+    found = audit_judges(
+        wanted, replace(work, sets=alike, asked=variants(alike, work.exchanges.tellers)), tmp_path / "out"
+    )
     length = next(each for each in found.judges if each.judge == "length")
     assert length.is_constant and not length.has_agreement and not length.accusations
     assert {each.verdict for each in length.probes if each.name == "injection"} == {"not tried"}
