@@ -82,15 +82,15 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             samples = {}
             mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
         read = {each.document_set.id: each.document_set for requests in samples.values() for each in requests}
-        if leftover := leftover_in_sets(read.values(), [recipe.corpus.attribute]):
-            log.warning("key 'corpus.path': %s", leftover)
+        warnings = [("corpus.path", leftover_in_sets(read.values(), [recipe.corpus.attribute]))]
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        if few := few_sets(recipe, samples.get("test", ())):
-            log.warning("key 'corpus.test': %s", few)
-        for unlike in unlike_calibrations(recipe, read.values()):
-            log.warning("key 'calibration': %s", unlike)
+        warnings.append(("corpus.test", few_sets(recipe, samples.get("test", ()))))
+        warnings += [("calibration", unlike) for unlike in unlike_calibrations(recipe, read.values())]
+        for key, warning in warnings:
+            if warning:
+                log.warning("key '%s': %s", key, warning)
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now

@@ -42,8 +42,8 @@ def unlike_calibrations(recipe: Recipe, sets: Collection[DocumentSet]) -> Iterat
         if least is not None and typical is not None and typical < least:
             yield (
                 f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
-                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. What "
-                f"it says of judges need not hold here; `{HOW}` with articles like yours tells"
+                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. "
+                f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
             )
 
 

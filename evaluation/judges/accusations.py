@@ -36,8 +36,8 @@ class Hypothesis:
 def conclude(hypotheses: Sequence[Hypothesis], level: float) -> list[Figure]:
     """The figures of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
 
-    A probe accuses where its effect is clear and no smaller than its least: with many summaries an effect that changes no order is
-    clear, too.
+    A probe accuses where its effect is clear and no smaller than its least: with many summaries an effect that changes no order
+    is clear, too.
 
     Args:
         hypotheses: of all judges of a page. What an accusation says stands in the figure's note.

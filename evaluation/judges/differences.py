@@ -2,8 +2,8 @@
 
 What is asked is how much would differ if it did agree alike, so whole articles are dealt anew to the groups, and for "over all
 articles" what the scores do not owe to the truth is dealt anew among all summaries. Each test's place among its draws is turned
-into a normal one, and shortened as a sum over as many sets is that is divided by its own root of squares, so that it stands beside
-tests by flipped signs on one page (`evaluation.significance`).
+into a normal one, and shortened as a sum is that is divided by its own root of squares, so that it stands beside tests by flipped
+signs on one page (`evaluation.significance`).
 """
 
 from collections.abc import Sequence

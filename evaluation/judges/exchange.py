@@ -70,7 +70,7 @@ def names_of(texts: Iterable[str], but: Iterable[str] = ()) -> dict[str, int]:
     left = _TITLES | {each.casefold() for each in but}
     return {
         word: n
-        for word, n in having.most_common()
+        for word, n in sorted(having.items(), key=lambda each: (-each[1], each[0]))
         if capitals[word] > 0
         and 2 * behind_article[word] < capitals[word]
         and word.lower() not in small
@@ -96,7 +96,7 @@ class SideWords:
     def exchanged(self, text: str) -> str:
         """The text with each side's words in place of the other's; capitals stay."""
         put = dict(zip(self.first + self.second, self.second + self.first, strict=True))
-        return _put(text, lambda word: _like(word, put.get(word.lower(), word)))
+        return _put(text, lambda word: _like(word, put[word.lower()]) if word.lower() in put else word)
 
     def lean(self, text: str) -> float:
         """How many more of a text's words are the first side's, of those that are either's, in [-1, 1]; 0 without any."""
@@ -151,4 +151,4 @@ def _put(text: str, of: Callable[[str], str]) -> str:
 
 
 def _like(word: str, other: str) -> str:
-    return other.capitalize() if word[0].isupper() else other
+    return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other

@@ -133,7 +133,7 @@ class Faults:
             table = np.where(self.answers.has_word(name), gap, np.nan)
             yield self._change("names", name, question, table, tuple(f"{note}, {name} among them" for note in notes))
 
-    def _change(
+    def _change(  # noqa: PLR0913 (of a probe by two variants)
         self,
         measure: str,
         reference: str,
@@ -341,7 +341,7 @@ class Faults:
         n = (~np.isnan(left)).sum(axis=1)
         return np.where(n > 0, np.nansum(left, axis=1) / np.maximum(n, 1), np.nan)
 
-    def _tested(
+    def _tested(  # noqa: PLR0913 (of a probe that gives a verdict)
         self,
         figure: Figure,
         test: Quantity | Dealt | None,

@@ -38,8 +38,8 @@ MEANING = (
 )
 PROBES = (
     "Each summary is asked about once more, changed in one thing that must not change its grade. An effect is in standard "
-    "deviations of the judge's scores within an article, and of agreement in correlations. It accuses where it is at least 0.2 and "
-    "clear: had each topic as well said the opposite, or articles been dealt otherwise, the largest effect of all probes and "
+    "deviations of the judge's scores within an article, and of agreement in correlations. It accuses where it is at least 0.2 "
+    "and clear: had each topic as well said the opposite, or articles been dealt otherwise, the largest effect of all probes and "
     "judges of this page would be as large in at most 5 % of the cases. What is only reported is observed, not caused."
 )
 AGAIN = (
