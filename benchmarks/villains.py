@@ -2,9 +2,10 @@
 
     python -m evenhand.benchmarks.villains --trials 200
 
-makes the tables of docs/judges.md#audit. Each trial has 25 articles, or 50, of up to 8 controlled summaries, two on a topic, and 40
-documents with 6 systems' summaries that people scored. Texts are made of words that name their point, of words of their side and of
-names, so the probes change real texts, and everything goes through the audit's own statistics; each judge has a page of its own.
+makes the tables of docs/judges.md#audit. Each trial has 25 articles, or 50, of up to 8 controlled summaries, two on a topic, and
+40 documents with 6 systems' summaries that people scored. Texts are made of words that name their point, of words of their side
+and of names, so the probes change real texts, and everything goes through the audit's own statistics; each judge has a page of
+its own.
 
 A judge's score is the truth that it sees and noise, together of variance 1 within an article; 70 % of the noise's variance stays
 when a summary is changed. A villain is a judge of middling quality with a fault of a given size, in standard deviations of

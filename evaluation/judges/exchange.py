@@ -26,8 +26,8 @@ _TITLES = frozenset(
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october
     november december i""".split()
 )
-# of words in running text that have a capital; in languages with more of them a capital tells no name
-MOST_CAPITALS = 0.25
+# share of words in running text that have a capital, of so many; in languages with more of them a capital tells no name
+MOST_CAPITALS, MANY_WORDS = 0.2, 60
 # what stands for a name; one that a text has already is passed over
 FAMILY_NAMES = tuple(
     """Miller Carver Benson Hadley Foster Turner Wilson Harper Barton Palmer Collins Dawson Fletcher Garner Hobbs Jensen Keller
@@ -65,7 +65,7 @@ def names_of(texts: Iterable[str], but: Iterable[str] = ()) -> dict[str, int]:
                 capitals[word] += goes_on
                 behind_article[word] += goes_on and bool(_NOT_BEFORE_NAMES.search(before))
         having.update(mine)
-    if capitals.total() > MOST_CAPITALS * running:
+    if running >= MANY_WORDS and capitals.total() > MOST_CAPITALS * running:
         return {}
     left = _TITLES | {each.casefold() for each in but}
     return {

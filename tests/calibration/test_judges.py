@@ -16,7 +16,7 @@ def test_villains_are_caught_and_fair_judges_are_not_accused():
 def test_a_villain_is_accused_of_its_fault_alone():
     found = Trial(3).calibrations({name: judge for name, (judge, _) in VILLAINS.items()})
     for name in ("length lover", "left lover", "first-position lover", "injectable", "self-lover"):
-        assert [each.name for each in found[name].accusations] == [VILLAINS[name][1]]
+        assert {each.measure for each in found[name].accusations} == {VILLAINS[name][1]}
 
 
 def test_villains_that_hide_in_a_minority_in_length_or_in_names_are_caught():

@@ -31,7 +31,7 @@ def test_a_name_is_one_whatever_stands_around_it(before, after):
         "\u6e21\u8f6e\u5f88\u4fbf\u5b9c",
         "",
         # in German every noun has a capital
-        "Und dann kam ein alter Mann mit seinem Hund durch jenen Wald und die Frau sah ihrem Kind beim Spiel zu",
+        "Und dann kam ein alter Mann mit seinem Hund durch jenen Wald und die Frau sah ihrem Kind beim Spiel zu. " * 4,
     ],
 )
 def test_what_tells_no_name_gives_none(text):
