@@ -60,7 +60,8 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 
     Probes: repeated sentences, instructions in the text, whose name it bears, names and words of the sides exchanged, what comes
     first, the judge's own writing, the other attribute, ROUGE, and whether it agrees alike by side, length and topic. What could
-    not be tried is listed. Words of the sides come from the corpus of the recipe, if --judges has one. calibration.json goes to a recipe's key `calibration`; reports then say what their judges are worth.
+    not be tried is listed. Words of the sides come from the corpus of the recipe, if --judges has one. calibration.json goes
+    to a recipe's key `calibration`; reports then say what their judges are worth.
     """
     from ..config.recipe_file import load_judges
     from ..evaluation.judges.page import page

@@ -4,7 +4,7 @@ A calibration is of a signature, which names everything that a judge's scores de
 anything is another judge, of which nothing is known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import not_
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,10 +14,10 @@ from pydantic import Field, NonNegativeInt, model_validator
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
 from ..models.dates import undated
-from ..records import Record, is_none
+from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
-from .likeness import Vocabulary
+from .likeness import Vocabulary, typical_share
 
 FORMAT = "evenhand-calibration/2"
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
@@ -294,3 +294,25 @@ def known_of(
         for name, signature in signatures.items()
     }
     return {name: each for name, each in found.items() if each is not None}
+
+
+def unlike(paths: Iterable[Path], sets: Collection[DocumentSet]) -> Iterator[str]:
+    """What to know of each calibration that was made on documents of another kind; see `likeness`.
+
+    Args:
+        paths: of calibrations; of one that cannot be read nothing is said.
+        sets: documents that the judges are to judge summaries of.
+    """
+    for path in paths:
+        try:
+            known = read_calibration(path)
+        except DataError:
+            continue
+        least = known.about.least
+        typical = typical_share(known.about, ([document.text for document in each.documents] for each in sets))
+        if least is not None and typical is not None and typical < least:
+            yield (
+                f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
+                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. "
+                f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
+            )

@@ -14,6 +14,7 @@ from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..judges.calibration import unlike
 from ..models.dates import dated
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
@@ -25,7 +26,7 @@ from .named import engine_checks, named_checks, slow_on_this_processor, whole_ch
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
-from .worth import unlike_calibrations, worth_checks
+from .worth import worth_checks
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
         warnings.append(("corpus.test", few_sets(recipe, samples.get("test", ()))))
-        warnings += [("calibration", unlike) for unlike in unlike_calibrations(recipe, read.values())]
+        warnings += [("calibration", text) for text in unlike(recipe.calibration, read.values())]
         for key, warning in warnings:
             if warning:
                 log.warning("key '%s': %s", key, warning)

@@ -1,16 +1,14 @@
 """The judges of the reward must be worth what the recipe demands of them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from ..config import Recipe
 from ..config.section import Check
 from ..errors import DataError, EvenhandError, RecipeError
 from ..judges import open_judge
-from ..judges.calibration import HOW, Calibration, Figure, JudgeCalibration, read_calibration, read_calibrations
-from ..judges.likeness import typical_share
+from ..judges.calibration import HOW, Calibration, Figure, JudgeCalibration, read_calibrations
 from ..models.dates import undated
-from ..records import DocumentSet
 from ..storage import listed
 
 REMEDY = "name another judge in reward.judges, or leave limits.judge.above out"
@@ -22,29 +20,6 @@ def worth_checks(recipe: Recipe) -> Iterator[Check]:
         yield Check("calibration", partial(_read, recipe), is_here=True)
     if recipe.limits.judge and recipe.limits.judge.calibrated:
         yield Check("limits.judge", partial(_refuse_worthless, recipe), is_here=True)
-
-
-def unlike_calibrations(recipe: Recipe, sets: Collection[DocumentSet]) -> Iterator[str]:
-    """What to know of calibrations on documents of another kind than the recipe's.
-
-    Args:
-        recipe: checked by itself.
-        sets: all that it reads.
-    """
-    for path in recipe.calibration:
-        try:
-            known = read_calibration(path)
-        except DataError:
-            # is said of the key
-            continue
-        least = known.about.least
-        typical = typical_share(known.about, ([document.text for document in each.documents] for each in sets))
-        if least is not None and typical is not None and typical < least:
-            yield (
-                f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
-                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. "
-                f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
-            )
 
 
 def _read(recipe: Recipe) -> list[Calibration]:

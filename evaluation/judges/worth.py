@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
-from ...judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations
-from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, table
+from ...corpora.reader import load_corpus
+from ...errors import EvenhandError
+from ...judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations, unlike
+from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
 from ..pages.words import joined
 from ..systems.contents import Worth
 
@@ -31,7 +33,17 @@ def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Wort
         known=known,
         unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
         data=tuple(map(based_on, files)),
+        unlike=_unlike(recipe) if known else (),
     )
+
+
+def _unlike(recipe: Recipe) -> tuple[str, ...]:
+    """Calibrations on documents of another kind than the recipe's corpus; none of a corpus that is not here any more."""
+    try:
+        sets = load_corpus(recipe.corpus)
+    except EvenhandError:
+        return ()
+    return tuple(unlike(recipe.calibration, sets))
 
 
 def based_on(found: Calibration) -> str:
@@ -96,3 +108,4 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
     yield table("judges' worth", heads, rows)
     yield Prose(f"From {joined(list(worth.data))}.", "small")
+    yield from items(Prose(f"{each}.") for each in worth.unlike)
