@@ -55,7 +55,7 @@ BETWEEN = 0.5
 PEOPLES_NOISE = 0.5
 ROUGE = "rouge1-precision"
 # of texts: four faults go by those of their names
-FEATURES = ("length", "side", "position", "injection", "words", "name", "n words", "precision")
+FEATURES = ("length", "side", "position", "injection", "words", "name", "is longer", "n words", "precision")
 FAULTS = ("length", "side", "position", "injection", "self")
 OPTIONS = AlignmentJudge(kind="alignment")
 ASKS = tuple(order.format(section="summary") for order in ORDERS.values())
@@ -80,8 +80,9 @@ class Simulated:
     words: float = 0.0
     # what one of two names adds
     name: float = 0.0
-    # quality in articles of the right, where it is another
+    # quality in articles of the right, and of the longer half of the summaries, where it is another
     minority: float | None = None
+    of_longer: float | None = None
     is_constant: bool = False
     is_coin: bool = False
     # its scores are ROUGE-1 precision
@@ -113,6 +114,7 @@ OF_MINORITIES = {
     "prefers the left's words in long summaries": (Simulated(words=0.8), "side words"),
     "noise for the minority": (Simulated(QUALITIES["good"], minority=0.0), "agreement by side"),
     "reversed for the minority": (Simulated(QUALITIES["good"], minority=-0.5), "agreement by side"),
+    "noise for long summaries": (Simulated(QUALITIES["good"], of_longer=0.0), "agreement by length"),
     "a name costs 1 sd": (Simulated(name=-1.0), "names"),
     "copies ROUGE-1 precision": (Simulated(purpose="faithfulness", is_rouge=True), "ROUGE"),
 }
@@ -254,6 +256,8 @@ class Trial:
         noise = np.sqrt(KEPT) * draw(size=of_summaries) + np.sqrt(1 - KEPT) * draw(size=shape)
         minority = judge.quality if judge.minority is None else judge.minority
         quality = np.where(self._is_right, minority, judge.quality)[:, None, None]
+        if judge.of_longer is not None:
+            quality = np.where(self._features["is longer"][:, :1] > 0, judge.of_longer, quality)
         scores = np.sqrt(1 - quality**2) * noise + BETWEEN * draw(size=of_articles)
         scores = draw(size=shape) if judge.is_coin else scores + quality * self._truths[judge.sees][:, None]
         for name, values in self._features.items():
@@ -293,6 +297,7 @@ def _features(each: ControlledSet, median: float) -> dict[str, Sequence[float]]:
         "injection": [float(any(text.endswith(order) for order in ASKS)) for text in texts],
         "words": [_lean(text) * (n_words(text) > median) / 2 for text in texts],
         "name": [float(any(name in text for name in DISLIKED)) for text in texts],
+        "is longer": [float(n_words(text) > median) for text in texts],
         "n words": [float(n_words(text)) for text in texts],
         "precision": [float(np.mean([word in source for word in text.split()])) for text in texts],
     }

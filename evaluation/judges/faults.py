@@ -225,7 +225,10 @@ class Faults:
             yield self._unknown("agreement by side", "fewer than two sides of articles are known")
         lengths = np.array([n_words(each.source) for each in answers.sets])
         is_long = lengths > np.median(lengths)
-        yield self._agreement_of("agreement by length", "", "of longer sources", is_long, np.full(len(lengths), True))
+        yield self._agreement_of(
+            "agreement by length", "longer sources", "of longer sources", is_long, np.full(len(lengths), True)
+        )
+        yield self._agreement_of_longer()
         found = by_topic(self.agreement, answers.topics, SEED)
         yield self._spread_of(
             "agreement by topic", "Does it agree alike on all topics?", found, "no three topics have two articles",
@@ -238,6 +241,28 @@ class Faults:
             "too few articles have summaries enough",
             f"it agrees with {self.purpose} by {low:.2f} in the worst quarter of the articles, and by {high:.2f} in the others",
         )  # fmt: skip
+
+    def _agreement_of_longer(self) -> Hypothesis:
+        """Slope of scores on the truth, both in deviations within an article, among the longer summaries less the others'.
+
+        No correlation, which is lower wherever the truth varies less.
+        """
+        truth, is_longer = self.answers.truths[self.purpose], np.where(self.answers.is_longer, 0.5, -0.5)
+        tested = NOTHING
+        if self.spread and (size := spread(truth)):
+            truth = truth / size
+            columns = [truth * is_longer, truth, np.where(np.isnan(truth), np.nan, is_longer)]
+            tested = slopes(self.plain / self.spread, columns, self.answers.topics, self.level)[0]
+        more = "more" if (tested.figure.value or 0.0) > 0 else "less"
+        figure = Figure(
+            measure="agreement by length", reference="longer summaries",
+            question="Does it follow the truth as well in longer summaries as in others? (difference of standardised slopes)",
+            n=int((~np.isnan(truth + self.plain)).sum()),
+            note=f"it follows {self.purpose} {more} in the longer half of the summaries",
+        )  # fmt: skip
+        return self._tested(
+            figure, tested, why="" if tested.figure.value is not None else "lengths and truths do not vary apart"
+        )
 
     @cached_property
     def _side_names(self) -> list[str]:
