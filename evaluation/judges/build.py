@@ -14,8 +14,10 @@ from ...judges.batch import Spent
 from ...judges.calibration import LENGTH, LENGTHS, Agreement, Cost, Figure, JudgeCalibration, standing_of
 from .accusations import conclude
 from .answers import OTHER, Answers
-from .faults import Faults
 from .figures import Floats, flips, mean, pooled, within
+from .interventions import interventions
+from .observations import observations
+from .one_judge import OneJudge
 
 __all__ = ["LEVEL", "Answers", "calibrate", "calibrate_all", "not_calibrated"]
 
@@ -48,18 +50,16 @@ def calibrate_all(
         baselines: length first.
         level: of the intervals; 1 - level is that of all accusations together.
     """
-    faults = {name: Faults(name, purpose, answers, baselines, level) for name, (_, purpose) in judges.items()}
-    probes = [(name, each) for name, mine in faults.items() for each in mine.hypotheses()]
+    ones = {name: OneJudge(name, purpose, answers, baselines, level) for name, (_, purpose) in judges.items()}
+    probes = [(name, each) for name, mine in ones.items() for each in (*interventions(mine), *observations(mine))]
     figures = conclude([each for _, each in probes], level)
     names = [name for name, each in probes if each.is_shown]
     by_judge = {name: tuple(f for n, f in zip(names, figures, strict=True) if n == name) for name in judges}
-    return tuple(
-        _calibration(faults[name], options, baselines, by_judge[name]) for name, (options, _) in judges.items()
-    )
+    return tuple(_calibration(ones[name], options, baselines, by_judge[name]) for name, (options, _) in judges.items())
 
 
 def _calibration(
-    mine: Faults, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Figure, ...]
+    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Figure, ...]
 ) -> JudgeCalibration:
     answers, name = mine.answers, mine.name
     first = next(each for each in answers.judgements if each.judge == name)
@@ -91,7 +91,7 @@ def _calibration(
     )
 
 
-def _agreement(mine: Faults, of: str, scores: Floats, purpose: Purpose, sign: int = 1) -> Agreement:
+def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose, sign: int = 1) -> Agreement:
     truths, topics = mine.answers.truths[purpose], mine.answers.topics
     by_article = sign * within(truths, scores)
     return Agreement(
@@ -108,7 +108,7 @@ def _correlation(found: Figure) -> Figure:
     return Figure(value=found.value, low=low, high=high)
 
 
-def _beside(mine: Faults, baselines: Sequence[str]) -> Iterator[Agreement]:
+def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
     """Length, in the direction that agrees better, and the best of the other baselines, with the judge's lead.
 
     All by the summaries that the judge has scored: what it leaves out nobody is asked about.
@@ -130,12 +130,12 @@ def _beside(mine: Faults, baselines: Sequence[str]) -> Iterator[Agreement]:
         yield agreement.model_copy(update={"difference": difference})
 
 
-def _flips(mine: Faults, after: Floats) -> Figure:
+def _flips(mine: OneJudge, after: Floats) -> Figure:
     found = mean(flips(mine.plain, after), mine.answers.topics, mine.level).figure
     return Figure(value=found.value, low=found.low, high=found.high)
 
 
-def _repeat(mine: Faults, again: Floats) -> float | None:
+def _repeat(mine: OneJudge, again: Floats) -> float | None:
     gap = again - mine.plain
     known = gap[~np.isnan(gap)]
     return float(np.sqrt((known**2).mean()) / mine.spread) if len(known) and mine.spread else None
