@@ -114,7 +114,8 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> Dealt | None:
         seed: of the deals.
     """
     known = ~np.isnan(truths) & ~np.isnan(scores)
-    enough = (known.sum(axis=1) >= LEAST_SUMMARIES) & (np.ptp(np.where(known, truths, np.nanmean(truths)), axis=1) > 0)
+    varies = np.where(known, truths, -np.inf).max(axis=1) > np.where(known, truths, np.inf).min(axis=1)
+    enough = (known.sum(axis=1) >= LEAST_SUMMARIES) & varies
     known = known[enough]
     if len(known) < 2 * LEAST_OF_GROUP:
         return None

@@ -58,7 +58,8 @@ def test_a_judge_that_is_blind_to_a_quarter_of_the_articles_is_told_from_one_tha
     blind = np.where(MINORITY[:, None], errors, truths + 0.3 * errors)
     assert over_articles(truths, blind, 0).p < 0.01 and over_articles(truths, blind, 0).value > 0.2
     assert over_articles(truths, truths + errors, 0).p > 0.05
-    # nothing is said of articles of three summaries
+    # nothing is said of articles of three summaries, of truths that do not vary, or of none
+    assert over_articles(np.ones((N, 7)), blind, 0) is over_articles(np.full((N, 7), np.nan), blind, 0) is None
     assert over_articles(truths[:, :3], blind[:, :3], 0) is None
 
 

@@ -20,6 +20,7 @@ from evenhand.text import fold
 
 RECALL = RougeJudge(kind="rouge", measure="recall")
 JUDGES = {"recall": RECALL, "length": RuleJudge(kind="length"), "contract": RuleJudge(kind="contract")}
+TOLD = {"left": "welfare union tenants commons equity", "right": "liberty thrift market heritage order"}
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +101,14 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
     assert length.is_constant and not length.has_agreement and not length.accusations
     assert {each.verdict for each in length.probes if each.name == "injection"} == {"not tried"}
     assert "length is constant" in shown(found)
+
+
+def test_words_of_the_sides_are_learned_from_documents_where_there_are_any(sample):
+    documents = [(side, f"{words} number {n}") for n in range(8) for side, words in TOLD.items()]
+    told = prepare(Wanted(sample, {"recall": RECALL}, documents=documents))
+    assert set(told.exchanges.words.first) == set(TOLD["left"].split())
+    # without any, those of the sixteen articles are too few
+    assert prepare(Wanted(sample, {"recall": RECALL})).exchanges.words is None
 
 
 def test_a_dry_run_counts(sample):
