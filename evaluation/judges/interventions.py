@@ -1,15 +1,17 @@
 """What leads a judge astray when summaries are changed in what must not change their grade."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from ...judges.calibration import Figure
+from ...resampling import LEAST_SETS
 from .accusations import Hypothesis
 from .figures import NOTHING, Floats, mean_of_cells, slopes
 from .one_judge import OneJudge
 
-# of the names that the most summaries have, so many are tried by themselves
+# of the names that the most texts have, in topics enough, so many are tried by themselves
 MOST_NAMES = 2
 
 
@@ -71,8 +73,9 @@ def _names(one: OneJudge) -> Iterator[Hypothesis]:
     question = "Does the score change when other names stand in source and summary?"
     notes = "the names in a summary raise its scores", "the names in a summary lower its scores"
     yield _change(one, "names", "", question, gap, notes, why=why)
-    for name in names[:MOST_NAMES]:
-        table = np.where(one.answers.has_word(name), gap, np.nan)
+    tables = ((name, np.where(one.answers.has_word(name), gap, np.nan)) for name in names)
+    frequent = ((name, table) for name, table in tables if one.n_topics(table) >= LEAST_SETS)
+    for name, table in islice(frequent, MOST_NAMES):
         yield _change(one, "names", name, question, table, tuple(f"{note}, {name} among them" for note in notes))
 
 

@@ -55,6 +55,11 @@ class OneJudge:
         """With what it is to measure, of each article."""
         return within(self.answers.truths[self.purpose], self.plain)
 
+    def n_topics(self, table: Floats) -> int:
+        """How many topics have a number in a table, (articles, summaries)."""
+        known = (~np.isnan(table)).any(axis=1)
+        return len({topic for topic, is_known in zip(self.answers.topics, known, strict=True) if is_known})
+
     def gap(self, one: Variant, two: Variant) -> Floats:
         """What one variant of each summary gets more than another."""
         return self.answers.scores(self.name, one) - self.answers.scores(self.name, two)
