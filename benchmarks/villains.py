@@ -214,9 +214,10 @@ class Trial:
         self.exchanges = Exchanges.of(self.sets, EVEN)
         self.asked = variants(self.sets, EVEN, exchanges=self.exchanges)
         self.people, self._seen = simulated_people(self._generator, own)
-        # place of each variant among all of its article
+        # article and variant of each
+        places_of = {name: place for place, name in enumerate(map(str, VARIANTS))}
         found = (each.id.partition("|")[::2] for each in self.asked)
-        self._cells = [(int(name[1:]), [*VARIANTS].index(variant or "plain")) for name, variant in found]
+        self._cells = [(int(name[1:]), places_of[variant or "plain"]) for name, variant in found]
         # features of every summary, (articles, variants, summaries); nan where an article has fewer
         self._shape = (n, len(VARIANTS), SUMMARIES)
         self._features = {name: np.full(self._shape, np.nan) for name in FEATURES}

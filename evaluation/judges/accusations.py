@@ -61,10 +61,11 @@ def _kinds(hypotheses: Sequence[Hypothesis], level: float) -> tuple[list[NullDra
             if isinstance(each.test, Quantity) and each.is_of_people == is_of_people
         }
         if flips:
-            columns = (
-                np.column_stack([getattr(test, name) for test in flips.values()]) for name in ("added", "weights")
+            added, weights = (
+                np.column_stack(columns)
+                for columns in ([x.added for x in flips.values()], [x.weights for x in flips.values()])
             )
-            kinds.append(flipped(*columns, plan))
+            kinds.append(flipped(added, weights, plan))
             order.append([*flips])
     for place, each in enumerate(hypotheses):
         if isinstance(each.test, Dealt):

@@ -78,13 +78,14 @@ class Answers:
     def has_word(self, word: str) -> NDArray[np.bool_]:
         """Whether each summary has a word, (articles, summaries)."""
         pattern = re.compile(rf"\b{re.escape(word)}\b")
-        return self.of_texts(lambda text: float(bool(pattern.search(text)))) == 1
+        return np.equal(self.of_texts(lambda text: float(bool(pattern.search(text)))), 1)
 
     def is_changed(self, variant: Variant) -> NDArray[np.bool_]:
         """Whether each summary's text is another in a variant, (articles, summaries)."""
         made = {each.id: each.summaries for each in self.asked}
         both = [(each.summaries, made.get(variant_id(each.id, variant), each.summaries)) for each in self.sets]
-        return table_of(self.sets, [[one.text != two.text for one, two in zip(*its, strict=True)] for its in both]) == 1
+        rows = [[float(one.text != two.text) for one, two in zip(*its, strict=True)] for its in both]
+        return np.equal(table_of(self.sets, rows), 1)
 
     @cached_property
     def is_longer(self) -> NDArray[np.bool_]:

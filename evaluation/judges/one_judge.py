@@ -57,8 +57,7 @@ class OneJudge:
 
     def n_topics(self, table: Floats) -> int:
         """How many topics have a number in a table, (articles, summaries)."""
-        known = (~np.isnan(table)).any(axis=1)
-        return len({topic for topic, is_known in zip(self.answers.topics, known, strict=True) if is_known})
+        return len({self.answers.topics[row] for row in np.flatnonzero(~np.isnan(table).all(axis=1))})
 
     def gap(self, one: Variant, two: Variant) -> Floats:
         """What one variant of each summary gets more than another."""

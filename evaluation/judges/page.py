@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...judges.calibration import Agreement, Calibration, JudgeCalibration
+from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
@@ -143,12 +143,12 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, axis)
         yield listing(
             f"{purpose} beside other measures",
-            ((each.judge, beside) for each in mine for beside in each.beside),
+            ((each.judge, beside.of, beside.difference or Figure()) for each in mine for beside in each.beside),
             {
                 "judge": lambda each: each[0],
-                "less that of": lambda each: each[1].of,
-                "\u03c1 within": lambda each: estimate(each[1].difference, 2, sign=True),
-                "verdict": lambda each: each[1].difference.verdict,
+                "less that of": lambda each: each[1],
+                "\u03c1 within": lambda each: estimate(each[2], 2, sign=True),
+                "verdict": lambda each: each[2].verdict or "",
             },
         )
 
@@ -170,7 +170,7 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
             Column("question", "long"): lambda each: Text(each.question, each.note, style="long"),
             "effect": lambda each: estimate(each, 2, sign=True),
             "adjusted p": lambda each: Number(each.adjusted, unit="p"),
-            "outcome": lambda each: Text(each.verdict, style="strong" if each.verdict == "accused" else ""),
+            "outcome": lambda each: Text(each.verdict or "", style="strong" if each.verdict == "accused" else ""),
         },
     )
 
