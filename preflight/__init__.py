@@ -15,6 +15,7 @@ from ..corpora.leftovers import leftover_in_sets
 from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..judges.calibration import unlike
 from ..judges.independence import overlap_warnings
 from ..models.dates import dated
 from ..records import DocumentSet, SummaryRequest
@@ -91,6 +92,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
         _warn_of_report(recipe, samples.get("test", ()))
+        for warning in unlike(recipe.calibration, read.values()):
+            log.warning("key 'calibration': %s", warning)
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now

@@ -304,6 +304,8 @@ class Worth(Record):
     unknown: tuple[str, ...]
     # what calibrations rest on: "sample: 16 articles, 2026-11-23"
     data: tuple[str, ...]
+    # of calibrations on documents of another kind
+    unlike: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class Report(Record):
