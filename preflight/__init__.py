@@ -89,7 +89,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        _warn_of_report(recipe, samples.get("test", ()))
+        warn_of_report(recipe, samples.get("test", ()))
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
@@ -106,7 +106,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     return found
 
 
-def _warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
+def warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
     """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
     for said in overlap_warnings(recipe, {}, only_same=True):
         log.warning("key 'evaluation.judges': %s", said)
