@@ -24,7 +24,7 @@ from ..evaluation.bias.measure import gather, take_measures
 from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate
-from ..evaluation.checkpoint.build import evidence_of
+from ..evaluation.checkpoint.evidence import evidence_of
 from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
 from ..evaluation.comparison.build import build_comparison
 from ..evaluation.comparison.contents import Comparison, Cost

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.evaluation.checkpoint.build import evidence_of
+from evenhand.evaluation.checkpoint.evidence import evidence_of
 from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING
 from evenhand.evaluation.systems.compare import Comparer, bootstrap_of
 from evenhand.evaluation.systems.roles import deciding, judge_notes
