@@ -25,7 +25,7 @@ from ..evaluation.bias.measure import take_measures
 from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate
-from ..evaluation.checkpoint.build import evidence_of
+from ..evaluation.checkpoint.evidence import evidence_of
 from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
 from ..evaluation.comparison.build import build_comparison
 from ..evaluation.comparison.contents import Comparison, Cost
@@ -64,7 +64,14 @@ ENTRIES, N_CANDIDATES, REWARD = ("first", "second", "third"), 3, "fit"
 RECIPE = {
     "name": "equal entries", "output": "equal-entries", "rounds": 0, "model": {"name": "none"},
     "generate": {"backend": "scripted", "plans": {"nucleus": {"candidates": N_CANDIDATES}}},
-    "judges": {name: {"kind": "rouge"} for name in (*(judge.name for judge in JUDGES), REWARD)},
+    # of equal options they would be one judge
+    "judges": {
+        name: {"kind": "rouge", "type": kind, "measure": measure}
+        for name, (kind, measure) in zip(
+            (*(judge.name for judge in JUDGES), REWARD), product(("rouge1", "rouge2", "rougeL"), ("recall", "precision")),
+            strict=False,
+        )
+    },
     "reward": {"judges": [REWARD]},
     "evaluation": {"judges": [judge.name for judge in JUDGES], "resamples": PLAN.resamples},
 }  # fmt: skip

@@ -54,20 +54,6 @@ def adjusted_in_parts(
     return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
 
 
-def holm(p_values: Mapping[Part, float], weight: Callable[[Part], float]) -> dict[Part, float]:
-    """The p-values after Holm (1979), in [0, 1]: each part has a share of the level by its weight, and leaves it to the others.
-
-    If nothing differs in any part, one is at most 5 % in at most 5 % of the pages; if something does in some parts, so is one of
-    the others.
-    """
-    left, found, so_far = dict(p_values), dict[Part, float](), 0.0
-    while left:
-        total = sum(map(weight, left))
-        first = min(left, key=lambda part: left[part] / weight(part))
-        found[first] = so_far = max(so_far, min(1.0, left.pop(first) * total / weight(first)))
-    return found
-
-
 def is_clear(p_value: P, level: float) -> bool:
     """Whether a corrected p-value is small enough, at one less that level."""
     return p_value is not None and p_value <= 1 - level

@@ -1,26 +1,23 @@
 """The report's numbers, gathered from the files of a run."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from ...config import Recipe
 from ...runfolder.phases import phases
 from ..judges.worth import read_worth
-from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name
-from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report, SideGap
-from ..systems.contrasts import Contrast, conclude
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of
+from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
-from ..systems.questions import Half
-from ..systems.roles import deciding, equal_judges, judge_notes
+from ..systems.roles import equal_judges, judge_notes
 from ..systems.systems import (
     LOW,
     PLAN,
     SYSTEMS,
-    TRAINED,
     TRAIT,
     TRAITS,
     WORDS,
@@ -35,8 +32,9 @@ from ..systems.systems import (
     traits_of,
 )
 from .cautions import cautions
+from .evidence import evidence_of
 from .examples import choose_examples
-from .findings import RERANKING, TRAINING, Evidence, findings, title
+from .findings import Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance
 from .rounds import read_rounds, round_findings, round_warnings
@@ -44,8 +42,6 @@ from .training_log import read_training
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
 BETWEEN = (3, 9)
-# what a difference tells, by its name
-CLAIMED = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
 
 
 def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
@@ -215,78 +211,3 @@ class Numbers:
 
     def _by_system(self, column: str) -> Mapping[str, Values]:
         return {system.label: system.values(column) for system in self.systems}
-
-
-def evidence_of(
-    compare: Comparer,
-    judges: Sequence[JudgeNote],
-    values: Mapping[str, Mapping[str, Values]],
-    candidates: int,
-    planes: Sequence[Front] = (),
-    lows: Sequence[tuple[Trait, Mapping[str, Values]]] = (),
-) -> Evidence:
-    """Paired differences by side and overall, and how far apart sides and their gains are, with verdicts.
-
-    Args:
-        compare: of the requests.
-        judges: of the report.
-        values: a value a request, by judge and system.
-        candidates: of each request.
-        planes: of two judges, of which nothing is concluded yet.
-        lows: shares of bad grades, with their values by system.
-    """
-    is_trained = any(SYSTEMS[TRAINED][0] in its for its in values.values())
-    differences: list[Contrast[Difference]] = []
-    score_gaps: list[SideGap] = []
-    gain_gaps: list[SideGap] = []
-    of_gains: list[Contrast[Difference]] = []
-    of_scores: list[Contrast[Difference]] = []
-    for judge in judges:
-        mine = values[judge.name]
-        differences += compare.differences(judge, mine)
-        for subjects, gaps, contrasts in (
-            (compare.paired(mine), gain_gaps, of_gains),
-            (mine, score_gaps, of_scores),
-        ):
-            for gap, contrast in filter(None, (compare.gap(judge, *each) for each in subjects.items())):
-                gaps.append(gap)
-                contrasts.append(contrast)
-    half = _halves(judges, is_trained)
-    contrasts = [each.asked_in(half(each.difference, each.difference.measure)) for each in differences]
-    of_lows = [
-        each.asked_in(half(each.difference, trait.of_judge, is_first=False))
-        for trait, its in lows
-        for each in compare.differences(trait, its)
-        if each.difference.side is None
-    ]
-    contrasts += of_lows
-    contrasts += [
-        each.asked_in(half(each.difference, each.difference.measure, is_first=False))
-        for each in (*of_gains, *of_scores)
-    ]
-    told, fronts = conclude(contrasts, compare.bootstrap, [each.rivals.question for each in planes])
-    its = iter(told)
-    return Evidence(
-        judges=judges,
-        differences=list(islice(its, len(differences))),
-        low_grades=list(islice(its, len(of_lows))),
-        gain_gaps=[each.model_copy(update={"gap": next(its)}) for each in gain_gaps],
-        score_gaps=[each.model_copy(update={"gap": next(its)}) for each in score_gaps],
-        planes=[each.concluded(found, compare.bootstrap.level) for each, found in zip(planes, fronts, strict=True)],
-        sides=compare.sides,
-        candidates=candidates,
-        is_trained=is_trained,
-    )
-
-
-def _halves(judges: Sequence[JudgeNote], is_trained: bool) -> Callable[..., Half]:
-    """Which half of the level a difference of systems or of sides is tested in."""
-    decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
-    report = {judge.name for judge in judges if judge.role == "report"}
-
-    def half(each: Difference, judge: str, *, is_first: bool = True) -> Half:
-        if is_first and judge in decide and (each.subject, each.side) == (headline, None):
-            return "headline"
-        return "others" if judge in report and CLAIMED.get(each.subject) != "reranking" else "by design"
-
-    return half
