@@ -218,12 +218,12 @@ def count_named(corpus: Corpus, trials: int, *, planted: bool = True) -> Counts:
         found = verdicts(family, items(corpus, documents, generator))
         false += any(chance.verdict != "no clear difference" for chance in found.values())
         if planted:
-            smallest += _is_missed(family, items(corpus, documents, generator, values[-1]), values[-1])
-            largest += _is_missed(family, items(corpus, documents, generator, values[0]), values[0])
+            smallest += is_missed(family, items(corpus, documents, generator, values[-1]), values[-1])
+            largest += is_missed(family, items(corpus, documents, generator, values[0]), values[0])
     return Counts(trials, false, smallest, largest)
 
 
-def _is_missed(family: Family, given: Sequence[LabelledSummary], value: str) -> bool:
+def is_missed(family: Family, given: Sequence[LabelledSummary], value: str) -> bool:
     """Whether an audit says that the summaries represent the value less."""
     found = verdicts(family, given).get(value)
     return found is not None and found.verdict == "lower"

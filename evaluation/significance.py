@@ -310,11 +310,11 @@ def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
     """
     total, mass = tests.added.sum(axis=0), tests.weights.sum(axis=0)
     square = critical**2
-    a = mass**2 - square * (tests.weights**2).sum(axis=0)
-    b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
-    c = total**2 - square * (tests.added**2).sum(axis=0)
     few = (tests.weights > 0).sum(axis=0) < LEAST_SETS
     with np.errstate(divide="ignore", invalid="ignore"):
+        a = mass**2 - square * (tests.weights**2).sum(axis=0)
+        b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
+        c = total**2 - square * (tests.added**2).sum(axis=0)
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         low, high = (b - root) / a, (b + root) / a
         reach = critical * np.sqrt(tests.floor) / mass

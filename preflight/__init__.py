@@ -91,7 +91,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        _warn_of_report(recipe, samples.get("test", ()))
+        warn_of_report(recipe, samples.get("test", ()))
         for warning in unlike(recipe.calibration, read.values()):
             log.warning("key 'calibration': %s", warning)
         found = estimate(recipe, samples)
@@ -119,7 +119,7 @@ def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
         yield f"key 'corpus.attribute': {why}, so nothing is compared between values of {attribute!r}"
 
 
-def _warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
+def warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
     """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
     for said in overlap_warnings(recipe, {}, only_same=True):
         log.warning("key 'evaluation.judges': %s", said)

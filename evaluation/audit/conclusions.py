@@ -67,13 +67,13 @@ def conclude(
     of_published = tuple(each for rows, _ in differences for each in judged(rows, next(left)))
     return Conclusions(
         found,
-        tuple(_held_against(each, of_published) for each in told),
+        tuple(held_against(each, of_published) for each in told),
         effects=tuple(each for rows, _ in effects for each in order.judged(rows, next(left), bootstrap.level, least)),
         differences=of_published,
     )
 
 
-def _held_against(vote: Vote, differences: Sequence[PairedDifference]) -> Vote:
+def held_against(vote: Vote, differences: Sequence[PairedDifference]) -> Vote:
     """No system is fairer of which published measures of whole corpora clearly say the opposite."""
     opposite = {"fairer": "higher", "less fair": "lower"}.get(vote.verdict)
     found = tuple(

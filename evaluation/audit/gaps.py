@@ -111,9 +111,9 @@ def chances(each: Tested, concluded: Concluded, plan: Bootstrap, least_sets: int
                 if blind is not None:
                     reach = max(abs(float(gaps[figures.naming.index(place)])) for gaps in blind.values())
                     changes["blind"] = reach
-                    doubt = _doubt(measured, place, chance.gap, reach)
-                    if said != "no clear difference" and doubt:
-                        changes |= {"verdict": "no clear difference", "doubt": doubt}
+                    why = doubt(measured, place, chance.gap, reach)
+                    if said != "no clear difference" and why:
+                        changes |= {"verdict": "no clear difference", "doubt": why}
                 of_all[quantity] = chance.model_copy(update=changes)
             test += 1
         found |= {(measured.family.name, measured.system, quantity): chance for quantity, chance in of_all.items()}
@@ -152,7 +152,7 @@ def _with_level(measured: Measured) -> Iterator[tuple[Quantity, Chance]]:
         )  # fmt: skip
 
 
-def _doubt(measured: Measured, place: int, gap: float, blind: float) -> str:
+def doubt(measured: Measured, place: int, gap: float, blind: float) -> str:
     """Why a clear gap of shares names nobody; "" where it names its value."""
     if abs(gap) <= blind:
         return BLIND.format(
