@@ -58,6 +58,7 @@ from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
 from .findings import WORDINGS, gap_words, number_of, speaking
+from .overview import overview
 from .places_page import orders, places, tones, word_lists
 from .warnings import aim, left_out, length, notes, too_narrow
 
@@ -108,6 +109,7 @@ def page(audit: Audit) -> Page:
         main=tuple(_main(audit)),
         footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, exchanges "
         "and seed.",
+        overview=overview(audit),
     )
     return with_gate(made, audit.gate)
 

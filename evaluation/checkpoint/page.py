@@ -69,6 +69,7 @@ from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, T
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
 from ..verdicts import CLEAR
 from .findings import CLAIMS
+from .overview import MOST_CURVES, overview
 from .probe import probe_sentence
 from .rounds_page import rounds_section
 
@@ -112,6 +113,7 @@ def page(report: Report) -> Page:
         ),
         main=tuple(_main(report)),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
+        overview=overview(report, training_panels(report)[:MOST_CURVES]),
     )
     return with_gate(made, report.gate)
 
@@ -357,7 +359,9 @@ def _training(report: Report) -> Iterator[Block]:
         )
     if panels:
         yield Prose(CURVES, "small")
-        yield Charts(tuple(panels))
+    if panels[MOST_CURVES:]:
+        # the first ones are on the first page
+        yield Charts(tuple(panels[MOST_CURVES:]))
 
 
 def _examples(report: Report, found: Examples) -> Iterator[Block]:
