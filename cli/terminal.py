@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..runfolder.stages import Receipt
 
 
+# letters of a line that nothing wraps
+UNWRAPPED = 100_000
+
+
 def say(text: str) -> None:
     """Print a line as it is: names and paths are data, not markup."""
     console().print(visible(text), highlight=False)
@@ -41,10 +45,18 @@ def console() -> "Console":
 
 
 def show(renderable: "RenderableType") -> None:
-    """Print a table; what stands around it is wrapped at the terminal's width."""
+    """Print a table and what stands around it, wrapped at a terminal's width; in a file or a pipe a sentence is a line."""
+    from io import StringIO
+
     from .consoles import Terminal
 
-    Terminal().print(renderable)
+    if Terminal().is_terminal:
+        Terminal().print(renderable)
+        return
+    unwrapped = StringIO()
+    Terminal(file=unwrapped, width=UNWRAPPED).print(renderable)
+    for line in unwrapped.getvalue().splitlines():
+        say(line.rstrip())
 
 
 def plain_table(title: str | None = None) -> "Table":

@@ -7,7 +7,7 @@ from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, Pictur
 from ..pages.marked import marked
 from ..pages.numbers import percent
 from ..pages.words import NOT_CLEAR, TOO_FEW, certainty, counted, headline, joined, named_value
-from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number
+from .contents import SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number
 from .findings import IN_SOURCES, gap_words, speaking
 
 # summaries shown, and documents beside each of them
@@ -126,7 +126,11 @@ def _picture(audit: Audit, gaps: Sequence[Gap]) -> Picture | None:
         parts=(PicturePart(tuple(rows), "%" if first.is_share else "", 1 if first.is_share else 3, what),),
         reference="share of the documents" if first.family == SHARES else "in the documents",
         band="expected of summaries that take no side",
-        keys=("clear: clearly off what is expected", "unsure: no clear difference", f"interval: {100 * first.level:g} % interval"),
+        keys=(
+            "clear: clearly off what is expected",
+            "unsure: no clear difference",
+            f"interval: {100 * first.level:g} % interval",
+        ),
     )
 
 
@@ -156,7 +160,9 @@ def _examples(audit: Audit, named: Number) -> Iterator[Block]:
 def _example(example: Example, value: str) -> Iterator[Block]:
     name = example.topic if example.topic in ("", example.set_id) else f"{example.topic} ({example.set_id})"
     side = next((each for each in example.sides if each.name == value), None)
-    yield Heading(name or example.set_id, 3, note=_of_side(side.source, side.summary) if side and example.is_share else "")
+    yield Heading(
+        name or example.set_id, 3, note=_of_side(side.source, side.summary) if side and example.is_share else ""
+    )
     words = {word for line in example.lines for word in line.words.get(value, ())}
     yield marked(" ".join(line.text for line in example.lines), words, f"{example.system}:")
     if value in example.left_out and example.documents:

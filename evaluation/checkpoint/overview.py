@@ -9,24 +9,28 @@ from ..pages.marked import marked
 from ..pages.numbers import interval, number, said_p, signed, with_unit
 from ..pages.words import (
     ALL,
-    MOST_NAMED,
     NOT_CLEAR,
     TOO_FEW,
     UNSURE,
     certainty,
     counted,
     headline,
-    joined,
     plain_judges,
     tone,
 )
 from ..systems.contents import Difference, Estimate, Example, JudgeNote, Report
-from .findings import CLAIMS
+from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
 
 # sides that have a line of their own; requests shown; curves of the training
 MOST_SIDES, MOST_EXAMPLES, MOST_CURVES = 3, 2, 2
 # what a comparison is called in a headline
-STEPS = {"DPO": "training", "DPO+RR": "training", "rerank": "choosing the best of {k}"}
+STEPS = {TRAINING: "training", TRAINING_BEST: "training", RERANKING: "choosing the best of {k}"}
+# and its two systems in the picture
+ENDS = {
+    TRAINING: ("before training", "after training"),
+    TRAINING_BEST: ("before training", "after training"),
+    RERANKING: ("one draw", "the best of {k}"),
+}
 
 
 def overview(report: Report, curves: Sequence[Panel]) -> Overview:
@@ -70,7 +74,7 @@ def _headline(
 ) -> str:
     if comparison is None:
         return headline(report.title)
-    step = STEPS[comparison.split(" - ")[0]].format(k=report.candidates)
+    step = STEPS[comparison].format(k=report.candidates)
     said, n = _tally(judges, overall), len(judges)
     better, worse = len(said["better"]), len(said["worse"])
     if not better and not worse:
@@ -79,7 +83,9 @@ def _headline(
         return headline(f"{step} made summaries better by {better} and worse by {worse} of {n} judges")
     which, many = ("better", better) if better else ("worse", worse)
     whose = f"all {n} judges" if many == n > 1 else "the judge" if n == 1 else f"{many} of {n} judges"
-    return headline(f"{step} made summaries {which} by {whose}")
+    plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
+    named = [f"{which} after {step}: {plain[said[which][0].name]} ({whose})"] if many == 1 < n else []
+    return headline(*named, f"{step} made summaries {which} by {whose}")
 
 
 def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n_sets: int) -> str:
@@ -92,7 +98,11 @@ def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n
             found = [f"{word} by {len(who)}" for word, who in tally.items() if who]
             whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
             said.append(f"{heading.format(k=report.candidates)}: {whole}.")
-    gains = [g for g in report.gain_gaps if g.subject == comparison and g.measure in report.deciding and g.gap.verdict != UNSURE]
+    gains = [
+        g
+        for g in report.gain_gaps
+        if g.subject == comparison and g.measure in report.deciding and g.gap.verdict != UNSURE
+    ]
     said += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
     if len(report.sides) > 1 and comparison and not gains:
         said.append("No side clearly gains more than another.")
@@ -106,7 +116,7 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
     parts: dict[tuple[float, float] | str, list[PictureRow]] = {}
     for judge in judges:
         parts.setdefault(judge.scale or judge.name, []).append(_row(report, comparison, judge, plain[judge.name]))
-    after, _, before = (comparison or report.systems[0]).partition(" - ")
+    before, after = (end.format(k=report.candidates) for end in ENDS.get(comparison or "", ("", report.systems[0])))
     level = f"{100 * report.scores[0].level:g} %"
     return Picture(
         name="overview",
@@ -124,7 +134,9 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
 
 def _part(rows: Sequence[PictureRow], scale: tuple[float, float] | str) -> PicturePart:
     is_share = scale == (0.0, 1.0)
-    return PicturePart(tuple(rows), "%" if is_share else "", 0 if is_share else 2, "mean score" + (", per cent" if is_share else ""))
+    return PicturePart(
+        tuple(rows), "%" if is_share else "", 0 if is_share else 2, "mean score" + (", per cent" if is_share else "")
+    )
 
 
 def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) -> PictureRow:
@@ -132,7 +144,11 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
     means = {(e.subject, e.side): e for e in report.scores if e.measure == judge.name}
     better = {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
     if comparison is None:
-        lanes = [_alone(means[report.systems[0], side], side) for side in (None, *sides) if (report.systems[0], side) in means]
+        lanes = [
+            _alone(means[report.systems[0], side], side)
+            for side in (None, *sides)
+            if (report.systems[0], side) in means
+        ]
         return PictureRow(name, tuple(lanes), note=better)
     found = {d.side: d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)}
     before = comparison.split(" - ")[1]
@@ -141,7 +157,9 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
         for side in (None, *sides)
         if side in found and (before, side) in means
     ]
-    return PictureRow(name, tuple(lane for lane in lanes if lane), note=better, verdict=_verdict(found.get(None), judge))
+    return PictureRow(
+        name, tuple(lane for lane in lanes if lane), note=better, verdict=_verdict(found.get(None), judge)
+    )
 
 
 def _alone(found: Estimate, side: str | None) -> Lane:
@@ -195,9 +213,18 @@ def _examples(report: Report) -> Iterator[Block]:
 
 
 def _example(example: Example, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
-    yield Heading(example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side)
-    own = {word for side, text in example.documents if side in ("", example.side) or not has_sides for word in content_tokens(text)}
+    yield Heading(
+        example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
+    )
+    own = {
+        word
+        for side, text in example.documents
+        if side in ("", example.side) or not has_sides
+        for word in content_tokens(text)
+    }
     other = {word for side, text in example.documents if side != example.side for word in content_tokens(text)}
-    for each in sorted((each for each in example.summaries if each.system in shown), key=lambda each: -shown.index(each.system)):
+    for each in sorted(
+        (each for each in example.summaries if each.system in shown), key=lambda each: -shown.index(each.system)
+    ):
         words = set(content_tokens(each.text))
         yield marked(each.text or "(empty)", (words & other) - own if has_sides else words - own, f"{each.system}:")

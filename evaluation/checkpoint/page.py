@@ -93,7 +93,10 @@ def page(report: Report) -> Page:
         kind="report",
         about=report.name,
         title=f"{report.title}.",
-        warnings=report.warnings,
+        # what a phase left out is told after what bears on the verdicts
+        warnings=tuple(
+            sorted(report.warnings, key=lambda each: each.startswith(tuple(t.phase for t in report.totals)))
+        ),
         findings=tuple(_findings(report)),
         body=(
             *_sides(report),

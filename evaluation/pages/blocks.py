@@ -431,7 +431,9 @@ def picture_table(picture: Picture) -> Table:
     rows = picture.rows
     names = list(dict.fromkeys(lane.name for each in rows for lane in each.lanes))
     has = [any(each.reference is not None for each in rows), any(each.band for each in rows), any(map(_verdict, rows))]
-    heads = [picture.rows_are, *[picture.reference] * has[0], *[picture.band] * has[1], *names, *["verdict"] * has[2]]
+    heads: list[Column | str] = [picture.rows_are]
+    heads += [Column(picture.reference, "number")] * has[0] + [Column(picture.band, "number")] * has[1]
+    heads += [*names, *["verdict"] * has[2]]
     made = []
     for part in picture.parts:
         for each in part.rows:

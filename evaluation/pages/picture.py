@@ -19,6 +19,8 @@ WIDE, NARROW, NAMED_LEFT = 1024, 358, 640
 STYLE = Path(__file__).parent / "templates" / "picture.css"
 # heights: a line with its label beside the mark, or above it; a row's own room; text
 LANE, TALL_LANE, ROOM, TEXT = 27, 37, 22, 17
+# how much wider bold letters are
+BOLD = 1.13
 # from a mark to its label; half of a band that has no width
 GAP, LEAST_BAND = 10, 1.5
 NARROW_LETTERS, WIDE_LETTERS = frozenset("ijlt.,:;'|!()[] fr"), frozenset("mwMW%@\u2192")
@@ -37,7 +39,9 @@ def drawings(picture: Picture) -> dict[str, str]:
 
 def description(picture: Picture) -> str:
     """The numbers of the picture in sentences."""
-    return " ".join(f"{row.name}: {'; '.join(_said(picture, part, row))}." for part in picture.parts for row in part.rows)
+    return " ".join(
+        f"{row.name}: {'; '.join(_said(picture, part, row))}." for part in picture.parts for row in part.rows
+    )
 
 
 def _said(picture: Picture, part: PicturePart, row: PictureRow) -> Iterator[str]:
@@ -48,7 +52,11 @@ def _said(picture: Picture, part: PicturePart, row: PictureRow) -> Iterator[str]
     for lane in row.lanes:
         if lane.marks:
             low, high = lane.marks[-1].low, lane.marks[-1].high
-            drawn = f" ({numbers.interval(low, high, part.places, part.unit)})" if low is not None and len(lane.marks) == 1 else ""
+            drawn = (
+                f" ({numbers.interval(low, high, part.places, part.unit)})"
+                if low is not None and len(lane.marks) == 1
+                else ""
+            )
             yield f"{lane.name} {lane_words(lane, part)}{drawn}{', clear' if lane.is_clear else ''}"
     if row.verdict:
         yield row.verdict.text
@@ -74,8 +82,10 @@ class _Frame:
 
     def __init__(self, part: PicturePart, picture: Picture, width: int) -> None:
         self.width, self.is_named_left = width, width >= NAMED_LEFT
-        widest = max((text_width(text, 14.5) for row in part.rows for text in (row.name, row.note)), default=0)
-        concluded = max((text_width(line, 13) for row in part.rows if row.verdict for line in _verdict_lines(row)), default=0)
+        widest = max((text_width(row.name, 14.5 * BOLD) for row in part.rows), default=0)
+        concluded = max(
+            (text_width(line, 13 * BOLD) for row in part.rows if row.verdict for line in _verdict_lines(row)), default=0
+        )
         self.left = min(max(widest, 90) + 24, width * 0.34) if self.is_named_left else 8
         self.right = width - (min(concluded + 44, width * 0.3) if self.is_named_left and concluded else 12)
         self.scale = _scale(part, 8 if self.is_named_left else 4)
@@ -92,7 +102,11 @@ def _scale(part: PicturePart, most_ticks: int) -> Scale:
     found = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
     # a share is never below 0
-    return Scale(0.0, found.high, tuple(t for t in found.ticks if t >= 0)) if part.unit == "%" and min(known, default=0) >= 0 else found
+    return (
+        Scale(0.0, found.high, tuple(t for t in found.ticks if t >= 0))
+        if part.unit == "%" and min(known, default=0) >= 0
+        else found
+    )
 
 
 def _part(part: PicturePart, picture: Picture, width: int, y: float) -> tuple[list[str], float]:
@@ -108,7 +122,10 @@ def _part(part: PicturePart, picture: Picture, width: int, y: float) -> tuple[li
     ]
     y += 22
     lines = wrapped(part.axis, frame.right - frame.left, 12.5)
-    axis = [f'<text class="small" x="{frame.left:g}" y="{y + 14 + TEXT * k:g}">{escape(line)}</text>' for k, line in enumerate(lines)]
+    axis = [
+        f'<text class="small" x="{frame.left:g}" y="{y + 14 + TEXT * k:g}">{escape(line)}</text>'
+        for k, line in enumerate(lines)
+    ]
     return [*ticks, *drawn, *axis], y + TEXT * len(lines) + 14
 
 
@@ -131,7 +148,9 @@ def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[l
     if row.band and None not in row.band:
         low, high = sorted(frame.at(bound) for bound in row.band if bound is not None)
         low, high = min(low, (low + high) / 2 - LEAST_BAND), max(high, (low + high) / 2 + LEAST_BAND)
-        back.append(f'<rect class="expected" x="{low:g}" y="{top:g}" width="{high - low:g}" height="{y - top:g}" rx="3"/>')
+        back.append(
+            f'<rect class="expected" x="{low:g}" y="{top:g}" width="{high - low:g}" height="{y - top:g}" rx="3"/>'
+        )
     if row.reference is not None:
         x = frame.at(row.reference)
         back.append(f'<line class="reference" x1="{x}" x2="{x}" y1="{top:g}" y2="{y:g}"/>')
@@ -141,7 +160,7 @@ def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[l
 def _names(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str], float]:
     """Name and note, and where they end."""
     drawn = []
-    for text, style, size in ((row.name, "name", 14.5), (row.note, "small", 12.5)):
+    for text, style, size in ((row.name, "name", 14.5 * BOLD), (row.note, "small", 12.5)):
         for line in wrapped(text, room, size):
             drawn.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(line)}</text>')
             y += TEXT
@@ -156,8 +175,11 @@ def _verdict(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str
     if not row.verdict:
         return [], y
     tone, drawn = row.verdict.tone or "neutral", []
-    for text, style in ((f"{MARKS[tone]} {row.verdict.text}", f"verdict {tone}"), *((n, "small") for n in row.verdict.note.split("\n"))):
-        for line in wrapped(text, room, 13):
+    for text, style in (
+        (f"{MARKS[tone]} {row.verdict.text}", f"verdict {tone}"),
+        *((n, "small") for n in row.verdict.note.split("\n")),
+    ):
+        for line in wrapped(text, room, 13 * BOLD):
             drawn.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(line)}</text>')
             y += TEXT
     return drawn, y
@@ -169,7 +191,7 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     drawn, places = [], [frame.at(mark.value) for mark in lane.marks]
     low, high = _ends(lane.marks, frame)
     text = f"{lane.name} {lane_words(lane, part)}".strip()
-    wide = text_width(text, 13) + GAP
+    wide = text_width(text, 13 * (BOLD if lane.is_clear else 1)) + GAP
     if frame.is_named_left and (high + wide <= frame.right or low - wide >= frame.left):
         middle, height = y + LANE / 2, LANE
         after = high + wide <= frame.right
@@ -183,12 +205,18 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
         is_last = mark is lane.marks[-1]
         if mark.low is not None and mark.high is not None:
             ends = frame.at(mark.low), frame.at(mark.high)
-            drawn.append(f'<line class="interval {style}" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>')
+            drawn.append(
+                f'<line class="interval {style}" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
+            )
         if not is_last:
-            drawn.append(f'<line class="joint {style}" x1="{place}" x2="{places[-1]}" y1="{middle:g}" y2="{middle:g}"/>')
+            drawn.append(
+                f'<line class="joint {style}" x1="{place}" x2="{places[-1]}" y1="{middle:g}" y2="{middle:g}"/>'
+            )
     for mark, place in zip(lane.marks, places, strict=True):
         filled = clear if mark is lane.marks[-1] else ""
-        drawn.append(f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" r="5.5"/>')
+        drawn.append(
+            f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" r="5.5"/>'
+        )
     drawn.append(f'<text class="label {style}{clear}{anchor}" x="{x:g}" y="{base:g}">{escape(text)}</text>')
     return drawn, y + height
 
@@ -223,7 +251,9 @@ def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
         room = 22 + text_width(text, 12.5) + 18
         if x and x + room > width:
             x, y = 0.0, y + 20
-        drawn.append(f'<g transform="translate({x:g} {y:g})">{shape}<text class="small" x="22" y="0">{escape(text)}</text></g>')
+        drawn.append(
+            f'<g transform="translate({x:g} {y:g})">{shape}<text class="small" x="22" y="0">{escape(text)}</text></g>'
+        )
         x += room
     return "".join(drawn), y + 10
 

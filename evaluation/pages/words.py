@@ -159,7 +159,9 @@ def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
     section = JUDGE_KINDS.get(kind)
     if not found and section is not None:
         judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
-        found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(judge.purpose or "", "")
+        found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(
+            judge.purpose or "", ""
+        )
     return found.format(whose=whose)
 
 
