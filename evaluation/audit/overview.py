@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from ...resampling import too_few
 from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose
 from ..pages.marked import marked
-from ..pages.numbers import percent
-from ..pages.words import NOT_CLEAR, TOO_FEW, certainty, counted, headline, joined, named_value
+from ..pages.numbers import percent, signed
+from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, headline, joined, named_value
 from .contents import SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number
 from .findings import IN_SOURCES, gap_words, speaking
 
@@ -89,10 +89,10 @@ def _evidence(audit: Audit, first: Gap, others: Sequence[Gap]) -> str:
     """The numbers behind the headline, and who else is off what is expected."""
     number, chance = first
     several = len(audit.systems) > 1
-    said = f"{number.system}: {gap_words(chance)}, {counted(number.n, 'document set')}."
+    said = f"{capital(gap_words(chance))}, {counted(number.n, 'document set')}."
     named = [
-        f"{number.system + ': ' if several else ''}{named_value(audit.attribute, number.value or '')} "
-        f"{'less' if chance.verdict == 'lower' else 'more'} by {100 * abs(chance.gap):.1f} points"
+        f"{named_value(audit.attribute, number.value or '')} {signed(100 * chance.gap, 1)}"
+        f"{f' ({number.system})' if several else ''}"
         for number, chance in others[:MOST_OTHERS]
     ]
     more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""

@@ -32,6 +32,7 @@ from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted
 from .contents import BiasReport, DesignFigures, GroupFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
+from .overview import overview
 
 INTERVALS = (
     "The interval below a score is over documents (d); the one marked s is over the assignments of names and genders "
@@ -91,19 +92,9 @@ def page(report: BiasReport) -> Page:
             *_made(report),
             recipe_details(report.recipe),
         ),
-        main=(
-            Prose(f"setting: {report.setting}", "lead"),
-            groups,
-            *zeros,
-            # the sign is said by the verdict
-            measures.without("signed"),
-            Prose("s: names and genders drawn again, the other interval: documents drawn again; 0 is fair", "lead"),
-            *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
-            *_not_measured(report),
-            *_left_out(report),
-        ),
         footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
         "reads says nothing about a person.",
+        overview=overview(report),
     )
 
 

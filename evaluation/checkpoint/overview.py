@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...fairness.opinion.tokens import content_tokens
-from ..pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text
+from ..pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
 from ..pages.charts import Panel
 from ..pages.marked import marked
-from ..pages.numbers import interval, number, said_p, signed, with_unit
+from ..pages.numbers import Unit, interval, number, said_p, signed, with_unit
+from ..pages.systems import SHARE, better_is, picture_parts
 from ..pages.words import (
     ALL,
     NOT_CLEAR,
@@ -113,16 +114,13 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
     if not judges or not report.scores:
         return None
     plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
-    parts: dict[tuple[float, float] | str, list[PictureRow]] = {}
-    for judge in judges:
-        parts.setdefault(judge.scale or judge.name, []).append(_row(report, comparison, judge, plain[judge.name]))
     before, after = (end.format(k=report.candidates) for end in ENDS.get(comparison or "", ("", report.systems[0])))
     level = f"{100 * report.scores[0].level:g} %"
     return Picture(
         name="overview",
         rows_are="judge",
         title=f"Scores by every judge that decides, under {f'{before} and {after}' if before else after}, by side",
-        parts=tuple(_part(rows, key) for key, rows in parts.items()),
+        parts=picture_parts(judges, lambda judge: _row(report, comparison, judge, plain[judge.name])),
         keys=(
             *([f"before: {before}"] if before else []),
             f"clear: {after}, clearly {'better or worse' if before else 'known'}",
@@ -132,33 +130,25 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
     )
 
 
-def _part(rows: Sequence[PictureRow], scale: tuple[float, float] | str) -> PicturePart:
-    is_share = scale == (0.0, 1.0)
-    return PicturePart(
-        tuple(rows), "%" if is_share else "", 0 if is_share else 2, "mean score" + (", per cent" if is_share else "")
-    )
-
-
 def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) -> PictureRow:
     sides = report.sides if 1 < len(report.sides) <= MOST_SIDES else ()
     means = {(e.subject, e.side): e for e in report.scores if e.measure == judge.name}
-    better = {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
     if comparison is None:
-        lanes = [
+        alone = [
             _alone(means[report.systems[0], side], side)
             for side in (None, *sides)
             if (report.systems[0], side) in means
         ]
-        return PictureRow(name, tuple(lanes), note=better)
+        return PictureRow(name, tuple(alone), note=better_is(judge))
     found = {d.side: d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)}
     before = comparison.split(" - ")[1]
-    lanes = [
+    lanes = (
         _lane(found[side], means[before, side], judge, side)
         for side in (None, *sides)
         if side in found and (before, side) in means
-    ]
+    )
     return PictureRow(
-        name, tuple(lane for lane in lanes if lane), note=better, verdict=_verdict(found.get(None), judge)
+        name, tuple(lane for lane in lanes if lane), note=better_is(judge), verdict=_verdict(found.get(None), judge)
     )
 
 
@@ -180,8 +170,9 @@ def _lane(difference: Difference, before: Estimate, judge: JudgeNote, side: str 
 def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:
     if difference is None or difference.mean is None:
         return None
-    is_share, said = judge.scale == (0.0, 1.0), tone(difference, judge)
-    unit, places = ("points", 1) if is_share else ("", 2)
+    is_share, said = judge.scale == SHARE, tone(difference, judge)
+    unit: Unit = "points" if is_share else ""
+    places = 1 if is_share else 2
     between = interval(difference.low, difference.high, places, unit, sign=True)
     p = f"; {said_p(difference.adjusted)}" if difference.adjusted is not None else ""
     if said == "unsure":

@@ -36,10 +36,10 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
 
 
 def with_gate(page: Page, gate: Gate | None) -> Page:
-    """The page with the gate's section first, in the terminal last, and with its warnings."""
+    """The page with the gate's outcome before everything else, its section first, and its warnings."""
     section, warnings = tuple(gate_blocks(gate)), (*gate_warnings(gate), *page.warnings)
     first = replace(page.overview, outcome=outcome(gate)) if page.overview and gate else page.overview
-    return replace(page, warnings=warnings, body=(*section, *page.body), main=(*page.main, *section), overview=first)
+    return replace(page, warnings=warnings, body=(*section, *page.body), overview=first)
 
 
 def outcome(gate: Gate) -> Text:

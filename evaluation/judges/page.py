@@ -28,6 +28,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.words import capital, counted, joined, with_interval
+from .overview import overview
 from .worth import accused_of, standing
 
 MEANING = (
@@ -68,8 +69,8 @@ def page(found: Calibration) -> Page:
             *_left_out(found),
             *_made(found),
         ),
-        main=(_headline(found).without("models"), *_accusations(found), *_left_out(found)),
         footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
+        overview=overview(found, _title(found)),
     )
 
 

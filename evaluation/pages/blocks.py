@@ -356,9 +356,9 @@ class Page:
     # above the navigation
     findings: tuple[Block, ...]
     body: tuple[Block, ...]
-    # what the terminal shows: the headline's tables
-    main: tuple[Block, ...]
     footer: str
+    # what the terminal shows of a page without an overview: the headline's tables
+    main: tuple[Block, ...] = ()
     # the first page, where there are two
     overview: Overview | None = None
 
@@ -459,7 +459,8 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    return Number(last.value, (last.low, last.high), part.places, part.unit, tone=tone)
+    drawn = None if last.low is None and last.high is None else bounds(last)
+    return Number(last.value, drawn, part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:

@@ -61,7 +61,7 @@ def page_environment(folder: Path = TEMPLATES) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"breakable": _breakable, "tick": _tick, "worded": _worded}
+    environment.filters |= {"breakable": _breakable, "tick": _tick, "worded": _worded, "unbroken": _unbroken}
     return environment
 
 
@@ -74,6 +74,11 @@ def _worded(text: str) -> Markup:
     """The escaped text of a sentence: commands of ours, which stand in backticks, as code, and options never broken."""
     found = COMMAND.sub(r"<code>\1</code>", str(escape(text)))
     return Markup(OPTION.sub(r'<span class="option">\1</span>', found))  # noqa: S704 (escaped above)
+
+
+def _unbroken(text: str) -> str:
+    """The text with numbers and their per cent on one line."""
+    return text.replace(" %", "\u00a0%")
 
 
 def _tick(value: float) -> str:

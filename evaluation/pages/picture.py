@@ -116,9 +116,9 @@ def _part(part: PicturePart, picture: Picture, width: int, y: float) -> tuple[li
         made, y = _row(row, part, frame, y)
         drawn += made
     ticks = [
-        f'<line class="grid{" zero" if tick == 0 else ""}" x1="{frame.at(tick)}" x2="{frame.at(tick)}" y1="{first:g}" y2="{y:g}"/>'
-        f'<text class="small middle" x="{frame.at(tick)}" y="{y + 16:g}">{_tick(tick, part)}</text>'
-        for tick in frame.scale.ticks
+        f'<line class="grid{" zero" if tick == 0 else ""}" x1="{x}" x2="{x}" y1="{first:g}" y2="{y:g}"/>'
+        f'<text class="small middle" x="{x}" y="{y + 16:g}">{_tick(tick, part)}</text>'
+        for x, tick in ((frame.at(tick), tick) for tick in frame.scale.ticks)
     ]
     y += 22
     lines = wrapped(part.axis, frame.right - frame.left, 12.5)

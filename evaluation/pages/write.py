@@ -1,4 +1,4 @@
-"""The files of a page: index.html (and details.html where it has an overview), Markdown, its tables as CSV, its picture as SVG."""
+"""The files of a page: index.html (and details.html beside an overview), Markdown, its tables as CSV, its picture as SVG."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
