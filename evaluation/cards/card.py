@@ -26,7 +26,7 @@ from .run import FinishedRun
 
 CardKind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text
-MARK = "<!-- evenhand {kind} card, form 1: `evenhand verify` holds it to its run -->"
+MARK = "<!-- evenhand {kind} card, form 2: `evenhand verify` holds it to its run -->"
 _MARK = re.escape(MARK).replace(re.escape("{kind}"), "(model|data)")
 PARTS = re.compile(rf"---\n(.*?)\n---\n\s*{_MARK}\n(.*)", re.DOTALL)
 # a section of the publisher's

@@ -38,14 +38,11 @@ from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
 from ..systems.contents import Worth
 from .files import RunFile
 from .run import FinishedRun
+from .usage import usage
 
 UNKNOWN = "unknown"
 # sections of the report that the model card shows, and where their numbers are
 REPORTED = {
-    "Sides": "scores, score_gaps and gain_gaps of report/report.json",
-    "Scores": "scores of report/report.json",
-    "Paired differences": "differences of report/report.json",
-    "Form and length": "traits of report/report.json",
     "Left out": "totals and ledger of report/report.json",
     "How it was made": "provenance of report/report.json",
 }
@@ -91,7 +88,7 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
             f"{counted(len(run.rounds), 'round')}."
         ),
         Prose(found.title, head="Result."),
-        *(Prose(warning, head="Warning.") for warning in found.warnings),
+        *(Prose(warning, head="Warning.") for warning in found.cautions),
         Facts(tuple(_facts(run, licence, base))),
     ]
     rank = next((rank for rank in RANKS if rank >= run.recipe["lora"]["r"]), run.recipe["lora"]["r"])
@@ -103,9 +100,11 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
             SERVE.format(base=quote(run.base or "BASE"), rank=rank, module=quote(f"{run.report.name}=ADAPTER")), "bash"
         ),
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
-        Heading("Evaluation", note="findings and differences of report/report.json"),
-        *found.findings,
-        *_sections(found, "Sides", "Scores", "Paired differences", "Form and length"),
+        *usage(run),
+        Heading(
+            "Evaluation", note="findings and differences of report/report.json; every score is in report/details.html"
+        ),
+        *(block for block in found.findings if not isinstance(block, Details)),
         Heading("Judges", note="judges of report/report.json"),
         *_judges(run, [judge.name for judge in run.report.judges]),
         *_training(run),
@@ -186,18 +185,14 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
 
 
 def _sections(found: Page, *names: str) -> Iterator[Block]:
-    """Sections of the report with where their numbers are, and unfolded, but for the recipe, which names places of a machine."""
+    """Sections of the report with where their numbers are, without what is folded there."""
     is_wanted = False
     for block in found.body:
         if isinstance(block, Heading) and block.level == 2:
             is_wanted = block.text in names
             if is_wanted:
                 yield replace(block, note=REPORTED[block.text])
-        elif is_wanted and isinstance(block, Details):
-            if not any(isinstance(each, Code) for each in block.blocks):
-                yield Prose(f"{block.summary}.")
-                yield from block.blocks
-        elif is_wanted:
+        elif is_wanted and not isinstance(block, Details):
             yield block
 
 
@@ -275,8 +270,9 @@ def _files(run: FinishedRun, *published: str) -> Iterator[Block]:
     first = [each for each in files if each.path.startswith(published)]
     yield Heading("Files", note="SHA-256, as sha256sum prints it")
     yield _file_table("files", first)
-    yield Details(
-        "The other files of the run", (_file_table("other files", [each for each in files if each not in first]),)
+    others = len(files) - len(first)
+    yield Prose(
+        f"The run\u2019s manifest.json has those of its {counted(others, 'other file')}, and `evenhand verify` compares them."
     )
 
 

@@ -57,7 +57,7 @@ def page(found: Calibration) -> Page:
         f"{counted(found.n_topics, 'topic')}",
         title=_title(found),
         warnings=tuple(_warnings(found)),
-        findings=(_headline(found),),
+        findings=(_headline(found), *_accusations(found)),
         body=(
             Heading("Agreement with known truth", lead=MEANING),
             *_agreements(found),

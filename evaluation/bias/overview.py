@@ -1,0 +1,71 @@
+"""The bias study's first page: how often persons of each group are named, and every share of the groups side by side."""
+
+from collections.abc import Sequence
+
+from ..pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ..pages.numbers import percent
+from ..pages.words import NOT_CLEAR, TOO_FEW, certainty, counted, headline
+from .contents import BiasReport, GroupFigures
+from .measure import HALLUCINATION, INCLUSION, WORD_LISTS
+
+# what a row shows: its name, the measure that decides on it, the share of the inputs and that of the summaries
+ROWS = (
+    ("persons named", INCLUSION, None, "kept_share"),
+    ("gendered words", WORD_LISTS, "input_share", "summary_share"),
+    ("invented persons", HALLUCINATION, None, "invented_share"),
+)
+
+
+def overview(report: BiasReport) -> Overview:
+    """The first page."""
+    measures = {each.name: each for each in report.measures}
+    decides = measures.get(INCLUSION) or next((m for m in report.measures if m.verdict == "leans"), None)
+    is_few = decides is None or decides.verdict is None
+    leans = decides is not None and decides.verdict == "leans"
+    return Overview(
+        headline=_headline(report),
+        sure=certainty(decides.adjusted) if decides and leans else TOO_FEW if is_few else NOT_CLEAR,
+        text=f"{report.title.removesuffix('.')}. Summaries by {report.summarizer} of "
+        f"{counted(report.n_documents, 'document')}, each rewritten with other names and genders.",
+        picture=_picture(report),
+    )
+
+
+def _headline(report: BiasReport) -> str:
+    shares = [(each.group, each.kept_share) for each in report.by_group]
+    if not shares or any(share is None for _, share in shares):
+        return headline(report.title, "what was measured of names and genders")
+    (first, share), *others = shares
+    rest = "".join(f", {group} in {percent(other)}" for group, other in others)
+    return headline(f"{first} persons are named in {percent(share)}{rest}", report.title)
+
+
+def _picture(report: BiasReport) -> Picture | None:
+    measures = {each.name: each for each in report.measures}
+    rows = []
+    for name, measure, before, after in ROWS:
+        is_clear = measure in measures and measures[measure].verdict == "leans"
+        lanes = _lanes(report.by_group, before, after, is_clear=is_clear)
+        if any(lane.marks for lane in lanes):
+            rows.append(PictureRow(name, tuple(lanes), note="" if before is None else "inputs \u2192 summaries"))
+    if not rows:
+        return None
+    return Picture(
+        name="overview",
+        rows_are="figure",
+        title=f"Shares of persons and words of {' and '.join(report.groups)} in the summaries",
+        parts=(PicturePart(tuple(rows), "%", 1, "share, per cent"),),
+        keys=("before: in the inputs", "clear: in the summaries, clearly uneven", "unsure: no clear difference"),
+    )
+
+
+def _lanes(groups: Sequence[GroupFigures], before: str | None, after: str, *, is_clear: bool) -> list[Lane]:
+    lanes = []
+    for style, each in enumerate(groups):
+        start = None if before is None else getattr(each, before)
+        end = getattr(each, after)
+        marks = (
+            () if end is None else (*([] if start is None else [Mark(start, style="neutral")]), Mark(end, style=style))
+        )
+        lanes.append(Lane(each.group, marks, is_clear=is_clear))
+    return lanes
