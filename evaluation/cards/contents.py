@@ -24,17 +24,20 @@ from ..pages.blocks import (
     Details,
     Facts,
     Heading,
+    Heads,
     Number,
+    Overview,
     Page,
     Prose,
     Table,
     Text,
     count,
     estimate,
+    picture_table,
     row,
     table,
 )
-from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
+from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean, plain_judges
 from ..systems.contents import Worth
 from .files import RunFile
 from .run import FinishedRun
@@ -104,14 +107,24 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
         Heading(
             "Evaluation", note="findings and differences of report/report.json; every score is in report/details.html"
         ),
-        *(block for block in found.findings if not isinstance(block, Details)),
+        *(_evaluated(found.overview) if found.overview else found.findings),
         Heading("Judges", note="judges of report/report.json"),
-        *_judges(run, [judge.name for judge in run.report.judges]),
+        *_judges(run, [judge.name for judge in run.report.judges], is_short=True),
         *_training(run),
-        *_sections(found, "Left out", "How it was made"),
+        Prose(
+            "What was left out, by reason and side, is in report/details.html, that of training in the card of its pairs, too."
+        ),
+        *_sections(found, "How it was made"),
         *_files(run, f"{run.adapter}/"),
     ]
     return first, rest
+
+
+def _evaluated(first: Overview) -> Iterator[Block]:
+    """The first page of the report, its picture as a table."""
+    yield Prose(f"{first.sure}. {first.text}", head=f"{first.headline}.")
+    if first.picture:
+        yield picture_table(first.picture)
 
 
 def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block]]:
@@ -196,8 +209,15 @@ def _sections(found: Page, *names: str) -> Iterator[Block]:
             yield block
 
 
-def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
-    """What each judge is for and means, and how far it can be trusted, where that was measured."""
+def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -> Iterator[Block]:
+    """What each judge is for and means, and how far it can be trusted, where that was measured.
+
+    Args:
+        run: that the card is of.
+        names: of the judges.
+        is_short: whether each is told of in few words, and its signature stands elsewhere on the card.
+    """
+    plain = plain_judges(run.recipe, run.report.judges, has_sides=len(run.report.sides) > 1)
     roles = {judge.name: ROLES[judge.role] for judge in run.report.judges}
     better = {judge.name: DIRECTIONS[judge.better] for judge in run.report.judges}
     signatures = {name: run.signatures.get(name, []) for name in names}
@@ -205,12 +225,16 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
         row(
             name,
             roles.get(name, "preference pairs"),
-            Text(" ".join(filter(None, (better.get(name, ""), judges_mean(run.recipe, name)))), style="long"),
-            Text(", ".join(signatures[name]), style="code"),
+            Text(
+                f"{better.get(name, '')} {plain.get(name, name) if is_short else judges_mean(run.recipe, name)}".strip(),
+                style="long",
+            ),
+            *([] if is_short else [Text(", ".join(signatures[name]), style="code")]),
         )
         for name in names
     )
-    yield table("judges", ("judge", "used for", Column("meaning", "long"), "signature"), rows)
+    heads: Heads = ("judge", "used for", Column("meaning", "long"), *([] if is_short else ["signature"]))
+    yield table("judges", heads, rows)
     known = run.benchmark
     measured = [
         name for name in names if known and undated(known.signatures.get(name, "")) in map(undated, signatures[name])

@@ -40,8 +40,8 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
     text, _ = written(run_folder)
     content = json.loads((run_folder / "report/report.json").read_text())
     found = {each.metric_name: each for each in hub.ModelCard(text).data.eval_results}
-    # two trained systems, two sides and all, by the one judge that was not trained on
-    assert len(found) == 6
+    # one draw by two sides and all, and the best of several, by the one judge that was not trained on
+    assert len(found) == 4
     for each in content["scores"]:
         if each["measure"] == "overlap" and each["subject"] == "DPO":
             mine = found[f"overlap, DPO, {each['side'] or 'all'}"]
@@ -52,9 +52,9 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
 
 def test_cards_name_what_was_dropped_by_side_and_what_was_trained_on(run_folder: Path):
     model, data = written(run_folder)
-    for text in (model, data):
-        dropped = rows_of(text, "Left out")[-2:]
-        assert [row[3:] for row in dropped] == [["unscored", "0", "2", "2 |"], ["margin", "1", "0", "1 |"]]
+    dropped = rows_of(data, "Left out")[-2:]
+    assert [row[3:] for row in dropped] == [["unscored", "0", "2", "2 |"], ["margin", "1", "0", "1 |"]]
+    assert "in the card of its pairs" in model
     assert rows_of(model, "Training")[2][1:6] == ["2 left, 1 right", "4", "0.0004", "0.1", "0.693"]
     # mean margins of (0.4 + 0.2) / 2 and 0.65; every text has four words
     assert [row[1:5] for row in rows_of(data, "Pairs by side")[2:]] == [
@@ -83,7 +83,7 @@ def test_cards_have_no_gap_to_fill_and_no_path_of_the_machine(run_folder: Path):
 
 
 def test_every_section_taken_from_the_report_is_there_with_its_source(run_folder: Path):
-    text, _ = written(run_folder)
+    text = "".join(written(run_folder))
     for name, source in REPORTED.items():
         assert f"\n## {name} ({source})\n" in text
 
