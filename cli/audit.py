@@ -12,7 +12,7 @@ from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, labelled, summary_columns_option
-from .terminal import console, note, say, show
+from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -310,7 +310,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             gating=Gating(limits, earlier),
             progress=progress,
         )
-    show(terminal.render(page(found), whole=verbosity() == "verbose"))
+    show_page(page(found))
     # a whole page has them where it says how it was made
     for hint in () if verbosity() else found.hints:
         show(terminal.RichText(hint))

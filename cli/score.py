@@ -8,7 +8,7 @@ import typer
 
 from ..errors import DataError, RecipeError
 from .inputs import Columns, SummaryColumns, labelled
-from .terminal import say, show
+from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
     from ..api.results import Candidates, Judgements
@@ -97,7 +97,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         if is_several:
             made = page(compared)
             SCORED.write(out, compared, made, {})
-            show(terminal.render(made))
+            show_page(made)
             say(f"comparison: {out / PAGE}")
         else:
             show(terminal.fragment(given_means(compared)))

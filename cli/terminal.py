@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..config import Recipe
+    from ..evaluation.pages.blocks import Page
     from ..loop import PlannedStep
     from ..runfolder.stages import Receipt
 
@@ -57,6 +58,13 @@ def show(renderable: "RenderableType") -> None:
     Terminal(file=unwrapped, width=UNWRAPPED).print(renderable)
     for line in unwrapped.getvalue().splitlines():
         say(line.rstrip())
+
+
+def show_page(page: "Page") -> None:
+    """Print a page's overview, or with -v all of it."""
+    from ..evaluation.pages.terminal import render
+
+    show(render(page, whole=verbosity() == "verbose"))
 
 
 def plain_table(title: str | None = None) -> "Table":

@@ -166,16 +166,15 @@ def _metadata(hub: Any, run: FinishedRun, kept: Card) -> Any:
 
 
 def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
-    """The trained systems' mean scores by the judges that were not trained on, of one draw by side, with their intervals."""
+    """The trained model's mean scores, of one draw, by the judges that were not trained on, by side, with their intervals."""
     corpus = Path(run.recipe["corpus"]["path"]).stem
     evaluating = {judge.name: judge for judge in run.report.judges if judge.role != "reward"}
     for each in run.report.scores:
-        is_shown = each.subject == SYSTEMS[TRAINED][0] or (each.subject == SYSTEMS[TRAINED][1] and each.side is None)
-        if is_shown and each.measure in evaluating and each.mean is not None:
+        if each.measure in evaluating and each.subject == SYSTEMS[TRAINED][0] and each.mean is not None:
             side = each.side or ALL
             about = {
                 "system": each.subject, "side": side, "better": evaluating[each.measure].better,
-                "low": each.low, "high": each.high, "level": each.level, "requests": each.n, "document_sets": each.n_sets,
+                "low": each.low, "high": each.high, "level": each.level, "document_sets": each.n_sets,
                 "signature": each.signature,
             }  # fmt: skip
             yield hub.EvalResult(

@@ -37,7 +37,7 @@ from ..pages.blocks import (
     row,
     table,
 )
-from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean, plain_judges
+from ..pages.words import ALL, DIRECTIONS, MOST_NAMED, ROLES, counted, joined, judges_mean, plain_judges
 from ..systems.contents import Worth
 from .files import RunFile
 from .run import FinishedRun
@@ -91,7 +91,12 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
             f"{counted(len(run.rounds), 'round')}."
         ),
         Prose(found.title, head="Result."),
-        *(Prose(warning, head="Warning.") for warning in found.cautions),
+        *(Prose(warning, head="Warning.") for warning in found.warnings[:1]),
+        *(
+            [Prose(f"{counted(more, 'more warning')} in report/details.html.")]
+            if (more := len(found.warnings) - 1) > 0
+            else []
+        ),
         Facts(tuple(_facts(run, licence, base))),
     ]
     rank = next((rank for rank in RANKS if rank >= run.recipe["lora"]["r"]), run.recipe["lora"]["r"])
@@ -225,10 +230,7 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
         row(
             name,
             roles.get(name, "preference pairs"),
-            Text(
-                f"{better.get(name, '')} {plain.get(name, name) if is_short else judges_mean(run.recipe, name)}".strip(),
-                style="long",
-            ),
+            Text(_meaning(run, name, better.get(name, ""), plain.get(name, name) if is_short else ""), style="long"),
             *([] if is_short else [Text(", ".join(signatures[name]), style="code")]),
         )
         for name in names
@@ -253,9 +255,16 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
     if rest := [name for name in names if name not in measured and name not in calibrated]:
         yield Prose(
-            f"No calibration is known of {joined(rest)}: how well the scores agree with people or with known truth was not "
-            "measured for this run."
+            f"No calibration is known of {joined(rest, MOST_NAMED)}: how well the scores agree with people or with known "
+            "truth was not measured for this run."
         )
+
+
+def _meaning(run: FinishedRun, name: str, better: str, plain: str) -> str:
+    """What a judge measures, and which scores are better; in few words only where less is."""
+    if not plain:
+        return " ".join(filter(None, (better, judges_mean(run.recipe, name))))
+    return f"{plain} (less is better)" if better == DIRECTIONS["lower"] else plain
 
 
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:

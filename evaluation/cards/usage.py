@@ -12,6 +12,8 @@ from .run import FinishedRun
 
 # the phase whose requests every run has
 TEST = "evaluation/base"
+# values that change nothing
+NEUTRAL: dict[str, object] = {"top_k": 0, "min_p": 0.0, "top_p": 1.0, "repetition_penalty": 1.0}
 # words of a message that are shown where its documents cannot be told from the rest
 MOST_WORDS = 150
 
@@ -67,4 +69,5 @@ def _shortened(text: str) -> str:
 
 
 def _settings(section: dict[str, object]) -> str:
-    return "; ".join(f"{key} {value}" for key, value in section.items() if value is not None) or "none"
+    said = (f"{key} {value}" for key, value in section.items() if value is not None and NEUTRAL.get(key) != value)
+    return "; ".join(said) or "none"
