@@ -46,7 +46,7 @@ def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pai
     if len(said) == 1 and found.entries[0].label not in said and (better or worse):
         ((label, mine),) = said.items()
         words = [f"{word} by {mine[word]}" for word in ("better", "worse") if mine[word]]
-        whole = f"{' and '.join(words)} of {judged}"
+        whole = f"{' and '.join(words)} of {judged}" if len(judges) > 1 else words[0].split()[0]
         return headline(
             f"\u201c{label}\u201d is {whole} than {first}" if len(words) == 1 else f"{label} against {first}: {whole}",
             whole,

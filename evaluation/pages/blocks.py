@@ -438,7 +438,7 @@ def picture_table(picture: Picture) -> Table:
     for part in picture.parts:
         for each in part.rows:
             by_name = {lane.name: lane for lane in each.lanes}
-            cells: list[Cell] = [Text(each.name)]
+            cells: list[Cell] = [Text(each.name, each.note)]
             cells += [Number(each.reference, None, part.places, part.unit)] * has[0]
             cells += [Text(_between(each.band, part))] * has[1]
             cells += [_lane_cell(by_name.get(name), part) for name in names]

@@ -190,8 +190,9 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
         return [], y
     drawn, places = [], [frame.at(mark.value) for mark in lane.marks]
     low, high = _ends(lane.marks, frame)
-    text = f"{lane.name} {lane_words(lane, part)}".strip()
-    wide = text_width(text, 13 * (BOLD if lane.is_clear else 1)) + GAP
+    size, value = 13 * (BOLD if lane.is_clear else 1), lane_words(lane, part)
+    text = f"{_cut(lane.name, frame.width - text_width(value, size) - 3 * GAP, size)} {value}".strip()
+    wide = text_width(text, size) + GAP
     if frame.is_named_left and (high + wide <= frame.right or low - wide >= frame.left):
         middle, height = y + LANE / 2, LANE
         after = high + wide <= frame.right

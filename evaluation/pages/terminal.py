@@ -103,11 +103,12 @@ def _pictured(picture: Picture) -> Iterator[RenderableType]:
         return
     for part in picture.parts:
         for row in part.rows:
-            first, *others = (f"{lane.name} {lane_words(lane, part)}" for lane in row.lanes if lane.marks)
+            lanes = [f"{lane.name} {lane_words(lane, part)}" for lane in row.lanes if lane.marks]
             tone = row.verdict.tone if row.verdict and row.verdict.tone else "unsure"
-            said = f" {row.verdict.text} ({row.verdict.note})" if row.verdict else ""
+            note = f" ({row.verdict.note})" if row.verdict and row.verdict.note else ""
+            said = f" {row.verdict.text}{note}" if row.verdict else ""
             yield RichText.assemble((f"{MARKS[tone]} {row.name}:", STYLES[tone]), said)
-            yield RichText(f"  {'; '.join((first, *others))}", style="dim")
+            yield RichText(f"  {'; '.join(lanes) or 'nothing was scored'}", style="dim")
 
 
 def _cut(lines: list[list[Segment]], most: int, more: list[list[Segment]]) -> list[list[Segment]]:
