@@ -40,6 +40,7 @@ from evenhand.evaluation.meta.page import page as benchmark_page
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.meta.training_page import page as training_page
 from evenhand.evaluation.pages import html
+from evenhand.evaluation.pages.blocks import Page
 from evenhand.judges import open_judges
 from evenhand.judges.measures import open_matcher
 from evenhand.records import Judgement
@@ -55,8 +56,8 @@ RECALL = RougeJudge(kind="rouge", measure="recall")
 EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 
 
-def report(run: Any, folder: Path) -> str:
-    return html.render(report_page(build_report(run.recipe, None)))
+def report(run: Any, folder: Path) -> Page:
+    return report_page(build_report(run.recipe, None))
 
 
 def pairs(run: Any, folder: Path) -> str:
@@ -69,32 +70,32 @@ def pairs(run: Any, folder: Path) -> str:
     return html.render(pairs_page(phase.folder, 200, "spread"))
 
 
-def comparison(run: Any, folder: Path) -> str:
+def comparison(run: Any, folder: Path) -> Page:
     other = run.recipe.model_copy(update={"name": "other"})
     entries = read_entries([Named(EVIL, run.recipe), Named("other", other)])
-    return html.render(comparison_page(build_comparison(entries)))
+    return comparison_page(build_comparison(entries))
 
 
-def audit(run: Any, folder: Path) -> str:
+def audit(run: Any, folder: Path) -> Page:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
     shares = ValueShares(
         open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
     )
-    return html.render(audit_page(build_audit(given, plan, [shares])))
+    return audit_page(build_audit(given, plan, [shares]))
 
 
-def gate(run: Any, folder: Path) -> str:
+def gate(run: Any, folder: Path) -> Page:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
     shares = ValueShares(
         open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
     )
     limits = (parse_limit("worst_gap(shares) < -0.1", name=EVIL), parse_limit("opinion_graph < 0"))
-    return html.render(audit_page(gated(build_audit(given, plan, [shares]), Asked(limits))))
+    return audit_page(gated(build_audit(given, plan, [shares]), Asked(limits)))
 
 
-def bias_study(run: Any, folder: Path) -> str:
+def bias_study(run: Any, folder: Path) -> Page:
     recipe = BiasRecipe.model_validate(
         {
             "name": "study",
@@ -104,7 +105,7 @@ def bias_study(run: Any, folder: Path) -> str:
             "measures": {"persons": "known", "encoder": None, "resamples": 100},
         }
     )
-    return html.render(bias.page(bias.bias_study(recipe).report))
+    return bias.page(bias.bias_study(recipe).report)
 
 
 def human_scores(run: Any, folder: Path) -> str:
@@ -158,11 +159,11 @@ def judges(run: Any, folder: Path) -> str:
     return html.render(benchmark_page(found))
 
 
-def audit_of_judges(run: Any, folder: Path) -> str:
+def audit_of_judges(run: Any, folder: Path) -> Page:
     path = folder / f"{EVIL.replace('/', '')}.jsonl"
     write_jsonl(path, read_controlled(Path("sample"))[:24])
     wanted = judge_audit.Wanted(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
-    return html.render(judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out")))
+    return judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out"))
 
 
 def trained_judge(run: Any, folder: Path) -> str:
@@ -180,6 +181,11 @@ PAGES = (
 def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper(
     make: Any, small_run: Any, chromium: Any, tmp_path: Path
 ):
-    path = tmp_path / "page.html"
-    path.write_text(make(small_run, tmp_path), encoding="utf-8")
-    look_at(chromium, path)
+    made = make(small_run, tmp_path)
+    pages = {"index.html": made}
+    if isinstance(made, Page):
+        assert made.overview is not None
+        pages = {"index.html": html.overview(made, made.overview), "details.html": html.render(made)}
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        look_at(chromium, tmp_path / name)
