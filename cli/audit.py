@@ -250,7 +250,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             parser=_folder,
             metavar="FOLDER",
             rich_help_panel=SAID,
-            help="Folder for index.html, audit.json, audit.md and tables/.",
+            help="Folder for index.html, details.html, audit.json, audit.md and tables/.",
         ),
     ] = Path("audit"),
 ) -> None:

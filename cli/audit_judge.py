@@ -22,7 +22,9 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder for index.html, calibration.json, calibration.md, tables/ and judgements.jsonl."),
+        typer.Option(
+            help="Folder for index.html, details.html, calibration.json, calibration.md, tables/ and judgements.jsonl."
+        ),
     ] = Path("runs/audit-judge"),
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this judge. Repeatable. Default: all of them.")

@@ -21,7 +21,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder for the runs and for index.html, comparison.json, comparison.md and tables/.")
+        Path,
+        typer.Option(
+            help="Folder for the runs and for index.html, details.html, comparison.json, comparison.md and tables/."
+        ),
     ],
     set_: Annotated[
         list[str] | None,

@@ -8,6 +8,7 @@ from ..pages.marked import marked
 from ..pages.numbers import percent, signed
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, headline, joined, named_value
 from .contents import SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number
+from .examples_page import set_name
 from .findings import IN_SOURCES, gap_words, speaking
 
 # summaries shown, and documents beside each of them
@@ -158,11 +159,8 @@ def _examples(audit: Audit, named: Number) -> Iterator[Block]:
 
 
 def _example(example: Example, value: str) -> Iterator[Block]:
-    name = example.topic if example.topic in ("", example.set_id) else f"{example.topic} ({example.set_id})"
     side = next((each for each in example.sides if each.name == value), None)
-    yield Heading(
-        name or example.set_id, 3, note=_of_side(side.source, side.summary) if side and example.is_share else ""
-    )
+    yield Heading(set_name(example), 3, note=_of_side(side.source, side.summary) if side and example.is_share else "")
     words = {word for line in example.lines for word in line.words.get(value, ())}
     yield marked(" ".join(line.text for line in example.lines), words, f"{example.system}:")
     if value in example.left_out and example.documents:

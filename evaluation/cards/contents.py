@@ -109,16 +109,12 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
         ),
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
         *usage(run),
-        Heading(
-            "Evaluation", note="findings and differences of report/report.json; every score is in report/details.html"
-        ),
+        Heading("Evaluation", note="report/report.json; every score: report/details.html"),
         *(_evaluated(found.overview) if found.overview else found.findings),
         Heading("Judges", note="judges of report/report.json"),
         *_judges(run, [judge.name for judge in run.report.judges], is_short=True),
         *_training(run),
-        Prose(
-            "What was left out, by reason and side, is in report/details.html, that of training in the card of its pairs, too."
-        ),
+        Prose("What was left out is in report/details.html, of training in the card of its pairs, too."),
         *_sections(found, "How it was made"),
         *_files(run, f"{run.adapter}/"),
     ]
