@@ -19,6 +19,8 @@ WIDE, NARROW, NAMED_LEFT = 1024, 358, 640
 STYLE = Path(__file__).parent / "templates" / "picture.css"
 # heights: a line with its label beside the mark, or above it; a row's own room; text
 LANE, TALL_LANE, ROOM, TEXT = 27, 37, 22, 17
+# of a picture of more lines than this, so that it stays on a screen
+MOST_LANES, NARROW_LANE, NARROW_ROOM = 16, 20, 10
 # how much wider bold letters are
 BOLD = 1.13
 # from a mark to its label; half of a band that has no width
@@ -82,6 +84,8 @@ class _Frame:
 
     def __init__(self, part: PicturePart, picture: Picture, width: int) -> None:
         self.width, self.is_named_left = width, width >= NAMED_LEFT
+        is_full = sum(len(row.lanes) for row in picture.rows) > MOST_LANES
+        self.lane, self.room = (NARROW_LANE, NARROW_ROOM) if is_full else (LANE, ROOM)
         widest = max((text_width(row.name, 14.5 * BOLD) for row in part.rows), default=0)
         concluded = max(
             (text_width(line, 13 * BOLD) for row in part.rows if row.verdict for line in _verdict_lines(row)), default=0
@@ -130,7 +134,7 @@ def _part(part: PicturePart, picture: Picture, width: int, y: float) -> tuple[li
 
 
 def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[list[str], float]:
-    first, drawn = y + ROOM / 2, []
+    first, drawn = y + frame.room / 2, []
     if frame.is_named_left:
         names, ends = _names(row, 0, first + 14, frame.left - 16)
         verdict, concluded = _verdict(row, frame.right + 24, first + 14, frame.width - frame.right - 24)
@@ -154,7 +158,7 @@ def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[l
     if row.reference is not None:
         x = frame.at(row.reference)
         back.append(f'<line class="reference" x1="{x}" x2="{x}" y1="{top:g}" y2="{y:g}"/>')
-    return [*back, *names, *drawn, *verdict], y + ROOM / 2
+    return [*back, *names, *drawn, *verdict], y + frame.room / 2
 
 
 def _names(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str], float]:
@@ -194,7 +198,7 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     text = f"{_cut(lane.name, frame.width - text_width(value, size) - 3 * GAP, size)} {value}".strip()
     wide = text_width(text, size) + GAP
     if frame.is_named_left and (high + wide <= frame.right or low - wide >= frame.left):
-        middle, height = y + LANE / 2, LANE
+        middle, height = y + frame.lane / 2, frame.lane
         after = high + wide <= frame.right
         x, anchor, base = (high + GAP, "", middle + 4.5) if after else (low - GAP, " end", middle + 4.5)
     else:
