@@ -42,8 +42,11 @@ def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pai
             mine[word] += 1
     better, worse = (sum(each[word] > 0 for each in said.values()) for word in ("better", "worse"))
     counts = f"of {counted(len(said), 'entry', 'entries')} {better} better and {worse} worse by some judge"
+    if not (better or worse):
+        few = f"{counted(found.n_sets, 'document set')}: too few to tell entries apart"
+        return headline(found.title, few if "too few" in found.title else "no clear difference between these entries")
     first, judged = f"\u201c{found.entries[0].label}\u201d", counted(len(judges), "judge")
-    if len(said) == 1 and found.entries[0].label not in said and (better or worse):
+    if len(said) == 1 and found.entries[0].label not in said:
         ((label, mine),) = said.items()
         words = [f"{word} by {mine[word]}" for word in ("better", "worse") if mine[word]]
         whole = f"{' and '.join(words)} of {judged}" if len(judges) > 1 else words[0].split()[0]

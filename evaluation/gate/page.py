@@ -54,7 +54,9 @@ def outcome(gate: Gate) -> Text:
         )
     unsure = sum(row.outcome == "cannot tell" for row in gate.rows)
     if unsure:
-        return Text(f"Gate passed, though it cannot tell of {unsure} of {counted(n, 'limit')}", tone="unsure")
+        return Text(
+            f"Gate: no limit is breached, and of {unsure} of {counted(n, 'limit')} it cannot tell", tone="unsure"
+        )
     return Text(f"Gate passed: {counted(n, 'limit')} of {n} {'is' if n == 1 else 'are'} kept", tone="better")
 
 
