@@ -111,7 +111,7 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     """Where the scores of each label lie, beside the files of their comparison."""
     from ..evaluation.comparison.given import SCORED
     from ..evaluation.comparison.runs import folder_name
-    from ..evaluation.pages.write import PAGE, TABLES
+    from ..evaluation.pages.write import DETAILS, PAGE, TABLES
     from ..storage import listed
     from ..text import repeated
 
@@ -121,7 +121,7 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     mistakes += [
         f"--summaries: two labels make the folder {name!r}; choose others" for name in repeated(names.values())
     ]
-    own = {PAGE, TABLES, SCORED.json, SCORED.markdown}
+    own = {PAGE, DETAILS, TABLES, SCORED.json, SCORED.markdown}
     mistakes += [
         f"--summaries {label}=: a file of the comparison is called so; choose another label"
         for label, name in names.items()
