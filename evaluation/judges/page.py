@@ -95,6 +95,8 @@ def _warnings(found: Calibration) -> Iterator[str]:
             f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
+    for name, why in found.not_tried.items():
+        yield f"{name} was not tried: {why}."
     for each in found.judges:
         if each.scores_nothing:
             yield f"{each.judge} scores nothing: every summary is left unscored."
