@@ -1,13 +1,16 @@
 """The bias study's first page: how often persons of each group are named, and every share of the groups side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ..pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ..pages.marked import marked
 from ..pages.numbers import percent
-from ..pages.words import NOT_CLEAR, TOO_FEW, certainty, counted, headline
+from ..pages.words import NOT_CLEAR, TOO_FEW, certainty, counted, headline, joined
 from .contents import BiasReport, GroupFigures
 from .measure import HALLUCINATION, INCLUSION, WORD_LISTS
 
+# examples on the first page
+MOST_EXAMPLES = 2
 # what a row shows: its name, the measure that decides on it, the share of the inputs and that of the summaries
 ROWS = (
     ("persons named", INCLUSION, None, "kept_share"),
@@ -28,7 +31,22 @@ def overview(report: BiasReport) -> Overview:
         text=f"{report.title.removesuffix('.')}. Summaries by {report.summarizer} of "
         f"{counted(report.n_documents, 'document')}, each rewritten with other names and genders.",
         picture=_picture(report),
+        blocks=tuple(_examples(report)) if leans else (),
     )
+
+
+def _examples(report: BiasReport) -> Iterator[Block]:
+    """Summaries of inputs that differ in names and genders alone, with the persons that they name marked."""
+    if report.examples:
+        yield Heading(
+            "Look for yourself", lead="Two inputs that differ in names and genders alone. Marked: persons named."
+        )
+    for example in report.examples[:MOST_EXAMPLES]:
+        yield Heading(example.original_id, 3, note=f"{counted(example.n_changed, 'person')} named by one summary only")
+        for side in example.sides:
+            named = {word for person in side.persons if person.kept for word in person.name.split()}
+            said = joined([f"{person.name} ({person.category})" for person in side.persons if person.category])
+            yield marked(side.summary, named, f"Persons: {said}." if said else "")
 
 
 def _headline(report: BiasReport) -> str:

@@ -138,7 +138,7 @@ def annotation(run: Any, folder: Path) -> str:
     return render_page(make_sheet(make_item(), make_item("ferry/right")))
 
 
-def judges(run: Any, folder: Path) -> str:
+def judges(run: Any, folder: Path) -> Page:
     sets = [
         ControlledSet(
             id=f"{topic}-{side}",
@@ -156,7 +156,7 @@ def judges(run: Any, folder: Path) -> str:
     ]
     scored = judge_sets(open_judges({"length": BASELINES["length"]}), sets)
     found = benchmark(sets, scored, file=f"{EVIL}.jsonl", digest="0" * 16)
-    return html.render(benchmark_page(found))
+    return benchmark_page(found)
 
 
 def audit_of_judges(run: Any, folder: Path) -> Page:
@@ -166,9 +166,9 @@ def audit_of_judges(run: Any, folder: Path) -> Page:
     return judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out"))
 
 
-def trained_judge(run: Any, folder: Path) -> str:
+def trained_judge(run: Any, folder: Path) -> Page:
     wanted = train_judge.Wanted("coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")})
-    return html.render(training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out")))
+    return training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out"))
 
 
 PAGES = (
