@@ -27,7 +27,7 @@ def overview(audit: Audit) -> Overview:
     # who loses most is named, and who gains only where nobody clearly loses
     clear.sort(key=lambda each: (each[1].verdict != "lower", -abs(each[1].gap)))
     text = _evidence(audit, clear[0], clear[1:]) if clear else f"{counted(audit.n_sets, 'document set')}."
-    is_little = not clear and bool(too_few(audit.n_sets, 1 - _chance(audit)))
+    is_little = not clear and any(too_few(audit.n_sets, number.level) for number, _ in gaps[:1])
     return Overview(
         headline=_headline(audit, clear, is_little=is_little),
         sure=certainty(clear[0][1].adjusted) if clear else TOO_FEW if is_little else NOT_CLEAR,
@@ -35,10 +35,6 @@ def overview(audit: Audit) -> Overview:
         picture=_picture(audit, gaps),
         blocks=tuple(_examples(audit, clear[0][0])) if clear else (),
     )
-
-
-def _chance(audit: Audit) -> float:
-    return 1 - float(audit.options.get("bootstrap", {}).get("level", 0.95))
 
 
 def _gaps(audit: Audit) -> list[Gap]:

@@ -189,3 +189,19 @@ def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper
     for name, text in pages.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         look_at(chromium, tmp_path / name)
+    if isinstance(made, Page):
+        first_screen(chromium, tmp_path / "index.html")
+
+
+def first_screen(chromium: Any, path: Path) -> None:
+    """The first page is short, and its one picture begins on the first screen, the fitting drawing of the two."""
+    for width, height, shown, hidden in ((1280, 800, "wide", "narrow"), (390, 844, "narrow", "wide")):
+        page = chromium.new_page(viewport={"width": width, "height": height})
+        page.goto(path.as_uri())
+        drawn = page.locator(f"svg.picture.{shown}")
+        if drawn.count():
+            assert drawn.count() == 1 and drawn.is_visible() and not page.locator(f"svg.picture.{hidden}").is_visible()
+            assert drawn.bounding_box()["y"] < height
+        assert len(page.inner_text("body").split()) <= 900
+        assert width == 390 or page.evaluate("document.documentElement.scrollHeight") <= 3000
+        page.close()
