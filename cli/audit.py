@@ -12,7 +12,7 @@ from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, labelled, summary_columns_option
-from .terminal import console, note, say, show
+from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -260,7 +260,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             parser=_folder,
             metavar="FOLDER",
             rich_help_panel=SAID,
-            help="Folder for index.html, audit.json, audit.md and tables/.",
+            help="Folder for index.html, details.html, audit.json, audit.md and tables/.",
         ),
     ] = Path("audit"),
 ) -> None:
@@ -321,7 +321,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             gating=Gating(limits, earlier),
             progress=progress,
         )
-    show(terminal.render(page(found), whole=verbosity() == "verbose"))
+    show_page(page(found))
     # a whole page has them where it says how it was made
     for hint in () if verbosity() else found.hints:
         show(terminal.RichText(hint))

@@ -7,7 +7,7 @@ import typer
 
 from ..errors import EvenhandError, RecipeError
 from .inputs import Evidence, Sets, refuse_unknown_judges
-from .terminal import say, show
+from .terminal import say, show_page
 
 if TYPE_CHECKING:
     from ..config.needs import Purpose
@@ -22,7 +22,9 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder for index.html, calibration.json, calibration.md, tables/ and judgements.jsonl."),
+        typer.Option(
+            help="Folder for index.html, details.html, calibration.json, calibration.md, tables/ and judgements.jsonl."
+        ),
     ] = Path("runs/audit-judge"),
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this judge. Repeatable. Default: all of them.")
@@ -66,7 +68,6 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..config.recipe_file import load_judges
     from ..evaluation.judges.page import page
     from ..evaluation.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     given = load_judges(judges)
@@ -87,7 +88,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         for line in plan_lines(work):
             say(line)
         return
-    show(terminal.render(page(audit_judges(wanted, work, out, say))))
+    show_page(page(audit_judges(wanted, work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
 

@@ -19,7 +19,7 @@ from ...runfolder.processes import hold
 from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
-from ..pages.write import PAGE, write_page
+from ..pages.write import DETAILS, PAGE, write_page
 from .contents import BiasReport
 from .evidence import gather
 from .figures import choose_examples, design_figures, group_figures
@@ -159,7 +159,7 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
             "left_out": [row.model_dump(mode="json") for row in report.left_out],
             "not_measured": [row.model_dump(mode="json") for row in report.not_measured],
             "files": {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
-            | {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE)},
+            | {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE, DETAILS)},
             "versions": report.versions,
         }
         write_json(recipe.output / MANIFEST, manifest)

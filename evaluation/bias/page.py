@@ -30,6 +30,7 @@ from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted
 from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
 from .findings import further
+from .overview import overview
 
 INTERVALS = (
     "The score is as published, with its interval over drawn documents and, marked s, over drawn names and genders; in inclusion "
@@ -95,19 +96,9 @@ def page(report: BiasReport) -> Page:
             *_made(report),
             recipe_details(report.recipe),
         ),
-        main=(
-            Prose(f"setting: {report.setting}", "lead"),
-            groups,
-            *zeros,
-            # the sign is said by the verdict
-            measures.without("score"),
-            Prose("differences: 0 is fair; intervals and p by exchange of the groups of whole documents", "lead"),
-            *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
-            *_not_measured(report),
-            *_left_out(report),
-        ),
         footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
         "reads says nothing about a person.",
+        overview=overview(report),
     )
 
 

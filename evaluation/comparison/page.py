@@ -6,7 +6,6 @@ from shlex import quote
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
-    MOST_FIRST,
     Block,
     Details,
     Group,
@@ -23,7 +22,6 @@ from ..pages.blocks import (
     group,
     grouped,
     how_made,
-    items,
     listing,
     row,
     table,
@@ -67,6 +65,7 @@ from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .entries import ELSEWHERE
 from .findings import GONE_WITH_LENGTH
+from .overview import overview
 
 
 def page(found: Comparison) -> Page:
@@ -109,12 +108,8 @@ def page(found: Comparison) -> Page:
             ),
             *_made(found),
         ),
-        main=(
-            *items(map(Prose, found.findings[:MOST_FIRST])),
-            *(given_means(found) if is_given(found) else (_short(found, judge) for judge in found.judges)),
-            legend(f"; better or worse than the first of its column: {CLEAR}"),
-        ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
+        overview=overview(found),
     )
     return with_gate(made, found.gate)
 

@@ -28,6 +28,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.words import capital, counted, joined, with_interval
+from .overview import overview
 from .worth import accused_of, standing
 
 MEANING = (
@@ -57,7 +58,7 @@ def page(found: Calibration) -> Page:
         f"{counted(found.n_topics, 'topic')}",
         title=_title(found),
         warnings=tuple(_warnings(found)),
-        findings=(_headline(found),),
+        findings=(_headline(found), *_accusations(found)),
         body=(
             Heading("Agreement with known truth", lead=MEANING),
             *_agreements(found),
@@ -69,8 +70,8 @@ def page(found: Calibration) -> Page:
             *_left_out(found),
             *_made(found),
         ),
-        main=(_headline(found).without("models"), *_accusations(found), *_left_out(found)),
         footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
+        overview=overview(found, _title(found)),
     )
 
 
@@ -95,6 +96,8 @@ def _warnings(found: Calibration) -> Iterator[str]:
             f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
+    for name, why in found.not_tried.items():
+        yield f"{name} was not tried: {why}."
     for each in found.judges:
         if each.scores_nothing:
             yield f"{each.judge} scores nothing: every summary is left unscored."

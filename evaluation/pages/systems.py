@@ -18,6 +18,8 @@ from .blocks import (
     Heading,
     Legend,
     Number,
+    PicturePart,
+    PictureRow,
     PlaneChart,
     Row,
     Strip,
@@ -42,6 +44,8 @@ from .words import ALL, on_front, tone, verdict
 M = TypeVar("M", bound=Estimate | SideGap)
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
+# the scale of a share
+SHARE = (0.0, 1.0)
 # of differences; only where some are known
 AT_EQUAL_LENGTH = "at equal length"
 # a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
@@ -234,6 +238,24 @@ def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[
     if panels:
         yield Heading(heading, lead=lead)
         yield Charts(tuple(panels))
+
+
+def picture_parts(judges: Iterable[JudgeNote], row_of: Callable[[JudgeNote], PictureRow]) -> tuple[PicturePart, ...]:
+    """A row for each judge, those of one scale on one axis; scores from 0 to 1 are written in per cent."""
+    rows: dict[tuple[float, float] | str, list[PictureRow]] = {}
+    for judge in judges:
+        rows.setdefault(judge.scale or judge.name, []).append(row_of(judge))
+    return tuple(
+        PicturePart(tuple(mine), "%", 0, "mean score, per cent")
+        if scale == SHARE
+        else PicturePart(tuple(mine), "", 2, "mean score")
+        for scale, mine in rows.items()
+    )
+
+
+def better_is(judge: JudgeNote) -> str:
+    """ "more is better"; "" of a judge of which neither is."""
+    return {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
 
 
 def recipe_details(recipe: dict[str, Any], of: str = "") -> Details:

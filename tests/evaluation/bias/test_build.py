@@ -77,11 +77,11 @@ def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe
     study = bias_study(make_recipe())
     (said,) = [warning for warning in study.report.warnings if "sister" in warning]
     assert "distinguishability (count) 0.000 (d 0.000 to 0.000)" in said
-    assert "0 is fair, save for distinguishability" in study.page.read_text()
+    assert "0 is fair, save for distinguishability" in study.page.with_name("details.html").read_text()
     output = study.page.parents[2] / "kept"
     kept = bias_study(make_recipe(inputs={"content_words": False}, output=output))
     assert not any("sister" in warning for warning in kept.report.warnings)
-    assert "differs between the groups. 0 is fair." in kept.page.read_text()
+    assert "differs between the groups. 0 is fair." in kept.page.with_name("details.html").read_text()
 
 
 def test_race_study_measures_inclusion_and_distinguishability(make_recipe, names_file):
@@ -125,7 +125,7 @@ def test_dropped_documents_are_named_in_a_warning_and_in_the_terminal(make_recip
     (warning,) = (each for each in report.warnings if "left out" in each)
     assert warning.startswith("11 of 12 documents are left out (") and ", ...): names of source" in warning
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
+    console.print(terminal.render(page(report), whole=True))
     assert any("names of source" in line and line.endswith("11") for line in console.export_text().splitlines())
 
 
@@ -224,7 +224,7 @@ def test_unreviewed_drafts_and_few_documents_are_warned_of(make_recipe, tmp_path
 def test_terminal_table_keeps_to_100_columns(make_recipe):
     report = bias_study(make_recipe(simulated="one-sided")).report
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
+    console.print(terminal.render(page(report), whole=True))
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 100
     assert any("leans to male" in line for line in lines)
@@ -256,6 +256,6 @@ def test_terminal_says_why_a_measure_has_no_score(make_recipe):
     report = bias_study(make_recipe(inputs={"assignments": 1})).report
     assert not any("sister" in warning for warning in report.warnings)
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
-    said = "undefined: distinguishability (count): no original"
-    assert said in console.export_text()
+    console.print(terminal.render(page(report), whole=True))
+    text = console.export_text()
+    assert "distinguishability (count)" in text and "no original" in text

@@ -40,7 +40,7 @@ def sample(tmp_path):
 
 def shown(found, width=100):
     console = Console(file=io.StringIO(), width=width)
-    console.print(terminal.render(page(found)))
+    console.print(terminal.render(page(found), whole=True))
     return fold(console.file.getvalue())
 
 
