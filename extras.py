@@ -8,13 +8,17 @@ import importlib
 import logging
 import os
 import sys
+import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, TracebackType
 
 from .errors import MissingExtra
 from .text.controls import visible
+from .text.secrets import redacted
 
 # library -> extra of pyproject.toml that installs it
 EXTRAS: dict[str, str] = {
@@ -29,7 +33,7 @@ EXTRAS: dict[str, str] = {
     "vllm": "vllm",
     "openai": "openai",
     "aiolimiter": "openai",
-    "fastapi": "serve",
+    "starlette": "serve",
     "uvicorn": "serve",
     "prometheus_client": "serve",
     "ray": "ray",
@@ -125,6 +129,24 @@ def start_logging(form: str = "%(levelname)s %(name)s: %(message)s", how: str | 
     logging.getLogger(__package__).setLevel(own)
     if how != "verbose":
         quiet_libraries()
+    sys.excepthook = show_fault
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = lambda fault: show_fault(fault.exc_type, fault.exc_value, fault.exc_traceback)
+
+
+def show_fault(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    """Write a traceback to stderr, without keys and control characters that the texts in it may have."""
+    sys.stderr.write(visible(redacted("".join(traceback.format_exception(kind, error, trace)))))
+
+
+def give_home() -> None:
+    """Let libraries take $EVENHAND_CACHE for the home folder of a user who has none, as in containers: several end without."""
+    folder = os.environ.get("EVENHAND_CACHE")
+    try:
+        Path.home()
+    except RuntimeError:
+        if folder:
+            os.environ["HOME"] = str(Path(folder).absolute())
 
 
 def quiet_libraries() -> None:
@@ -146,8 +168,8 @@ class _ToStderr(logging.StreamHandler):  # type: ignore[type-arg]
         super().emit(record)
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, in which documents and names of others write no control sequence."""
-        return visible(super().format(record))
+        """The line, without keys, and in which documents and names of others write no control sequence."""
+        return visible(redacted(super().format(record)))
 
 
 @contextmanager

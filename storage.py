@@ -290,6 +290,23 @@ def numbered(unit: str, numbers: Sequence[int]) -> str:
     return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
 
 
+def local_path(path: str | Path) -> Path:
+    """The path, in which `~` is the home folder.
+
+    Raises:
+        DataError: there is none.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        # a file may be called so
+        if Path(path).exists():
+            return Path(path)
+        raise DataError(
+            f"{path}: {Path(path).parts[0]!r} is no home folder that this system knows; write the folder itself, or set HOME"
+        ) from error
+
+
 def no_disk(path: Path) -> str:
     """What is wrong with an address in a path's place, "s3://bucket/run"; "" for a path."""
     found = ADDRESS.fullmatch(str(path))

@@ -20,7 +20,7 @@ from ..corpora.values import refuse_alike
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
-from ..storage import explain, explained, listed
+from ..storage import explain, explained, listed, local_path
 from .results import Documents
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ def load_documents(
 
 
 def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None, subset: str) -> list[DocumentSet]:
-    path = Path(source).expanduser()
+    path = local_path(source)
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
         datasets = need("datasets", f"documents {source!r} from the Hub")
         try:

@@ -34,7 +34,7 @@ from ..rerank.pairs import choose_pairs, preference_pair
 from ..rerank.stage import best_summary, score_group
 from ..runfolder.phases import Phase, open_phase
 from ..runfolder.spending import spending
-from ..storage import digest
+from ..storage import digest, local_path
 from .documents import described, load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
 
@@ -230,7 +230,7 @@ def given_candidates(
     sets = {request.id if by_side else request.document_set.id: request.document_set for request in requests}
     columns = columns_of(summary_columns)
     if isinstance(summaries, str | Path):
-        texts = read_texts(Path(summaries).expanduser(), sets, by_side=by_side, columns=columns)
+        texts = read_texts(local_path(summaries), sets, by_side=by_side, columns=columns)
     else:
         texts = summaries_of(summaries, sets, by_side=by_side, columns=columns)
     return Candidates(

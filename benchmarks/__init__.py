@@ -19,6 +19,7 @@ Each is a program of its own and shows its options with --help:
 
 Simulations count how often pages are wrong where the truth is known (`simulate`), each a program, too:
 
+    bias_studies              bias studies that say that anything leans, where nothing does and where something was planted
     calibration               values that an audit names, where summaries take no side and where one is halved
     calibration_headline      whole pages of audits that say something
     calibration_intervals     intervals of an audit's numbers that hold the truth

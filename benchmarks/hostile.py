@@ -1,19 +1,26 @@
 """Serving among hostile clients: what the others wait, what the process holds, and whether all answers are right.
 
 A scripted model is served, so that nothing but `evenhand serve` itself is measured. Honest clients ask at a pace, each time about
-documents of their own. In every second part of the time others send what is meant to hurt: bodies of every kind below, requests
-that never go on, and requests whose sender leaves. Parts take turns in one run.
+documents of their own. Hostile ones, each a process of its own, send what is meant to hurt: bodies of every kind below, requests
+that never go on, and requests whose sender leaves. Three kinds of parts take turns in one run:
+
+    none        no hostile clients
+    elsewhere   they send to another `evenhand serve` on this machine: what the honest wait for processors alone
+    here        they send to the server that the honest ask
 """
 
 import http.client
 import json
+import multiprocessing
+import os
 import socket
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
 from itertools import count as counted
 from itertools import cycle
 from pathlib import Path
@@ -27,6 +34,8 @@ from .report import Breakdown, Report, bench_options, count, run_bench
 from .serving import HOST, free_port, serving
 
 NAME = "hostile"
+# where hostile clients send
+NONE, ELSEWHERE, HERE = "none", "elsewhere", "here"
 # seconds between two requests of an honest client; most connections that a hostile one leaves silent at a time
 PACE, MOST_SILENT = 0.2, 60
 DOCUMENTS = (
@@ -36,6 +45,7 @@ DOCUMENTS = (
 )
 
 
+@cache
 def bodies() -> dict[str, bytes]:
     """What is sent to hurt, by name; each is shorter than a server takes."""
     documents = [{"text": text, "attributes": {"side": side}} for text, side in DOCUMENTS]
@@ -105,15 +115,15 @@ def send(port: int, body: bytes, path: str = "/v1/chat/completions") -> tuple[in
         connection.close()
 
 
-def disturb(port: int, over: threading.Event) -> int:
-    """Send everything that hurts, one after the other, until it is over; how much was sent."""
+def disturb(port: int, until: float) -> int:
+    """Send everything that hurts, one after the other, until then; how much was sent."""
     silent, n = list[socket.socket](), 0
     head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 90000\r\n"
     honest = json.dumps(
         {"model": NAME, "documents": [{"text": "Trams.", "attributes": {"side": "ban"}}], "side": "ban"}
     ).encode()
     for name, body in cycle(bodies().items()):
-        if over.is_set():
+        if time.monotonic() > until:
             break
         path = "/v1/score" if "answer" in name or "prompt" in name else "/v1/chat/completions"
         n += 1
@@ -140,51 +150,69 @@ def main(argv: Sequence[str] | None = None) -> None:
         NAME,
         __doc__,
         argv,
-        {"seconds": 4, "parts": 2},
+        {"seconds": 6, "parts": 3},
         seconds=count(600, "seconds of the whole"),
-        parts=count(10, "parts of the time, of which every second one has hostile clients"),
+        parts=count(12, "parts of the time: without hostile clients, with them elsewhere, with them here, and so on"),
         honest=count(6, "honest clients"),
         hostile=count(2, "hostile clients"),
     )
     report = Report(NAME, vars(options))
     with tempfile.TemporaryDirectory() as name:
-        folder, port = Path(name), free_port()
-        write_text(folder / "recipe.yaml", dump_recipe(recipe_of(folder)))
-        command = [sys.executable, "-m", "evenhand.cli", "serve", str(folder / "recipe.yaml"), "--port", str(port)]
-        cache = {"EVENHAND_CACHE": str(folder / "cache")}
-        with serving(command, cache, folder / "log", f"http://{HOST}:{port}/health") as process:
+        folder = Path(name)
+        with served(folder / "here") as (port, process), served(folder / "elsewhere") as (other, _):
             memory = need("psutil", "a benchmark").Process(process.pid).memory_info
-            rows, wrong = parts(port, options, lambda: memory().rss / 2**20)
+            rows, wrong = parts({HERE: port, ELSEWHERE: other}, options, lambda: memory().rss / 2**20)
     title = f"{options.honest} honest clients, beside them none or {options.hostile} hostile ones; {len(wrong)} wrong answers"
-    report.add_breakdown(Breakdown(title, [*rows, compared(rows)]))
-    report.finish()
+    ratios = [compared(rows, kind) for kind in (ELSEWHERE, HERE) if any(row["hostile"] == kind for row in rows)]
+    report.add_breakdown(Breakdown(title, [*rows, *ratios]))
+    report.finish(wrong[:3])
 
 
-def parts(port: int, options: Any, memory: Any) -> tuple[list[dict[str, Any]], list[str]]:
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[int, Any]]:
+    """The port and the process of an `evenhand serve` of its own."""
+    folder.mkdir()
+    port = free_port()
+    write_text(folder / "recipe.yaml", dump_recipe(recipe_of(folder)))
+    command = [sys.executable, "-m", "evenhand.cli", "serve", str(folder / "recipe.yaml"), "--port", str(port)]
+    environment = {"EVENHAND_CACHE": str(folder / "cache")}
+    with serving(command, environment, folder / "log", f"http://{HOST}:{port}/health") as process:
+        yield port, process
+
+
+def parts(ports: dict[str, int], options: Any, memory: Any) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each part of the time, and the answers that were wrong."""
-    honest, rows = Honest(port), list[dict[str, Any]]()
-    honest.during(options.honest, time.monotonic() + 1)
-    for part in range(options.parts):
-        over = threading.Event()
-        n_hostile = options.hostile * (part % 2)
-        with ThreadPoolExecutor(max(1, n_hostile)) as threads:
-            sent = [threads.submit(disturb, port, over) for _ in range(n_hostile)]
-            seconds = honest.during(options.honest, time.monotonic() + options.seconds / options.parts)
-            over.set()
-            n_sent = sum(each.result() for each in sent)
-        p50, p95 = (float(need("numpy", "a benchmark").percentile(seconds, each)) for each in (50, 95))
-        rows.append({"": f"part {part + 1}", "hostile": n_hostile, "sent": n_sent, "answers": len(seconds),
-                     "p50 s": p50, "p95 s": p95, "MiB": memory()})  # fmt: skip
+    honest, rows = Honest(ports[HERE]), list[dict[str, Any]]()
+    length = options.seconds / options.parts
+    # they hold no lock of the honest ones
+    with ProcessPoolExecutor(options.hostile, multiprocessing.get_context("spawn")) as processes:
+        _sent(processes, options.hostile, ports[ELSEWHERE], 0)
+        honest.during(options.honest, time.monotonic() + 1)
+        for part, kind in zip(range(options.parts), cycle((NONE, ELSEWHERE, HERE)), strict=False):
+            until = time.monotonic() + length
+            with ThreadPoolExecutor(1) as beside:
+                sent = beside.submit(_sent, processes, options.hostile, ports[kind], until) if kind != NONE else None
+                seconds = honest.during(options.honest, until)
+                n_sent = sent.result() if sent else 0
+            p50, p95 = (float(need("numpy", "a benchmark").percentile(seconds, each)) for each in (50, 95))
+            rows.append({"": f"part {part + 1}", "hostile": kind, "sent": n_sent, "answers": len(seconds), "p50 s": p50,
+                         "p95 s": p95, "MiB": memory(), "load": os.getloadavg()[0]})  # fmt: skip
     return rows, honest.wrong
 
 
-def compared(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """How often as long the honest wait with hostile clients as without: medians of the parts."""
+def _sent(processes: Executor, n: int, port: int, until: float) -> int:
+    """What so many hostile clients sent until then."""
+    return sum(processes.map(disturb, [port] * n, [until] * n))
+
+
+def compared(rows: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:
+    """How often as long the honest wait beside hostile clients of that kind as beside none: medians of the parts."""
     median = need("numpy", "a benchmark").median
-    halves = [[row for row in rows if bool(row["hostile"]) is is_hostile] for is_hostile in (True, False)]
-    ratios = {key: float(median([row[key] for row in halves[0]]) / median([row[key] for row in halves[1]]))
-              for key in ("p50 s", "p95 s", "MiB")}  # fmt: skip
-    return {"": "with : without", "hostile": "", "sent": "", "answers": "", **ratios}
+    with_them, without = ([row for row in rows if row["hostile"] == each] for each in (kind, NONE))
+    return {"": f"{kind} : none"} | {
+        key: float(median([row[key] for row in with_them]) / median([row[key] for row in without]))
+        for key in ("p50 s", "p95 s", "MiB")
+    }
 
 
 def recipe_of(folder: Path) -> Recipe:

@@ -13,7 +13,7 @@ import typer
 
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
-from ..extras import start_logging
+from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
 from . import (
     audit,
@@ -38,7 +38,7 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import complain, note, note_cautions, print_plan, say, show, summary
+from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -292,11 +292,10 @@ def benchmark_judges_(
     """
     from ..evaluation.meta.page import page
     from ..evaluation.meta.run import benchmark_judges
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"report: {out / PAGE}")
 
 
@@ -374,6 +373,7 @@ def main() -> None:
         processes.follow_parent()
         processes.share_processor()
         start_logging()
+        give_home()
         app()
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
@@ -382,6 +382,8 @@ def main() -> None:
             complain(f"interrupted; {after_interrupt(sys.argv[1:])}")
             sys.exit(INTERRUPTED)
         if not isinstance(error, EvenhandError):
+            # typer has put another in its place
+            sys.excepthook = show_fault
             raise
         complain(f"error: {error}")
         sys.exit(error.exit_code)
@@ -464,9 +466,8 @@ def _print_result(recipe: "Recipe") -> "Report":
     """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
     from ..evaluation.checkpoint.page import page
     from ..evaluation.checkpoint.report import read_report
-    from ..evaluation.pages import terminal
 
     found = read_report(recipe)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
     return found

@@ -10,7 +10,7 @@ import typer
 from ..config import ColumnsSection, SummaryColumnsSection
 from ..config.command_line import repeated_keys
 from ..errors import DataError, RecipeError
-from ..storage import listed
+from ..storage import listed, local_path
 from ..text import did_you_mean
 
 
@@ -115,6 +115,6 @@ def labelled(given: str, option: str) -> tuple[str, Path]:
     if not (path if equals else given).strip():
         raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
     if equals and label.strip() and path.strip() and not Path(given).exists():
-        return label.strip(), Path(path.strip()).expanduser()
+        return label.strip(), local_path(path.strip())
     name = Path(given).name
-    return name.lstrip(".").partition(".")[0] or name, Path(given).expanduser()
+    return name.lstrip(".").partition(".")[0] or name, local_path(given)

@@ -9,6 +9,7 @@ from ..config.recipe_file import load_recipe
 from .inputs import Overrides
 from .terminal import note, say
 
+FEATURE = "evenhand serve"
 EXAMPLE = 'Example: evenhand serve server/serve --fail-if "worst_side(shares) < 0.5" --port 8080'
 
 
@@ -70,10 +71,13 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
     loaded = load_recipe(recipe, set_ or [])
     from ..extras import need
+
+    for library in ("starlette", "uvicorn", "prometheus_client"):
+        need(library, FEATURE)
     from ..models.dates import dated
     from ..runfolder.dates import run_date
     from ..runfolder.phases import BASE, open_phase
-    from ..serve.app import FEATURE, Limits
+    from ..serve.app import Limits
     from ..serve.guard import read_guard
     from ..serve.listen import (
         address,
@@ -85,8 +89,6 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         warn_of_strangers,
     )
 
-    for library in ("fastapi", "uvicorn", "prometheus_client"):
-        need(library, FEATURE)
     limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env), (host, *(allow_host or ())))
     # mistakes of the command line first: a server is asked whether it is there
     guard = read_guard(fail_if or [], open_phase(loaded, phase or BASE))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 
 from ..records import Record
-from ..storage import as_given, explained, read_json
+from ..storage import as_given, explained, local_path, read_json
 from .needs import Purpose
 
 # features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
@@ -111,4 +111,4 @@ def read_combination(path: Path) -> Combination:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
     with explained(f"{path}: was not written by `evenhand train-judge`"):
-        return Combination.model_validate(read_json(path.expanduser()))
+        return Combination.model_validate(read_json(local_path(path)))

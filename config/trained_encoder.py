@@ -1,13 +1,12 @@
 """What `evenhand train-encoder` leaves in a model's folder, so that nobody tries the model on what it knows."""
 
-from pathlib import Path
 from typing import Any
 
 from pydantic import NonNegativeInt, PositiveInt, ValidationError
 
 from ..errors import DataError
 from ..records import Record
-from ..storage import explain, read_json
+from ..storage import explain, local_path, read_json
 
 RESULT = "training.json"
 
@@ -45,7 +44,7 @@ def read_trained(model: str) -> TrainedEncoder | None:
     Raises:
         DataError: it did, but the file was changed or is of another version: what the model was trained on is unknown.
     """
-    path = Path(model).expanduser() / RESULT
+    path = local_path(model) / RESULT
     if not path.is_file():
         return None
     found = read_json(path)

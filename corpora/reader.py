@@ -12,7 +12,16 @@ from typing import Any
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import as_given, listed, listed_lines, numbered_lines, parse_json_of, read_numbered, read_text
+from ..storage import (
+    as_given,
+    listed,
+    listed_lines,
+    local_path,
+    numbered_lines,
+    parse_json_of,
+    read_numbered,
+    read_text,
+)
 from ..text import did_you_mean, one_spelling
 from ..text.json_text import NotJsonError, parse_json
 from ..text.shown import shortened
@@ -45,7 +54,7 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     elif section.path in PACKAGED:
         sets = read_packaged(section.path, section.attribute)
     else:
-        path = Path(section.path).expanduser()
+        path = local_path(section.path)
         refuse_near(path, NAMES, "key 'corpus.path': ")
         with as_given("key 'corpus.path': "):
             if section.columns or is_table(path):

@@ -6,7 +6,8 @@ for all systems together, where values are ("whose document is it?", see `fairne
 the largest standardised sum of all that is tested with it is as large as its own (Westfall and Young 1993).
 
 Half of the level is for the question that the page is made for, half for all others together; where one half says something, the
-other has the whole level (Holm 1979). So at most 5 % of the pages where there is nothing to say say anything. Intervals hold
+other has the whole level (Holm 1979). What differs by design is tested with the others and hands on nothing. So at most 5 % of
+the pages where there is nothing to say say anything. Intervals hold
 what the same test does not refuse, so that one without zero and a clear verdict are the same thing.
 How often it holds was simulated: docs/fairness.md#pages.
 """
@@ -31,7 +32,7 @@ class NullDraws:
 
     # (tests,); nan where there is no test
     observed: Floats
-    # (DRAWS, tests), at least 0
+    # (DRAWS, tests), at least 0; (DRAWS, 1) where of each draw the largest alone is kept
     drawn: Floats
     # what is added up, (sets, tests), 0 where a set says nothing, and how much of the tested quantity a set weighs
     added: Floats
@@ -56,6 +57,13 @@ class NullDraws:
         return NullDraws(
             self.observed[places], self.drawn[:, places], self.added[:, places], self.weights[:, places], self.floor[places]
         )  # fmt: skip
+
+    @property
+    def largest(self) -> Floats:
+        """The largest of all tests in each draw, (DRAWS,)."""
+        is_each = self.drawn.shape[1] == len(self.observed)
+        drawn = self.drawn[:, ~np.isnan(self.observed)] if is_each else self.drawn
+        return np.asarray(drawn.max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -89,20 +97,26 @@ def standardised(added: Floats, floor: Floats | float = 0.0) -> Floats:
     return np.asarray(added.sum(axis=-2) / np.where(scale > NOISE, scale, np.inf))
 
 
-def flipped(added: Floats, weights: Floats | None, plan: Bootstrap) -> NullDraws:
+def flipped(added: Floats, weights: Floats | None, plan: Bootstrap, *, only_largest: bool = False) -> NullDraws:
     """Tests of "each set might as well have said the opposite", with the same signs for all of them.
 
     Args:
         added: what each set adds to each difference, (sets, tests); nan for nothing.
         weights: how much of the difference it weighs, of the same shape; None: alike, where it adds something.
         plan: seed of the signs.
+        only_largest: keep of each draw the largest of all tests: of pages with thousands of them.
     """
     is_there = ~np.isnan(added)
     known = np.where(is_there, added, 0.0)
     weighs = is_there.astype(float) if weights is None else np.where(is_there, weights, 0.0)
     observed = np.where(is_there.sum(axis=0) > 1, standardised(known), np.nan)
-    unit = known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE)
-    drawn = np.concatenate([np.abs(signs @ unit) for signs in _signs(len(added), plan.seed)])
+    unit = np.where(np.isnan(observed), 0.0, known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE))
+    sizes = (
+        np.abs(signs[rows] @ unit)
+        for signs in _signs(len(added), plan.seed)
+        for rows in in_blocks(len(signs), unit.shape[1])
+    )
+    drawn = np.concatenate([each.max(axis=1, initial=0.0, keepdims=True) if only_largest else each for each in sizes])
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
 
 
@@ -213,13 +227,19 @@ def _deal(units: Sequence[Unit], sums: Floats, squares: Floats, generator: np.ra
 
 
 def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
+    """Patterns in blocks, (draws, sets): where there are no more of them than draws, each as often as the others."""
     generator = np.random.default_rng(seed)
+    is_few = 2**n_sets <= DRAWS
+    patterns = generator.permutation(np.arange(DRAWS) % 2**n_sets) if is_few else np.zeros(DRAWS, dtype=np.intp)
     for rows in in_blocks(DRAWS, n_sets):
-        yield np.asarray(generator.integers(2, size=(len(rows), n_sets)) * 2.0 - 1.0)
+        marks = (
+            patterns[rows, None] >> np.arange(n_sets) & 1 if is_few else generator.integers(2, size=(len(rows), n_sets))
+        )
+        yield np.asarray(marks * 2.0 - 1.0, dtype=np.float64)
 
 
 def concluded(
-    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float
+    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float, by_design: Sequence[NullDraws] = ()
 ) -> tuple[list[Concluded], list[Concluded]]:
     """All tests of a page, by the two halves of the level.
 
@@ -227,13 +247,18 @@ def concluded(
         first: tests of the question that the page is made for, by kind.
         others: all others.
         level: one less that of the tests, and of the intervals.
+        by_design: tests of what nobody doubts to differ: in the half of the others, whose level they do not hand on.
+
+    Returns:
+        of the first, and of the others with those by design last.
     """
-    halves = [_Half.of(tests) for tests in (first, others)]
+    kinds = (list(first), [*others, *by_design])
+    halves = [_Half.of(tests) for tests in kinds]
     whole = 1.0 if sum(half.n_tests > 0 for half in halves) < 2 else 2.0
-    says = [half.smallest * whole <= 1 - level for half in halves]
+    says = [half.smallest(tests) * whole <= 1 - level for half, tests in zip(halves, (first, others), strict=True)]
     factors = [1.0 if says[1] else whole, 1.0 if says[0] else whole]
     found = [[half.judged(each, factor, level) for each in tests]
-             for half, factor, tests in zip(halves, factors, (first, others), strict=True)]  # fmt: skip
+             for half, factor, tests in zip(halves, factors, kinds, strict=True)]  # fmt: skip
     return found[0], found[1]
 
 
@@ -243,23 +268,21 @@ class _Half:
 
     largest: Floats
     n_tests: int
-    # p-value of its largest test, before it is corrected for the other half; 1 without any
-    smallest: float
 
     @classmethod
     def of(cls, tests: Sequence[NullDraws]) -> "_Half":
         """Of tests of several kinds, whose draws are taken side by side."""
-        known = [~np.isnan(each.observed) for each in tests]
-        n_tests = int(sum(each.sum() for each in known))
+        n_tests = int(sum((~np.isnan(each.observed)).sum() for each in tests))
         if not n_tests:
-            return cls(np.empty(0), 0, 1.0)
-        largest = np.sort(
-            np.max(
-                [each.drawn[:, its].max(axis=1, initial=0.0) for each, its in zip(tests, known, strict=True)], axis=0
-            )
-        )
-        most = max(np.abs(each.observed[its]).max(initial=0.0) for each, its in zip(tests, known, strict=True))
-        return cls(largest, n_tests, float(_as_large(largest, np.array([most]))[0]))
+            return cls(np.empty(0), 0)
+        largest = np.sort(np.max([each.largest for each in tests], axis=0))
+        return cls(largest, n_tests)
+
+    def smallest(self, tests: Sequence[NullDraws]) -> float:
+        """The p-value of the largest of some of its tests, before it is corrected for the other half; 1 without any."""
+        known = [np.abs(each.observed[~np.isnan(each.observed)]) for each in tests]
+        most = max((each.max(initial=0.0) for each in known), default=0.0)
+        return float(_as_large(self.largest, np.array([most]))[0]) if any(map(len, known)) else 1.0
 
     def judged(self, tests: NullDraws, factor: float, level: float) -> Concluded:
         """p-values times the factor, and bounds at the level by it."""

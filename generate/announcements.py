@@ -70,10 +70,13 @@ WILLING = (
     r"(?:i can|i could|i will|i'll|i would be|i'd be|i’d be|i'm|i’m|i am|happy|glad)(?: (?:happy|glad))?(?: to)?"
     r" (?:help|assist|do)(?: you)?(?:(?: out)?(?: with)?(?: that| this| it| your request)?)?"
 )
-AROUND = r"[\s*_#>`~\"'“”‘’«»「」-]{0,12}"
-COLON, DASH = r"[ \t\xa0*_]{0,6}[:：][*_]{0,4}(?:[\"'”’»]{1,3}(?=\s|\Z))?[*_]{0,4}", r"[ \t]{1,3}[-–—]{1,3}[ \t]"
+AROUND = r"[\s*_#>`~=\[\"'“”‘’«»「」-]{0,12}(?:\d[.)][ \t]{1,3}[*_]{0,3})?"
+COLON, DASH = (
+    r"[ \t\xa0*_\"]{0,6}[:：][*_]{0,4}(?:[\"'”’»]{1,3}(?=\s|\Z))?[*_]{0,4}(?:[ \t][>|][+-]?(?=\n))?",
+    r"[ \t]{1,3}[-–—]{1,3}[ \t]",
+)
 # nothing else in the line
-LINE = r"[ \t]{0,9}[.!…。]?[ \t*_~\"'”]{0,9}(?=\n|\Z)"
+LINE = r"[ \t]{0,9}[.!…。]?[ \t*_~=\]\"'”]{0,9}(?=\n|\Z)"
 WITHIN = r"(?:[^:：.!?。\n]|[.](?=\w)){0,160}?"
 ASIDE = r"(?:[ \t]?\([^()\n]{0,60}\))?[ \t]?\d{0,2}"
 OF = r"(?:[ \t](?:of|for|from|in|by|on|der|des|von|zu|du|de|del|dei|di|do|da|van)\b[^:：.!?\n]{0,100})?"
@@ -90,6 +93,8 @@ ANNOUNCEMENTS = (
     rf"(?:{HERE})[ \t](?:(?:{KIND})[ \t,]{{1,2}}){{1,5}}(?:{SUMMARY}|version|revision|draft)(?:{DASH}|{WITHIN}[.!](?=\s))",
     r"here (?:it is|you go|we go)(?:[ \t]?[:.!])?|here goes:|as (?:follows|requested):|tl;?dr[ \t]+(?=[^\W\d_])",
     r"(?:here is|here's|here’s) what (?:i|i've|i’ve|i have) (?:came up with|got|have|written|wrote|summari[sz]ed):",
+    # what stands where a thought was
+    rf"thought for (?:\d{{1,4}}|a few|a couple of) (?:seconds?|minutes?){LINE}",
     # "Draft 2:", "Step 3: Final summary:"
     rf"draft{ASIDE}{COLON}|step[ \t]\d{{1,2}}[ \t]?[:.][ \t*]{{0,4}}(?=(?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}))",
     rf"(?:(?:{POLITE}|okay|ok|yes|alright)[!,.][ \t]{{1,3}})?{WILLING}(?:[.!:](?=\s|\Z)|,? (?=here ))",

@@ -5,12 +5,16 @@ Methods and judges know nothing of vLLM or transformers. Prompts travel as token
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import not_
 from typing import Any, Protocol
 
+from pydantic import Field
+
 from ..errors import UnfitModelError
-from ..records import Message, Sampling
+from ..records import Message, Record, Sampling
 from ..storage import digest
 from .chat import chat_text, defused, in_template
 
@@ -57,6 +61,25 @@ READ_IN_PART = (
 )
 
 
+# what is wrong with answers of another model than was asked for, and the remedy
+ANOTHER_MODEL = (
+    "another model than was asked for, as the server names it; if it is not an alias of the same, write what you want as "
+    "server.model, and forget these answers (evenhand cache --clear)"
+)
+
+
+class Used(Record):
+    """What the prompts of some asks took, as a line of a journal has it."""
+
+    # tokens of the prompts, and those of them that went through the model
+    prompt_tokens: int
+    prefilled_tokens: int
+    # prompts of which a server read a part
+    partial_prompts: int = Field(default=0, exclude_if=not_)
+    # answers of another model than a server was asked for, by its name of it
+    other_models: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+
+
 @dataclass
 class Usage:
     """Running totals of a backend since it was opened."""
@@ -67,17 +90,36 @@ class Usage:
     prefilled_tokens: int = 0
     # prompts of which a server read a part, by its own count of tokens
     partial_prompts: int = 0
+    # answers of another model than a server was asked for, by its name of it
+    other_models: Counter[str] = field(default_factory=Counter)
 
     @property
     def hit_rate(self) -> float | None:
         """Share of the prompt tokens that a cache served, in [0, 1]; None before the first prompt."""
         return 1 - self.prefilled_tokens / self.prompt_tokens if self.prompt_tokens else None
 
-    def add(self, prompt_tokens: int, prefilled_tokens: int, partial_prompts: int = 0) -> None:
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The totals as those of `Used`."""
+        return dict(vars(self))
+
+    def add_used(self, used: "Used | Usage") -> None:
+        """Count what was answered before, or elsewhere."""
+        self.add(used.prompt_tokens, used.prefilled_tokens, used.partial_prompts, used.other_models)
+
+    def add(
+        self,
+        prompt_tokens: int,
+        prefilled_tokens: int,
+        partial_prompts: int = 0,
+        other_models: Mapping[str, int] | None = None,
+    ) -> None:
         """Count prompts that were answered."""
         self.prompt_tokens += prompt_tokens
         self.prefilled_tokens += prefilled_tokens
         self.partial_prompts += partial_prompts
+        # anew, since copies share it
+        self.other_models = self.other_models + Counter(other_models or {})
 
     def since(self, before: "Usage") -> "Usage":
         """What was added since the totals were these."""
@@ -85,6 +127,7 @@ class Usage:
             self.prompt_tokens - before.prompt_tokens,
             self.prefilled_tokens - before.prefilled_tokens,
             self.partial_prompts - before.partial_prompts,
+            self.other_models - before.other_models,
         )
 
 

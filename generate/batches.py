@@ -6,19 +6,19 @@ them made a batch cannot be told from the files that the stage leaves.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, takewhile
-from operator import not_
 
-from pydantic import Field, RootModel
+from pydantic import RootModel
 
-from ..records import Candidate, Failure, Record, Turn
+from ..records import Candidate, Failure, Turn
 from ..runfolder.journal import Journal, Merged
 from ..runfolder.shards import WHOLE, Shard
 from ..runfolder.stages import Stage
 from ..storage import digest
+from .backend import Used
 from .rounds import Round
 
 
-class Batch(Record):
+class Batch(Used):
     """What came of one batch of requests: a line of the journal."""
 
     request_ids: tuple[str, ...]
@@ -26,11 +26,6 @@ class Batch(Record):
     failures: tuple[Failure, ...]
     # what was said on the way, of methods that ask more than once
     turns: tuple[Turn, ...] = ()
-    # tokens of the prompts that were asked, and those of them that went through the model
-    prompt_tokens: int
-    prefilled_tokens: int
-    # prompts of which a server read a part
-    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class Line(RootModel[Batch | Round]):

@@ -15,8 +15,9 @@ from ..records import REFUSAL, Contract
 from ..text import IDEOGRAPHIC, fold, has_words, n_words
 from ..text import words as words_of
 from ..text.forms import LINE_END, normal_form, without_break
+from .markup import unmarked, unquoted
 from .refusals import is_refusal
-from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of, unmarked, unquoted
+from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of
 
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence

@@ -7,17 +7,13 @@ the method comes to where it was, in no time, and goes on as if nothing had happ
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from operator import not_
-
-from pydantic import Field
 
 from ..errors import StorageError
-from ..records import Record
 from ..storage import digest
-from .backend import Ask, Backend, Reply, Usage
+from .backend import Ask, Backend, Reply, Usage, Used
 
 
-class Round(Record):
+class Round(Used):
     """The replies to one call of a batch: a line of the journal."""
 
     # digest of the batch's requests
@@ -27,10 +23,6 @@ class Round(Record):
     # digest of what was asked
     asked: str
     replies: tuple[Reply, ...]
-    # what the call took, as in `Usage`
-    prompt_tokens: int
-    prefilled_tokens: int
-    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class KeptRounds:
@@ -72,12 +64,12 @@ class KeptRounds:
                     f"the journal of this stage has, for a batch that is under way, replies to other questions than those of "
                     f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts over"
                 )
-            self.usage.add(found.prompt_tokens, found.prefilled_tokens, found.partial_prompts)
+            self.usage.add_used(found)
             return list(found.replies)
         before = replace(self._backend.usage)
         replies = self._backend.complete(asks)
         used = self._backend.usage.since(before)
-        self.usage.add(used.prompt_tokens, used.prefilled_tokens, used.partial_prompts)
+        self.usage.add_used(used)
         self._pending = asks, replies, used
         return replies
 
@@ -92,9 +84,7 @@ class KeptRounds:
                 call=self._n_calls - 1,
                 asked=_digest(asks),
                 replies=tuple(replies),
-                prompt_tokens=used.prompt_tokens,
-                prefilled_tokens=used.prefilled_tokens,
-                partial_prompts=used.partial_prompts,
+                **used.fields,
             )
         )
 

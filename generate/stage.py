@@ -43,7 +43,7 @@ from . import (
     zero_shot,
 )
 from .apart import generate_apart, is_apart
-from .backend import READ_IN_PART, Backend, Usage
+from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
@@ -288,9 +288,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
         candidates=tuple(candidates),
         failures=tuple(failures),
         turns=tuple(turn for row in replies for reply in row if isinstance(reply, Made) for turn in reply.turns),
-        prompt_tokens=backend.usage.prompt_tokens,
-        prefilled_tokens=backend.usage.prefilled_tokens,
-        partial_prompts=backend.usage.partial_prompts,
+        **backend.usage.fields,
     )
 
 
@@ -313,7 +311,7 @@ class _Counts:
     def add(self, batch: Batch) -> None:
         """Count a batch."""
         written = [c for c in batch.candidates if c.model != NO_MODEL]
-        self._used.add(batch.prompt_tokens, batch.prefilled_tokens, batch.partial_prompts)
+        self._used.add_used(batch)
         self._n_candidates += len(batch.candidates)
         self._n_written += len(written)
         self._n_tokens += sum(c.n_tokens for c in written)
@@ -368,6 +366,8 @@ class _Counts:
     def _cautions(self) -> Iterator[str]:
         if n := self._used.partial_prompts:
             yield f"{n} answers rest on prompts that the server {READ_IN_PART}"
+        for name, n in sorted(self._used.other_models.items()):
+            yield f"{n} answers are of {name!r}, {ANOTHER_MODEL}"
         if self._n_empty:
             said = f"{self._n_empty} of {self._n_candidates} candidates are empty"
             if self._n_empty_cut:

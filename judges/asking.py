@@ -86,8 +86,7 @@ def ask_together(backend: Lazy[Backend], conversations: Sequence[Rounds]) -> tup
             engine = backend.get()
             before = replace(engine.usage)
             found = dict(zip(distinct, engine.complete(distinct), strict=True))
-            new = engine.usage.since(before)
-            used.add(new.prompt_tokens, new.prefilled_tokens, new.partial_prompts)
+            used.add_used(engine.usage.since(before))
         replies = [found[ask] for ask in asks]
 
 

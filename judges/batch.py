@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import product
-from operator import not_
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field
 from tqdm import tqdm
 
 from ..extras import no_bars
+from ..generate.backend import Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..runfolder.journal import Journal
 from ..storage import canonical_json
@@ -34,17 +33,12 @@ MISSING_REFERENCE = {
 }
 
 
-class Batch(Record):
+class Batch(Used):
     """What the judges that are asked together said of one batch of requests: a line of the journal."""
 
     judgements: tuple[Judgement, ...]
     # judge -> distinct inputs whose verdict came from the cache
     cached: dict[str, int]
-    # tokens of the prompts, and those of them that went through the model; 0 for judges that ask no language model
-    prompt_tokens: int
-    prefilled_tokens: int
-    # prompts of which a server read a part
-    partial_prompts: int = Field(default=0, exclude_if=not_)
 
 
 class Spent(Record):
@@ -161,9 +155,7 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
     return Batch(
         judgements=tuple(judgements),
         cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
-        prompt_tokens=used.prompt_tokens,
-        prefilled_tokens=used.prefilled_tokens,
-        partial_prompts=used.partial_prompts,
+        **used.fields,
     )
 
 

@@ -14,14 +14,13 @@ docs/papers.md#ri-metrics.
 
 import math
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..config.metrics import BleurtJudge
 from ..config.section import Check
 from ..errors import JudgeError
 from ..models import check, signature
-from ..storage import read_json
+from ..storage import local_path, read_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens
 from .alignment import whole
 from .checkpoint import open_checkpoint
@@ -74,7 +73,7 @@ def refuse_unconverted(model: str) -> None:
     Raises:
         JudgeError: it is one.
     """
-    path = Path(model).expanduser() / "config.json"
+    path = local_path(model) / "config.json"
     settings = read_json(path) if path.is_file() else {}
     if isinstance(settings, dict) and settings.get("model_type") == "bleurt":
         raise JudgeError(

@@ -13,7 +13,7 @@ from ..config.judges import CombinedJudge, inside
 from ..config.section import Check
 from ..errors import UnfitModelError
 from ..models.dates import undated
-from ..storage import canonical_json, file_digest
+from ..storage import canonical_json, file_digest, local_path
 from ..text import sentences
 from .claims import VERSION as CLAIM_RULES
 from .claims import claims
@@ -99,7 +99,7 @@ def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: 
             f"judge {name!r}: {options.file} was trained with other judges than those that are here, so its coefficients do not "
             f"fit their scores: {told}. Train it again with `evenhand train-judge`, or install what it was trained with"
         )
-    return Combined(name, saved, file_digest(options.file.expanduser()), members)
+    return Combined(name, saved, file_digest(local_path(options.file)), members)
 
 
 def _checks(kinds: Mapping[str, Kind], name: str, options: CombinedJudge) -> Iterator[Check]:

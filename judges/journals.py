@@ -51,7 +51,7 @@ class Told:
             for number, batch in enumerate(journal):
                 self.cached.update(batch.cached)
                 used = self.used.setdefault(tuple(batch.cached), Usage())
-                used.add(batch.prompt_tokens, batch.prefilled_tokens, batch.partial_prompts)
+                used.add_used(batch)
                 first = min((place[each.request_id] for each in batch.judgements), default=0)
                 for name in batch.cached:
                     lines.setdefault(name, []).append((first, journal, number))

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import Field
 
 from ..errors import LeftOutError
-from ..generate.backend import READ_IN_PART, Usage
+from ..generate.backend import ANOTHER_MODEL, READ_IN_PART, Usage
 from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
@@ -267,6 +267,9 @@ class _Counts:
     def _cautions(self, told: Told) -> Iterator[str]:
         if n := sum(used.partial_prompts for used in told.used.values()):
             yield f"{n} grades rest on prompts that the server {READ_IN_PART}"
+        others = sum((used.other_models for used in told.used.values()), Counter[str]())
+        for name, n in sorted(others.items()):
+            yield f"{n} grades are of {name!r}, {ANOTHER_MODEL}"
         for name, n in self._greedy.items():
             if n:
                 yield (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EvenhandError, UnfitModelError
-from ..storage import digest, sha256_of, write_json
+from ..storage import digest, local_path, sha256_of, write_json
 from ..text.shown import shortened
 from .embedded import EMBEDDED
 from .files import ADAPTER_SETTINGS, CONFIG, read_settings
@@ -33,7 +33,7 @@ def write_base(adapter: Path, name: str) -> None:
 
 def weights_digest(name: str) -> str | None:
     """Digest of the weights of a model in a folder, whatever the files are called; None of a model of a hub or a package."""
-    folder = Path(name).expanduser()
+    folder = local_path(name)
     if name.startswith(EMBEDDED) or public_name(name) != name or not folder.is_dir():
         return None
     return digest(sorted(sha256_of(path) for path in folder.iterdir() if path.suffix in {".safetensors", ".bin"}))

@@ -25,9 +25,15 @@ def cache_folder() -> Path:
     """Folder for converted models and judgements: $EVENHAND_CACHE, else ~/.cache/evenhand.
 
     Raises:
-        StorageError: it is an address.
+        StorageError: it is an address, or there is no home folder.
     """
-    folder = Path(os.environ.get("EVENHAND_CACHE", Path.home() / ".cache" / "evenhand"))
+    chosen = os.environ.get("EVENHAND_CACHE")
+    try:
+        folder = Path.home() / ".cache" / "evenhand" if chosen is None else Path(chosen)
+    except RuntimeError as error:
+        raise StorageError(
+            "this user has no home folder, in which caches would be (HOME is not set); export EVENHAND_CACHE=FOLDER, or HOME"
+        ) from error
     if mistake := no_disk(folder):
         raise StorageError(f"EVENHAND_CACHE {mistake}")
     return folder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import ModelError, UnfitModelError
 from ..extras import need
-from ..storage import digest, sha256_of
+from ..storage import digest, local_path, sha256_of
 from .assemble import assembled, at_hand, refuse_unavailable
 from .embedded import EMBEDDED, EMBEDDED_MODELS, EmbeddedModel, absent_parts, embedded_model
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
@@ -37,7 +37,7 @@ def locate(name: str) -> str:
     """
     if name.startswith(EMBEDDED):
         return str(_embedded(embedded_model(name)))
-    path = Path(name).expanduser()
+    path = local_path(name)
     if not path.exists():
         if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
             raise UnfitModelError(f"model {name!r}: there is no such file or folder")
@@ -57,7 +57,7 @@ def fetched(name: str) -> str:
     """
     if name.startswith(EMBEDDED):
         return str(_embedded(embedded_model(name), mend=True))
-    return str(converted(Path(name).expanduser(), mend=True)) if name.endswith(".gguf") else locate(name)
+    return str(converted(local_path(name), mend=True)) if name.endswith(".gguf") else locate(name)
 
 
 def check(name: str) -> None:
@@ -73,7 +73,7 @@ def check(name: str) -> None:
             return
         path = place
     else:
-        path = Path(name).expanduser()
+        path = local_path(name)
     if path.suffix == ".gguf" and path.is_file():
         why = damage(path)
         if why:
@@ -111,7 +111,7 @@ def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
     Raises:
         ModelError, StorageError: as `locate`.
     """
-    folder = Path(name).expanduser()
+    folder = local_path(name)
     if name.startswith(EMBEDDED):
         if name.removeprefix(EMBEDDED) not in EMBEDDED_MODELS:
             # `check` refuses it; here it is a model of which nothing is on this machine

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..errors import UnfitModelError
 from ..extras import need
+from ..storage import local_path
 from .files import read_settings
 from .hub import refusal
 from .places import file_at_hand, is_hub_id
@@ -54,7 +55,7 @@ def refuse_long(template: object, place: str) -> None:
 
 def has_chat_template(name: str, revision: str | None) -> bool | None:
     """Whether a model has a chat template; None where that cannot be told. Arguments are those of `chat_template`."""
-    path = Path(name).expanduser()
+    path = local_path(name)
     if _files(name, revision):
         return chat_template(name, revision) is not None
     if path.suffix == ".gguf" and path.is_file():

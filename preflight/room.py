@@ -26,7 +26,7 @@ from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
-from ..storage import is_writable, read_json
+from ..storage import is_writable, local_path, read_json
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
@@ -76,7 +76,7 @@ def _refuse_unwritable(folder: Path, remedy: str) -> None:
 
 def _existing(path: Path) -> Path:
     """The path, or the nearest folder above it that is there."""
-    path = path.expanduser().absolute()
+    path = local_path(path).absolute()
     while not path.exists() and path != path.parent:
         path = path.parent
     return path

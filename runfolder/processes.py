@@ -38,7 +38,7 @@ from .own_files import is_own, open_no_link, open_own, part_names
 # file that is locked, in the folder that is held
 LOCK = ".lock"
 # what it says of the command that has the folder
-HOLDER = {"host": str, "pid": int, "command": str, "token": str, "recipe": str}
+HOLDER = {"host": str, "pid": int, "started": str, "command": str, "token": str, "recipe": str}
 # a folder of a run, right below it
 FOLDER = re.compile(r"round-\d+|evaluation|logs|receipts|report|shards|slurm|superseded|tables")
 # set for children: the token of the command that they belong to
@@ -115,7 +115,7 @@ def holder_of(folder: Path) -> dict[str, Any] | None:
         os.close(lock)
     if not holder or holder["token"] == os.environ.get(COMMAND):
         return None
-    return holder if not _is_here(holder) or is_alive(holder["pid"]) else None
+    return holder if _process(holder).may_run else None
 
 
 def _at_work(holder: dict[str, Any], folder: Path) -> StorageError:
@@ -158,15 +158,14 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
                     "under way. The same command writes it again and continues"
                 )
             return False
-        if (holder and _is_here(holder) and is_alive(holder["pid"])) or time.monotonic() > deadline:
+        if (holder and _process(holder).is_here and _process(holder).may_run) or time.monotonic() > deadline:
             raise _at_work(holder, folder)
         time.sleep(POLL_SECONDS)
     if not is_own(os.fstat(lock)):
         raise StorageError(f"{folder}: the command that was at work there has ended; give this one again")
     program = Path(sys.argv[0]).name
     holder = {
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
+        **this_process()._asdict(),
         "command": " ".join(["evenhand" if program == "__main__.py" else program, *sys.argv[1:2]]),
         "token": _token(os.getpid()),
         "recipe": recipe,
@@ -203,18 +202,23 @@ def _holder(lock: int) -> dict[str, Any]:
         found = parse_json(os.pread(lock, MOST_BYTES, 0).decode())
     except ValueError:
         return {}
-    return found if isinstance(found, dict) and {name: type(each) for name, each in found.items()} == HOLDER else {}
+    if not isinstance(found, dict):
+        return {}
+    # earlier versions did not write when it started
+    found = {"started": "", **found}
+    return found if {name: type(each) for name, each in found.items()} == HOLDER else {}
 
 
-def _is_here(holder: dict[str, Any]) -> bool:
-    """Whether the command runs on this machine; of another one's processes nothing is known but that they hold the lock."""
-    return bool(holder["host"] == socket.gethostname())
+def _process(holder: dict[str, Any]) -> "Process":
+    return Process(holder["host"], holder["pid"], holder["started"])
 
 
 def _named(holder: dict[str, Any]) -> str:
     if not holder:
         return "another command"
-    return f"{holder['command']!r} (process {holder['pid']}{'' if _is_here(holder) else ' on ' + holder['host']})"
+    return (
+        f"{holder['command']!r} (process {holder['pid']}{'' if _process(holder).is_here else ' on ' + holder['host']})"
+    )
 
 
 class Process(NamedTuple):
@@ -222,15 +226,18 @@ class Process(NamedTuple):
 
     host: str
     pid: int
-    # in clock ticks since the machine started; "" where the system does not say it
+    # in clock ticks since the machine started; "" where nobody says it
     started: str
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is one of this machine."""
+        return self.host == socket.gethostname()
 
     @property
     def may_run(self) -> bool:
         """Whether it may still be there; of another machine's processes nothing is known."""
-        if self.host != socket.gethostname():
-            return True
-        return is_alive(self.pid) and self.started == _start_of(self.pid)
+        return not self.is_here or (is_alive(self.pid) and self.started in {"", _start_of(self.pid)})
 
 
 def this_process() -> Process:

@@ -123,28 +123,22 @@ class Spending:
         del self._open[number]
         self._add(cost)
 
-    def leave(self, number: int, *, is_refused: bool = False) -> None:
-        """Let the most stay booked of a try of which nothing whole came; nothing happens to one that is settled.
+    def leave(self, number: int, *, is_refused: bool = False, is_sent: bool = True) -> None:
+        """Let the most stay booked of a try of which nothing whole came, unless it was never sent.
+
+        Nothing happens to one that is settled.
 
         Raises:
             StorageError: the file cannot be written.
         """
         if (most := self._open.pop(number, None)) is None:
             return
-        most = most.model_copy(update={"number": number, "is_told": False, "is_refused": is_refused})
+        if not is_sent:
+            most = Cost(model=most.model, input=0, cached=0, output=0, cost=None if most.cost is None else 0.0)
+        most = most.model_copy(update={"number": number, "is_told": not is_sent, "is_refused": is_refused})
         self._add(most)
-        if is_refused and most.cost is not None:
+        if (is_refused or not is_sent) and most.cost is not None:
             self._write(most)
-
-    def withdraw(self, number: int) -> None:
-        """Take back what a try can cost that was never sent.
-
-        Raises:
-            StorageError: the file cannot be written.
-        """
-        most = self._open.pop(number)
-        if most.cost is not None:
-            self._write(Cost(number=number, model=most.model, input=0, cached=0, output=0, cost=0.0))
 
     @property
     def promised(self) -> Mapping[str, float]:

@@ -7,42 +7,46 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from ..errors import DataError
-from ..extras import need
-from ..generate.server.secrets import secrets_of
+from ..generate.server.keys import secrets_of
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase
 from ..storage import listed
 from ..text.json_text import NotJsonError
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
-from .asked import Asked, Chat, Scored, body_of, items_of, read, request_of, unset
+from .asked import Chat, Scored, body_of, items_of, read, request_of, unset
 from .browsers import refuse_foreign
 from .guard import Guard
 from .late import Late
 from .metrics import Metrics
-from .pool import Pool
+from .pool import Pool, unlogged
 from .refusals import Refusal, error_response, logged
 from .sides import worst_gap
 from .work import NoSummaryError, Worker, local_judges, refuse_relative, rehearsal, signature
 
-if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
-    from fastapi.responses import JSONResponse, Response
-
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-FEATURE = "evenhand serve"
 # serves the best candidate, whatever it is
 NO_GUARD = Guard()
 # seconds that workers and judges have to close
 CLOSING_SECONDS = 2
 # bodies that are read, checked and made into requests at a time, on threads: small ones do not wait for large ones
 READERS, LARGE_READERS = 2, 1
-# bytes of a body that is large
-LARGE = 100_000
+# bytes of a body that is large; how many of the largest ones may be there at a time
+LARGE, MOST_BODIES = 100_000, 32
+# after a large body that is refused, how often as long as it took the next one waits, and the seconds that this is at most
+REST, MOST_REST = 19, 2.0
 # what is logged of a client that has left; a status that no server sends
 LEFT = 499
 
@@ -64,16 +68,14 @@ class Limits:
     hosts: tuple[str, ...] = ()
 
 
-def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
+def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Starlette:
     """The application; its workers are opened and local judges' models loaded here, before anything is answered.
 
     When it has ended, `state.is_closed` tells whether all were closed; threads that hang keep Python from ending.
 
     Raises:
-        MissingExtra: FastAPI is not installed.
         EvenhandError: the backend or a judge cannot be opened.
     """
-    fastapi = need("fastapi", FEATURE)
     service = Service(phase, limits, guard)
 
     @asynccontextmanager
@@ -86,16 +88,13 @@ def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI
             app.state.is_closed = False
             app.state.is_closed = service.close(CLOSING_SECONDS)
 
-    app: FastAPI = fastapi.FastAPI(
-        title=FEATURE, docs_url=None, redoc_url=None, openapi_url=None, lifespan=open_while_served
-    )
-    for method, path, answer in service.addresses:
-        app.add_api_route(path, service.answering(answer), methods=[method], response_model=None)
-
-    @app.exception_handler(fastapi.exceptions.StarletteHTTPException)
-    async def _unknown(_: Any, error: Any) -> "JSONResponse":
+    async def unknown(_: Any, error: Any) -> JSONResponse:
         return error_response(Refusal(error.status_code, "unknown_address", str(error.detail)))
 
+    routes = [
+        Route(path, service.answering(path, answer), methods=[method]) for method, path, answer in service.addresses
+    ]
+    app = Starlette(routes=routes, lifespan=open_while_served, exception_handlers={HTTPException: unknown})
     return app
 
 
@@ -115,8 +114,7 @@ class Service:
         # whatever answers /health is sent requests
         self._local.load(rehearsal(phase.recipe))
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
-        limiter = need("anyio", FEATURE).CapacityLimiter
-        self._readers, self._large_readers = limiter(READERS), limiter(LARGE_READERS)
+        self._readers, self._large_readers, self._n_held = CapacityLimiter(READERS), CapacityLimiter(LARGE_READERS), 0
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
@@ -136,15 +134,16 @@ class Service:
         closed = [each.close(max(0.0, until - time.monotonic())) for each in (self._late, self.pool, self._local)]
         return all(closed)
 
-    def answering(self, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
-        """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
-        from fastapi import Request
-        from starlette.requests import ClientDisconnect
+    def answering(self, path: str, answer: Callable[[Any], Awaitable[Response]]) -> Any:
+        """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line.
 
-        async def endpoint(request: Request) -> "Response":
+        Args:
+            path: its address; where that has a name in it the form, so that metrics do not grow with what is asked.
+            answer: what answers.
+        """
+
+        async def endpoint(request: Request) -> Response:
             start = time.perf_counter()
-            # of addresses with a name in them the form, so that metrics do not grow with what is asked
-            path = getattr(request.scope.get("route"), "path", request.url.path)
             response: Response
             try:
                 self._refuse_stranger(request)
@@ -165,7 +164,7 @@ class Service:
 
         return endpoint
 
-    def _refuse_stranger(self, request: "Request") -> None:
+    def _refuse_stranger(self, request: Request) -> None:
         if request.url.path == "/health":
             return
         if not self.limits.keys:
@@ -178,26 +177,24 @@ class Service:
         if True not in fits:
             raise Refusal(401, "invalid_api_key", "send one of the server's keys as a bearer token")
 
-    async def health(self, _: "Request") -> "JSONResponse":
+    async def health(self, _: Request) -> JSONResponse:
         """Whether it is there, and how much is under way."""
         under_way = self.pool.n - self.pool.n_free
-        return _json({"status": "ok", "under_way": under_way, "waiting": self.pool.waiting})
+        return JSONResponse({"status": "ok", "under_way": under_way, "waiting": self.pool.waiting})
 
-    async def metrics(self, _: "Request") -> "Response":
+    async def metrics(self, _: Request) -> Response:
         """What Prometheus reads."""
-        from fastapi.responses import Response
-
         text, kind = self._metrics.text()
         return Response(text, media_type=kind)
 
-    async def models(self, _: "Request") -> "JSONResponse":
+    async def models(self, _: Request) -> JSONResponse:
         """The recipe, which is what there is to ask."""
-        return _json({"object": "list", "data": [self._model]})
+        return JSONResponse({"object": "list", "data": [self._model]})
 
-    async def model(self, request: "Request") -> "JSONResponse":
+    async def model(self, request: Request) -> JSONResponse:
         """The recipe, where it is asked for by its name."""
         self._refuse_other(request.path_params["name"])
-        return _json(self._model)
+        return JSONResponse(self._model)
 
     @property
     def _model(self) -> dict[str, Any]:
@@ -207,7 +204,7 @@ class Service:
         if model != (name := self.phase.recipe.name):
             raise Refusal(404, "model_not_found", f"there is no model {model[:80]!r} here; there is {name!r}")
 
-    async def score(self, request: "Request") -> "JSONResponse":
+    async def score(self, request: Request) -> JSONResponse:
         """The recipe's rewards of summaries made elsewhere, in evenhand's form or OpenRLHF's."""
         refuse_relative(self.phase.recipe)
         stand_in = stand_in_of(request.query_params.get("unscored"))
@@ -215,13 +212,13 @@ class Service:
         work = self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
         found = await _while_there(request, work)
         if is_openrlhf:
-            return _json(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
-        return _json(rewards(found, stand_in))
+            return JSONResponse(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
+        return JSONResponse(rewards(found, stand_in))
 
     def _items(self, body: dict[str, Any]) -> tuple[list[Scored], bool]:
         return items_of(body, self.phase.recipe), "query" in body
 
-    async def chat(self, request: "Request") -> "JSONResponse":
+    async def chat(self, request: Request) -> JSONResponse:
         """The best of the recipe's candidates for the documents of the request."""
         wanted, n_messages = await self._read(request, self._wanted)
         try:
@@ -234,7 +231,7 @@ class Service:
         self._metrics.served(chosen.source, gaps, is_late=is_late)
         about = evenhand_field(self.phase, self.guard, self.signature, chosen, is_late=is_late)
         about["messages_not_read"] = n_messages
-        return _json(completion(about, chosen), headers_of(about))
+        return JSONResponse(completion(about, chosen), headers=headers_of(about))
 
     def _wanted(self, body: dict[str, Any]) -> tuple[SummaryRequest, int]:
         """What a chat asks the recipe's model, and how many messages are passed over."""
@@ -246,11 +243,9 @@ class Service:
             raise Refusal(400, "unsupported_parameter", reasons, next(iter(mistakes)))
         chat = read(Chat, body)
         self._refuse_other(chat.model)
-        # what it says of documents, without what every chat has
-        said = Asked(**{key: getattr(chat, key) for key in Asked.model_fields})
-        return request_of(said, self.phase.recipe), len(chat.messages)
+        return request_of(chat, self.phase.recipe), len(chat.messages)
 
-    async def _read(self, request: "Request", make: Callable[[dict[str, Any]], T]) -> T:
+    async def _read(self, request: Request, make: Callable[[dict[str, Any]], T]) -> T:
         """What is made of the body, which is bounded first, and read and checked on a thread.
 
         Raises:
@@ -258,12 +253,6 @@ class Service:
             DataError: it is beyond another bound, or as `make`.
         """
         content = bytearray()
-        async for part in request.stream():
-            content += part
-            if len(content) > self.limits.most_bytes:
-                raise Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
-
-        anyio: Any = need("anyio", FEATURE)
 
         def made() -> T:
             try:
@@ -273,39 +262,53 @@ class Service:
                     raise Refusal(400, "invalid_json", f"the body {error}") from error
                 raise DataError(f"the body: {error}") from error
 
-        found: T = await anyio.to_thread.run_sync(
-            made, limiter=self._large_readers if len(content) > LARGE else self._readers
-        )
-        return found
+        try:
+            await self._receive(request, content)
+            is_large = len(content) > LARGE
+            async with self._large_readers if is_large else self._readers:
+                begun = time.perf_counter()
+                try:
+                    return await run_sync(made)
+                except (Refusal, DataError):
+                    # whoever sends such bodies one after the other leaves most of the time to others
+                    await asyncio.sleep(is_large * min(REST * (time.perf_counter() - begun), MOST_REST))
+                    raise
+        finally:
+            self._n_held -= len(content)
+
+    async def _receive(self, request: Request, content: bytearray) -> None:
+        """Put the body into the content, if it is not too long, nor too much for what the others have sent."""
+        too_large = Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
+        # what is sent after the answer is passed over
+        if int(request.headers.get("content-length", 0)) > self.limits.most_bytes:
+            raise too_large
+        async for part in request.stream():
+            content += part
+            self._n_held += len(part)
+            if len(content) > self.limits.most_bytes:
+                raise too_large
+            if len(content) > LARGE and self._n_held > MOST_BODIES * self.limits.most_bytes:
+                raise Refusal(429, "busy", "too many large requests arrive at once; try again later")
 
 
-async def _while_there(request: "Request", work: Coroutine[Any, Any, T]) -> T:
+async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What the work gives; it ends when the client leaves.
 
     Raises:
         ClientDisconnect: it has left.
     """
-    from starlette.requests import ClientDisconnect
 
     async def leaves() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(leaves())
+    working, leaving = unlogged(work), asyncio.ensure_future(leaves())
+    either: list[asyncio.Future[Any]] = [working, leaving]
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         raise ClientDisconnect
     finally:
         leaving.cancel()
-        if not working.done():
-            # what nobody waits for is looked at, so that its fault is not logged
-            working.add_done_callback(lambda done: done.cancelled() or done.exception())
-            working.cancel()
-
-
-def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> "JSONResponse":
-    from fastapi.responses import JSONResponse
-
-    return JSONResponse(content, headers=headers)
+        working.cancel()

@@ -67,7 +67,8 @@ class Asked(Record):
             Document(id=each.id or f"document {place}", text=each.text, attributes=each.attributes)
             for place, each in enumerate(self.documents, start=1)
         )
-        said = self.model_dump(mode="json", exclude={"id", "side"})
+        # without what a chat or a summary has besides
+        said = self.model_dump(mode="json", include=Asked.model_fields.keys() - {"id", "side"})
         return DocumentSet(
             id=self.id or digest(said),
             topic=self.topic,
@@ -83,8 +84,8 @@ class Item(Asked):
     summary: Annotated[str, Field(max_length=MOST_LETTERS)]
 
 
-class Messages(Record):
-    """What an OpenAI client sends besides; all else that the protocol knows would be passed over, so it is refused."""
+class Chat(Asked):
+    """The body of /v1/chat/completions; all else that the protocol knows would be passed over, so it is refused."""
 
     model: str
     # read by nobody: the recipe's template writes the prompt
@@ -92,10 +93,6 @@ class Messages(Record):
     n: Annotated[int, Field(ge=1, le=1)] | None = None
     stream: bool | None = None
     user: str | None = None
-
-
-class Chat(Messages, Asked):
-    """The body of /v1/chat/completions."""
 
 
 class Items(Record):

@@ -7,9 +7,10 @@ part of a request has its time, and where there are too many connections, the on
 
 import logging
 import resource
+from asyncio import TimerHandle
 from typing import Any
 
-from ..extras import need
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 log = logging.getLogger(__name__)
 
@@ -25,27 +26,32 @@ def most_connections() -> int:
     return MOST if files == resource.RLIM_INFINITY else max(LEAST, min(MOST, files - OTHER_FILES))
 
 
-def protocol(most: int, header_seconds: float = HEADER_SECONDS, body_seconds: float = BODY_SECONDS) -> type[Any]:
+def protocol(
+    most: int, header_seconds: float = HEADER_SECONDS, body_seconds: float = BODY_SECONDS
+) -> type[H11Protocol]:
     """uvicorn's protocol of HTTP/1.1 with these bounds."""
-    base: Any = need("uvicorn.protocols.http.h11_impl", "evenhand serve").H11Protocol
     seconds = {"IDLE": ("headers", header_seconds), "SEND_BODY": ("body", body_seconds)}
 
-    class Bounded(base):  # type: ignore[misc]
+    class Bounded(H11Protocol):
         """A connection whose requests arrive in time."""
 
-        # what is waited for, until when, and the timer
-        awaited, until, timer = "", 0.0, None
+        # what is waited for, and the timer
+        awaited = ""
+        timer: TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._watch()
             if len(self.connections) > most:
-                silent = [each for each in self.connections if each.awaited == "headers" and each is not self]
-                min(silent, key=lambda each: each.until, default=self).drop(f"there are more than {most} connections")
+                others: set[Any] = self.connections - {self}
+                silent = [each for each in others if each.awaited == "headers"]
+                min(silent, key=lambda each: each.timer.when(), default=self).drop(
+                    f"there are more than {most} connections"
+                )
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            self._stop()
+            self._await("", 0.0)
 
         def handle_events(self) -> None:
             super().handle_events()
@@ -53,21 +59,17 @@ def protocol(most: int, header_seconds: float = HEADER_SECONDS, body_seconds: fl
 
         def _watch(self) -> None:
             awaited, wait = seconds.get(str(self.conn.their_state), ("", 0.0))
-            if awaited == self.awaited:
-                return
-            self._stop()
-            self.awaited = awaited
-            if awaited:
-                self.until = self.loop.time() + wait
-                self.timer = self.loop.call_later(wait, self.drop, f"no whole {awaited} within {wait:g} seconds")
+            if awaited != self.awaited:
+                self._await(awaited, wait)
 
-        def _stop(self) -> None:
+        def _await(self, awaited: str, wait: float) -> None:
             if self.timer is not None:
                 self.timer.cancel()
-            self.awaited, self.timer = "", None
+            said = f"no whole {awaited} within {wait:g} seconds"
+            self.awaited, self.timer = awaited, self.loop.call_later(wait, self.drop, said) if awaited else None
 
         def drop(self, why: str) -> None:
-            self._stop()
+            self._await("", 0.0)
             if not self.transport.is_closing():
                 log.warning("a connection was closed: %s", why)
                 self.transport.abort()

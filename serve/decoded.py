@@ -4,6 +4,7 @@ Tokenizers compose letters (NFC, NFKC), add or lose blanks, and trainers cut lon
 compared without white space and in a normal form, and where the text begins within the prompt, at the longest end of the prompt.
 """
 
+import re
 import unicodedata
 from typing import Literal
 
@@ -11,54 +12,60 @@ from ..text.chat_marks import MARK, MOST_CHARACTERS
 
 # the least letters of the end of a prompt that is cut at the left
 LEAST_LEFT = 16
-# letters of its end that are looked at
-MOST_LEFT = 200_000
+# letters of its end that are looked at, and of marks before it; letters that are compared until its end is given up
+MOST_LEFT, MOST_COMPARED = 200_000, 50_000_000
 FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
+WORD = re.compile(r"\S+")
+# white space, and what stands for half of a letter that a cut leaves
+BLANK = re.compile(r"[\s\ufffd]*")
 
 
 def answer_in(text: str, prompt: str) -> str | None:
     """What stands behind the prompt; None where the text does not begin with it or with the end of it."""
     if text.startswith(prompt):
         return text[len(prompt) :]
-    # marks that fill up a batch, and half of a letter that a cut leaves
+    # marks that fill up a batch
     for start in sorted({0, _begins(text)}):
-        for form in FORMS:
-            normal, wanted = (unicodedata.normalize(form, each) for each in (text[start:], prompt))
-            places = [place for place, letter in enumerate(normal) if not letter.isspace()]
-            letters, end = "".join(map(normal.__getitem__, places)), "".join(wanted.split())
-            n = len(end) if letters.startswith(end) else _overlap(end, letters)
-            if n and (n == len(end) or n >= LEAST_LEFT):
-                return normal[places[n - 1] + 1 :]
+        # of plain letters both forms are one
+        for normal, wanted in dict.fromkeys(
+            (unicodedata.normalize(form, text[start:]), unicodedata.normalize(form, prompt)) for form in FORMS
+        ):
+            letters, end = "".join(normal.split()), "".join(wanted.split())
+            if n := len(end) if letters.startswith(end) else _overlap(end, letters):
+                return _behind(normal, n)
     return None
 
 
 def _begins(text: str) -> int:
     """Where the text begins behind marks, white space and what stands for half of a letter."""
     at = 0
-    while at < len(text):
-        if text[at].isspace() or text[at] == "\ufffd":
-            at += 1
-        elif mark := MARK.match(text, at, at + MOST_CHARACTERS):
-            at = mark.end()
-        else:
+    while at < MOST_LEFT and (found := BLANK.match(text, at)):
+        at = found.end()
+        if not (mark := MARK.match(text, at, at + MOST_CHARACTERS)):
             break
+        at = mark.end()
     return at
 
 
 def _overlap(end: str, text: str) -> int:
-    """How many letters of the end of the one are the beginning of the other, at most; in time that grows with their lengths."""
+    """How many letters of the end of the one are the beginning of the other, at most; 0 where fewer than `LEAST_LEFT` are."""
     end = end[-MOST_LEFT:]
-    text = text[: len(end)]
-    # Knuth, Morris and Pratt: of each beginning of the text, how long its longest end is that is a beginning, too
-    borders, n = [0], 0
-    for letter in text[1:]:
-        while n and letter != text[n]:
-            n = borders[n - 1]
-        n += letter == text[n]
-        borders.append(n)
-    n = 0
-    for letter in end:
-        while n and (n == len(text) or letter != text[n]):
-            n = borders[n - 1]
-        n += bool(text) and letter == text[n]
-    return n
+    last, n, n_compared = end[-LEAST_LEFT:], len(end) + 1, 0
+    if len(end) < LEAST_LEFT:
+        return 0
+    # each place where the last letters stand, the longest beginning first
+    while (at := text.rfind(last, 0, n - 1)) >= 0 and n_compared < MOST_COMPARED:
+        n = at + LEAST_LEFT
+        if end.endswith(text[:n]):
+            return n
+        n_compared += n
+    return 0
+
+
+def _behind(text: str, n: int) -> str:
+    """What stands behind that many letters other than white space."""
+    for word in WORD.finditer(text):
+        n -= len(word[0])
+        if n <= 0:
+            return text[word.end() + n :]
+    return ""

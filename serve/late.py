@@ -7,7 +7,7 @@ starts a little before the deadline, since what it takes is the time of judges o
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from ..records import Candidate, SummaryRequest
 from ..runfolder.phases import Phase
 from .guard import EXTRACTED, Guard
 from .metrics import Metrics
-from .pool import Pool
+from .pool import Pool, unlogged
 from .work import Chosen, Judges, Worker
 
 T = TypeVar("T")
@@ -88,13 +88,6 @@ class LateWorker(Worker):
         return found, []
 
 
-def _started(work: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
-    """The work under way; a fault of it that nobody waits for is not logged, since its text may quote documents."""
-    found = asyncio.ensure_future(work)
-    found.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return found
-
-
 @dataclass
 class _Shared:
     """What is under way for a request, and how many wait for it."""
@@ -125,13 +118,13 @@ class Late:
             TimeoutError: it passed, and there is nothing that can be served.
             EvenhandError: as `Worker.summarise` and `Pool.run`.
         """
-        whole = _started(self._whole(pool, request, time.monotonic() + seconds))
+        whole = unlogged(self._whole(pool, request, time.monotonic() + seconds))
         so_far: asyncio.Future[Chosen | None] | None = None
         try:
             await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
             if whole.done():
                 return whole.result(), False
-            so_far = _started(self._so_far(request, LAST_PART * seconds))
+            so_far = unlogged(self._so_far(request, LAST_PART * seconds))
             try:
                 return await whole, False
             except TimeoutError:
@@ -151,7 +144,7 @@ class Late:
             shared = self._under_way.get(key)
             if is_mine := shared is None or shared.work.done():
                 seconds = until - time.monotonic()
-                shared = _Shared(_started(pool.run(lambda worker: worker.summarise(request), seconds)))
+                shared = _Shared(unlogged(pool.run(lambda worker: worker.summarise(request), seconds)))
                 self._under_way[key] = shared
             shared.n_waiting += 1
             try:

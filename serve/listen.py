@@ -6,17 +6,18 @@ import socket
 import sys
 from typing import Any
 
+import uvicorn
+
 from ..config import Recipe
 from ..config.model import LanguageModel
 from ..config.server import ServerSection
-from ..errors import DataError, ModelError, RecipeError, UnfitModelError
-from ..extras import need
+from ..errors import DataError, ModelError, RecipeError
 from ..generate.server.reachability import refuse_unreachable
 from ..preflight import check_names
 from ..preflight.judges import under
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
-from .app import CLOSING_SECONDS, FEATURE, NO_GUARD, Limits, build_app
+from .app import CLOSING_SECONDS, NO_GUARD, Limits, build_app
 from .browsers import is_loopback
 from .connections import most_connections, protocol
 from .guard import Guard
@@ -54,9 +55,10 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
             "key 'limits.cost': is an account of a run, and serving keeps none, so nothing would be limited; leave it out: --set "
             "limits.cost=null"
         )
-    batched = [f"key '{key}.server.batches': answers come within a day; leave it out" for key in _batched(recipe)]
-    if mistakes + batched:
-        raise RecipeError(listed(mistakes + batched))
+    batched = [key for key, server in recipe.servers.items() if server.batches]
+    mistakes += [f"key '{key}.server.batches': answers come within a day; leave it out" for key in batched]
+    if mistakes:
+        raise RecipeError(listed(mistakes))
     check_names(recipe)
     asked = {"generate": LanguageModel(recipe.model, section)} if section.has_model else {}
     for judge in phase.judges:
@@ -72,14 +74,8 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
 def _refuse_unreachable(key: str, server: ServerSection, model: str) -> None:
     try:
         refuse_unreachable(server, model)
-    except UnfitModelError as error:
-        raise UnfitModelError(f"key '{key}': {error}") from error
     except ModelError as error:
-        raise ModelError(f"key '{key}': {error}") from error
-
-
-def _batched(recipe: Recipe) -> list[str]:
-    return [key for key, server in recipe.servers.items() if server.batches]
+        raise type(error)(f"key '{key}': {error}") from error
 
 
 def keys_from(variable: str | None) -> tuple[str, ...]:
@@ -124,25 +120,17 @@ def address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
-    """A `uvicorn.Server` with the workers open.
+def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> uvicorn.Server:
+    """The server with the workers open.
 
     Raises:
-        MissingExtra: FastAPI or uvicorn is not installed.
         EvenhandError: the backend or a judge cannot be opened.
     """
-    uvicorn = need("uvicorn", FEATURE)
     sys.setswitchinterval(SWITCH_SECONDS)
-    app = build_app(phase, limits, guard)
-    options: dict[str, Any] = {
-        "access_log": False,
-        "log_config": None,
-        "lifespan": "on",
-        "server_header": False,
-        "ws": "none",
-    }
-    options |= {"http": protocol(most_connections()), "proxy_headers": False}
-    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_OF_REQUESTS, **options))
+    bounds = {"http": protocol(most_connections()), "timeout_graceful_shutdown": LAST_OF_REQUESTS}
+    quiet = {"access_log": False, "log_config": None, "server_header": False, "proxy_headers": False, "ws": "none"}
+    options: dict[str, Any] = {**bounds, **quiet, "lifespan": "on"}
+    return uvicorn.Server(uvicorn.Config(build_app(phase, limits, guard), **options))
 
 
 def leave_what_hangs(server: Any) -> None:

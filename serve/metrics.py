@@ -1,44 +1,37 @@
 """What /metrics tells Prometheus: seconds, candidates, scores that are missing, fallbacks, and how the worst side fares."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
-from ..extras import need
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 GAPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
-    """Numbers of one server, in a registry of its own; threads may write at once.
-
-    Raises:
-        MissingExtra: prometheus-client is not installed.
-    """
+    """Numbers of one server, in a registry of its own; threads may write at once."""
 
     def __init__(self) -> None:
-        self._library: Any = need("prometheus_client", "evenhand serve")
-        registry = self._registry = self._library.CollectorRegistry()
-        counter, histogram = self._library.Counter, self._library.Histogram
-        self._seconds = histogram(
+        registry = self._registry = CollectorRegistry()
+        self._seconds = Histogram(
             "evenhand_request_seconds", "Seconds to an answer", ["path", "status"], registry=registry, buckets=SECONDS
         )
-        self._candidates = counter("evenhand_candidates", "Candidates that were judged", registry=registry)
-        self._unscored = counter("evenhand_unscored", "Judgements without a score", ["judge"], registry=registry)
-        self._summaries = counter(
+        self._candidates = Counter("evenhand_candidates", "Candidates that were judged", registry=registry)
+        self._unscored = Counter("evenhand_unscored", "Judgements without a score", ["judge"], registry=registry)
+        self._summaries = Counter(
             "evenhand_summaries", "Summaries by where they come from", ["source"], registry=registry
         )
-        self._late = counter(
+        self._late = Counter(
             "evenhand_late", "Summaries that were the best when the deadline passed", registry=registry
         )
-        self._gap = histogram(
+        self._gap = Histogram(
             "evenhand_worst_side_gap", "How far the worst side is behind", ["judge"], registry=registry, buckets=GAPS
         )
 
     def watch(self, numbers: Mapping[str, Callable[[], float]]) -> None:
         """Numbers that are read when they are asked for."""
         for name, read in numbers.items():
-            gauge = self._library.Gauge(f"evenhand_{name}", name.replace("_", " "), registry=self._registry)
+            gauge = Gauge(f"evenhand_{name}", name.replace("_", " "), registry=self._registry)
             gauge.set_function(read)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
@@ -61,4 +54,4 @@ class Metrics:
 
     def text(self) -> tuple[bytes, str]:
         """All of it in Prometheus's form, and the type of that."""
-        return self._library.generate_latest(self._registry), self._library.CONTENT_TYPE_LATEST
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST

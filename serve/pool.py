@@ -6,28 +6,19 @@ the best of it, and the same request asked again goes on from there.
 """
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from ..errors import EvenhandError
 from ..generate.server.patience import Patience
-from .work import Worker, say_unclosed
+from .work import Worker, all_closed
 
 T = TypeVar("T")
 
 
 class BusyError(EvenhandError):
     """All workers are at work, and as many requests wait as may."""
-
-
-@dataclass(frozen=True)
-class _Hand:
-    """A worker and its thread."""
-
-    thread: ThreadPoolExecutor
-    worker: Worker
 
 
 class Pool:
@@ -45,8 +36,8 @@ class Pool:
     def __init__(self, make: Callable[[], Worker], n: int, most_waiting: int) -> None:
         self.n, self.waiting, self._most_waiting = n, 0, most_waiting
         threads = [ThreadPoolExecutor(1, f"worker-{place}") for place in range(n)]
-        self._hands = [_Hand(thread, thread.submit(make).result()) for thread in threads]
-        self._free: asyncio.Queue[_Hand] = asyncio.Queue()
+        self._hands = [(thread, thread.submit(make).result()) for thread in threads]
+        self._free: asyncio.Queue[tuple[ThreadPoolExecutor, Worker]] = asyncio.Queue()
         for hand in self._hands:
             self._free.put_nowait(hand)
         # of those who wait for the workers
@@ -73,16 +64,16 @@ class Pool:
         self._patience.add(patience)
         try:
             async with asyncio.timeout(seconds):
-                hand = await self._next(is_batch)
-                future = hand.thread.submit(patience.during, lambda: work(hand.worker))
+                thread, worker = hand = await self._next(is_batch)
+                future = thread.submit(patience.during, lambda: work(worker))
                 loop = asyncio.get_running_loop()
                 future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
-                return await asyncio.shield(_seen(future))
+                return await asyncio.shield(unlogged(asyncio.wrap_future(future)))
         finally:
             patience.end()
             self._patience.remove(patience)
 
-    async def _next(self, is_batch: bool) -> _Hand:
+    async def _next(self, is_batch: bool) -> tuple[ThreadPoolExecutor, Worker]:
         if not self._free.empty():
             return self._free.get_nowait()
         if self.waiting >= self._most_waiting and not is_batch:
@@ -97,16 +88,11 @@ class Pool:
         """Give up what servers are asked, and close the workers; whether all were closed within so many seconds."""
         for patience in self._patience:
             patience.end()
-        closing = [hand.thread.submit(hand.worker.close) for hand in self._hands]
-        closed, hung = wait(closing, seconds)
-        for hand in self._hands:
-            hand.thread.shutdown(wait=not hung)
-        say_unclosed("a worker", closed)
-        return not hung
+        return all_closed("a worker", [(thread, worker.close) for thread, worker in self._hands], seconds)
 
 
-def _seen(future: Future[T]) -> "asyncio.Future[T]":
-    """The future in this loop; an error that nobody waits for any more is passed over, since its text may quote documents."""
-    found = asyncio.wrap_future(future)
-    found.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return found
+def unlogged(work: Awaitable[T]) -> "asyncio.Future[T]":
+    """The work under way; an error of it that nobody waits for any more is not logged, since its text may quote documents."""
+    future = asyncio.ensure_future(work)
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return future

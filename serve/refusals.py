@@ -6,16 +6,15 @@ refuses key, model or address is logged in any case: it lasts until somebody who
 
 import logging
 import traceback
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import JSONResponse
 
 from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError, UnfitModelError
 from ..extras import verbosity
-from ..generate.server.secrets import without
+from ..text.secrets import redacted
 from .pool import BusyError
 from .work import NoSummaryError
-
-if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
 
 log = logging.getLogger(__name__)
 
@@ -82,16 +81,14 @@ def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
             lines[0] += f": {error}"
         if verbosity() == "verbose":
             lines += traceback.format_exception(error)
-        log.warning("%s", without("\n".join(lines).rstrip(), secrets))
+        log.warning("%s", redacted("\n".join(lines).rstrip(), secrets))
     elif not isinstance(error, EvenhandError):
         log.warning("%s", type(error).__name__)
     return refused
 
 
-def error_response(refused: Refusal) -> "JSONResponse":
+def error_response(refused: Refusal) -> JSONResponse:
     """An error as OpenAI's servers write it."""
-    from fastapi.responses import JSONResponse
-
     kind = "invalid_request_error" if refused.status < 500 else "server_error"
     headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None
     error = {"message": refused.said, "type": kind, "param": refused.parameter, "code": refused.code}

@@ -72,6 +72,18 @@ def say_unclosed(what: str, closed: Iterable[Future[None]]) -> None:
             log.warning("%s could not be closed: %s", what, type(error).__name__)
 
 
+def all_closed(
+    what: str, closings: Iterable[tuple[ThreadPoolExecutor, Callable[[], None]]], seconds: float | None
+) -> bool:
+    """Close each on its thread, and the threads; whether that was done within so many seconds, of which None are any number."""
+    threads = dict(closings)
+    closed, hung = wait([thread.submit(close) for thread, close in threads.items()], seconds)
+    for thread in threads:
+        thread.shutdown(wait=not hung)
+    say_unclosed(what, closed)
+    return not hung
+
+
 class Judges:
     """Judges that are held open, and the thread that they live on, where it is not the caller's.
 
@@ -135,11 +147,7 @@ class Judges:
         if self._thread is None:
             self._close()
             return True
-        closing = self._thread.submit(self._close)
-        closed, hung = wait([closing], seconds)
-        self._thread.shutdown(wait=not hung)
-        say_unclosed("the judges", closed)
-        return not hung
+        return all_closed("the judges", [(self._thread, self._close)], seconds)
 
     def _close(self) -> None:
         for each in self._opened.values():
@@ -244,10 +252,8 @@ class Worker:
         Summaries of one request in one call are its candidates, for judges that compare those.
 
         Raises:
-            DataError: the recipe's rewards compare candidates.
             ModelError, JudgeError: a server or a model does not answer.
         """
-        refuse_relative(self._phase.recipe)
         pairs = [(each.request, candidate_of(each.request, each.summary)) for each in items]
         said: dict[str, dict[str, Judgement]] = defaultdict(dict)
         judgements = self._judge(self._phase.recipe.reward.judges, pairs)

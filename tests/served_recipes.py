@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("openai")
 pytest.importorskip("aiolimiter")
 pytest.importorskip("httpx")

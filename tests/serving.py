@@ -70,6 +70,8 @@ class Server:
         )  # fmt: skip
         self.reason, self.tells, self.owner = reason, tells, owner
         self.has_batches, self.has_adapters = has_batches, has_adapters
+        # what its answers call the model; None: they do not say it
+        self.answers_as: str | None = None
         # why requests of batches are refused
         self.refusal = "content_filter"
         # what it says of what it does not have
@@ -320,7 +322,14 @@ def respond(server: Server, body: dict[str, Any], contents: Sequence[Any] = ()) 
         choice["message"]["content"] = contents[index] if index < len(contents) else choice["message"]["content"]
         choices.append(choice)
     used = {"prompt_tokens": len(text.split()), "completion_tokens": 4 * n, "total_tokens": 0}
-    return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used if server.tells else None}
+    named = {} if server.answers_as is None else {"model": server.answers_as}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "choices": choices,
+        "usage": used if server.tells else None,
+        **named,
+    }
 
 
 def opened(server: Any, engine: dict[str, Any] | None = None, retries: int = 1, **options: Any) -> Any:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from evenhand.storage import (
     iter_jsonl,
     iter_lines,
     listed,
+    local_path,
     parse_line,
     read_json,
     read_jsonl,
@@ -372,3 +374,20 @@ def test_lines_of_packed_files_are_those_of_the_text(tmp_path, suffix, pack):
     path.write_bytes(pack(b"first\n" * 100)[:-6])
     with pytest.raises(StorageError, match=r"docs\.jsonl\.\w+: is not a whole"):
         list(iter_lines(path))
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/a.jsonl", "~nobody-of-that-name"])
+def test_a_home_folder_that_is_not_there_is_named(name):
+    with pytest.raises(DataError, match="'~nobody-of-that-name' is no home folder that this system knows"):
+        local_path(name)
+
+
+@pytest.mark.parametrize("name", ["a~b.jsonl", "a/~/b", "/tmp/~"])
+def test_only_a_tilde_that_begins_a_path_is_a_home_folder(name):
+    assert local_path(name) == Path(name)
+
+
+def test_a_file_that_begins_with_a_tilde_is_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("~nobody-of-that-name").write_text("")
+    assert local_path("~nobody-of-that-name").read_text() == ""

@@ -42,11 +42,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ERNIE": ("<|begin_of_sentence|>", "<|end_of_sentence|>", "<sep>", "<cls>"),
     "Reka": ("<|endoftext|>", "<sep>"),
     "BERT": ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
-    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "|ENDOFTEXT|", "[END]", "[end of text]"),
+    "plain words": ("<eot>", "<eod>", "<eom>", "<end>", "<|eos|>", "<[EOS]>", "|ENDOFTEXT|", "[END]", "[end of text]"),
 }  # fmt: skip
 # family -> marks that a text which is sent must not spell either: of tools, pictures and thoughts, and roles in plain words.
-# "### X" stands for any heading of that name, "X:" for the word with a colon as it is written here, in capitals, or in any
-# letters at the beginning of a line, and "\nX:" for the last alone
+# "### X" stands for any heading of that name, "X:" for the word with a colon at the beginning of a line, in any letters, one in
+# capitals for it within a line, too, as Vicuna has it, and "\nX:" for the word alone in its line: a form may well begin a line
+# with "Output:" or "System:", and no template reads "Operating System: Linux" as a turn
 SENT_FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Llama 2": ("<SYS>", "</SYS>", "<<SYS>", "<</SYS>"),
     "Mistral": ("[THINK]", "[/THINK]", "[MODEL_SETTINGS]", "[/MODEL_SETTINGS]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[IMG]",
@@ -56,7 +57,7 @@ SENT_FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Gemma": ("<start_of_image>", "<end_of_image>", "<image_soft_token>", "<unused{n}>", "[multimodal]"),
     "DeepSeek": ("<\uff5cDSML\uff5c", "</\uff5cDSML\uff5c", "User:", "Assistant:"),
     "GLM": ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "/nothink", "<eos>"),
-    "ChatGLM": ("[Round {n}]", "\n\u95ee:", "\n\u7b54:"),
+    "ChatGLM": ("[Round {n}]", "\u95ee:", "\u7b54:"),
     "Seed-OSS": ("<seed:think>", "</seed:think>", "<seed:tool_call>", "</seed:tool_call>", "<seed:cot_budget_reflect>",
                  "</seed:cot_budget_reflect>"),
     "MiniMax": ("]<]minimax[>[", "]!p~[", "]!d~[", "<minimax:tool_call>", "</minimax:tool_call>"),
@@ -65,12 +66,12 @@ SENT_FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Pangu": ("[unused{n}]",),
     "Nemotron": ("<TOOLCALL>", "</TOOLCALL>", "<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", "<TOOL_RESPONSE>", "</TOOL_RESPONSE>"),
     "Command": ("<results>", "</results>", "<co>", "</co>"),
-    "Granite": ("System:", "\nQuestion:", "\nAnswer:"),
+    "Granite": ("\nSystem:", "\nQuestion:", "\nAnswer:"),
     "LFM": ("<|tool_list_start|>", "<|tool_response_start|>"),
     "Hermes": ("<scratch_pad>", "</scratch_pad>"),
     "Vicuna": ("USER:", "ASSISTANT:"),
     "Alpaca": ("### Instruction", "### Input", "### Response", "\nInstruction:", "\nInput:", "\nResponse:"),
-    "Phi-2": ("Instruct:", "Output:"),
+    "Phi-2": ("Instruct:", "\nOutput:"),
     "Koala and XVERSE": ("Human:", "Assistant:"),
     "Guanaco and Aquila": ("### Human", "### Assistant", "### System"),
     "Solar and Orca": ("### User", "### Assistant", "### System"),
@@ -80,11 +81,13 @@ SENT_FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Falcon": ("User:", "Falcon:"),
     "RedPajama and Ziya": ("<human>", "</human>", "<bot>", "</bot>"),
     "Skywork": ("[USER]", "[BOT]", "[SYSTEM]", "[/USER]", "[/BOT]", "[/SYSTEM]"),
-    "LongAlign and Reka": ("\nhuman:", "\nassistant:", "\nbot:", "\nai:"),
+    "LongAlign and Reka": ("human:", "assistant:", "\nbot:", "\nai:"),
     "tags of roles": ("<system>", "</system>", "<user>", "</user>", "<assistant>", "</assistant>", "<prompter>", "</prompter>"),
 }  # fmt: skip
 # marks that a text may have within it: of passages that are struck out, of what a vocabulary does not know, of nothing
 WITHIN = frozenset(("<s>", "<unk>", "[UNK]", "<pad>", "[PAD]", "[CLS]", "[SEP]", "[BOS]", "<sep>", "<cls>"))
+# marks that texts of other kinds have as well, in their own markup or as words
+ELSEWHERE = frozenset(("</s>", "<role>", "</role>", "[ARGS]", "[EOS]", "[EOT]", *FAMILIES["plain words"]))
 # the longest end that is looked for
 MOST_CHARACTERS = 48
 
@@ -104,8 +107,8 @@ def _sent(mark: str) -> str:
     if mark.startswith("#"):
         return rf"##+{blanks}{re.escape(name)}s?{blanks}(?::|$)"
     if mark.endswith(":"):
-        at_line = rf"^{re.escape(name)}{blanks}:"
-        return at_line if mark[0] == "\n" else rf"(?<!\w)(?-i:{re.escape(name)}|{name.upper()}){blanks}:|{at_line}"
+        begin = rf"(?:^|(?<!\w)(?-i:(?={name})))" if name.isupper() else "^"
+        return rf"{begin}{re.escape(name)}{blanks}:" + (rf"{blanks}$" if mark[0] == "\n" else "")
     return _pattern(unicodedata.normalize("NFKD", mark).replace("\u2581", " "))
 
 
@@ -116,6 +119,9 @@ TURN = re.compile(f"{BARRED}|{_any(_ALL - WITHIN)}", re.IGNORECASE)
 # with half of the bars, "<|turn>" and "<tool_call|>", too
 _SENT = sorted(_sent(mark) for mark in _ALL.union(*SENT_FAMILIES.values()))
 SENT = re.compile(rf"{BARRED}|<\|\w{{1,40}}>|</?\w{{1,40}}\|>|{'|'.join(_SENT)}", re.IGNORECASE | re.MULTILINE)
+# what tells that some template rendered a text: no text of people has these, in these letters and without blanks
+_BARRED_WORD = BARRED.replace(r"\n]", r"\s]")
+RENDERED = re.compile(rf"{_BARRED_WORD}|{_any(_ALL - WITHIN - ELSEWHERE)}|<(?:human|bot)>:")
 LAST = re.compile(rf"(?:{MARK.pattern})\Z", re.IGNORECASE)
 
 

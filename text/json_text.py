@@ -16,10 +16,8 @@ from .shown import shortened
 MOST_NESTED = 100
 # characters of a key of an object, and keys of one, where there are bounds
 MOST_KEY = MOST_KEYS = 1000
-# all bytes but those that tell how deep a text is nested and how many values it has; what a string of JSON leaves of itself then;
-# what each of them adds to the depth
+# all bytes but those that tell how deep a text is nested and how many values it has; what each of them adds to the depth
 NOT_NESTING = bytes(set(range(256)) - set(b'[]{},"'))
-STRING = re.compile(rb'"[^"]*"?')
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 # half of a pair that stands for one character; alone it is none
 HALF = re.compile("[\ud800-\udfff]")
@@ -68,12 +66,17 @@ def _refuse_unbounded(text: str, most_values: int | None) -> None:
     if n_open <= MOST_NESTED and (most_values is None or n_open + text.count(",") < most_values):
         return
     plain = text.replace("\\\\", "").replace('\\"', "").encode(errors="replace")
-    signs = STRING.sub(b"", plain.translate(None, NOT_NESTING))
-    if max(accumulate(map(STEPS.__getitem__, signs)), default=0) > MOST_NESTED:
+    # what stands outside of strings; these steps hold no thread up, other than one that looks at each letter
+    signs = b"".join(plain.translate(None, NOT_NESTING).split(b'"')[::2])
+    n_open = signs.count(b"[") + signs.count(b"{")
+    if most_values is not None:
+        # the first value of each array or object, and one behind each comma
+        if n_open + signs.count(b",") >= most_values:
+            raise NotJsonError(f"has more than {most_values:,} values; send fewer at a time")
+        if signs.count(b"]") + signs.count(b"}") > n_open:
+            raise NotJsonError("is not JSON (it closes more brackets than it opens)", is_syntax=True)
+    if n_open > MOST_NESTED and max(accumulate(map(STEPS.__getitem__, signs))) > MOST_NESTED:
         raise NotJsonError(f"is nested too deeply to be read: more than {MOST_NESTED} levels")
-    # the first value of each array or object, and one behind each comma
-    if most_values is not None and sum(map(signs.count, (b"[", b"{", b","))) >= most_values:
-        raise NotJsonError(f"has more than {most_values:,} values; send fewer at a time")
 
 
 def _half_in(value: Any) -> tuple[str, str]:

@@ -13,15 +13,21 @@ from typing import NamedTuple
 LESS, MORE = r"\\?(?:<|&lt;|\uff1c)", r"\\?(?:>|&gt;|\uff1e)"
 # "think", "seed:think", "longcat_think", "antThinking", "begin_of_thought"
 NAMES = (
-    r"(?:(?:[a-z]{1,12}[:_-]|ant)?(?:think(?:ing)?|thoughts?|reasoning|scratch_?pad|reflection|inner_?monologue|analysis"
+    r"(?:(?:[a-z]{1,12}[:_-]|ant)?(?:think(?:ing)?|thoughts?|reasoning|scratch[_-]?pad|(?:self[_-])?reflection|inner_?monologue|analysis"
     r"|rationale|planning)(?:[_-](?:process|content|block))?|chain[_-]of[_-]thought|cot|\u601d\u8003|\u63a8\u7406)"
+)
+# names that other texts have as well: their tags count where they begin a line
+WEAK_NAMES = (
+    r"(?:[a-z]{1,12}[_-])?(?:plan|notes?|work(?:ing)?|outline|brainstorm(?:ing)?|key[_ -]?points?|draft|steps|critique"
+    r"|observations?|reason|monologue|deliberation|explanation|scratch)"
 )
 DETAILS = (
     r"<details\b[^<>]{0,200}(?:reasoning|thinking)[^<>]{0,200}>"
     r"|<details>\s{0,9}<summary>[^<>]{0,80}(?:think|thought|reason)[^<>]{0,80}</summary>"
 )
 OPENING = "|".join([
-    rf"{LESS}\s?{NAMES}(?:\s[^<>\n]{{0,200}})?(?<!/){MORE}", r"\[(?:THINK(?:ING)?|THOUGHT|REASONING)\]", r"\u25c1think\u25b7",
+    rf"{LESS}\s?{NAMES}(?:\s[^<>\n]{{0,200}})?(?<!/){MORE}", rf"(?<![^\n])<{WEAK_NAMES}>",
+    r"\[(?:THINK(?:ING)?|THOUGHT|REASONING)\]", r"\u25c1think\u25b7",
     r"<[|\uff5c](?:begin[_\u2581]of[_\u2581]thought|START_THINKING|start_thinking|think(?:ing)?|thought|inner_prefix|reasoning_start)[|\uff5c]>",
     # channels: of gpt-oss, and of Gemma
     r"<\|channel\|>\s?(?:analysis|commentary)[^<>\n]{0,200}(?:<\|message\|>)?", r"<\|channel>\s?[a-z]+\n?",
@@ -34,14 +40,12 @@ CLOSING = "|".join([
     r"\[/(?:THINK(?:ING)?|THOUGHT|REASONING)\]", r"\u25c1/think\u25b7",
     r"<[|\uff5c](?:end[_\u2581]of[_\u2581]thought|END_THINKING|end_thinking|/think(?:ing)?|/thought|inner_suffix|reasoning_end)[|\uff5c]>",
     r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s?final[^<>\n]{0,200}(?:<\|message\|>)?", r"<channel\|>",
-    "<unused95>", "</details>", "-->",
+    "<unused95>", rf"(?P<weak></details>|-->|</{WEAK_NAMES}>)",
     # what is left of channels where special tokens are not written, and what terminals write
     r"(?-i:assistantfinal)", r"\.\.\.\s?done thinking\.?",
 ])  # fmt: skip
 MARK = re.compile(f"(?P<opening>{OPENING})|(?P<closing>{CLOSING})", re.IGNORECASE)
 QUOTES = "`\"'\u201c\u201d\u2018\u2019"
-# the ends of blocks that other texts have as well
-AMBIGUOUS = ("</details>", "-->")
 # a block of code that says that it is a thought
 FENCED = re.compile(
     r"\s*(?:```+|~~~+)[ \t]{0,3}(?:think(?:ing)?|thoughts?|reasoning|analysis|scratchpad)\b[^\n]{0,40}\n", re.IGNORECASE
@@ -57,11 +61,12 @@ HEADED = re.compile(
 )
 # one that begins so is one where an answer follows
 PERHAPS_HEADED = re.compile(
-    rf"\s*{AROUND}(?:reasoning|thoughts?|analysis|step[ -]by[ -]step){AROUND}[:\n]", re.IGNORECASE
+    rf"\s*{AROUND}(?:(?:my )?reasoning|my thought process|my thinking|thoughts?|analysis|step[ -]by[ -]step){AROUND}[:\n]",
+    re.IGNORECASE,
 )
 ANSWER = re.compile(
-    rf"^{AROUND}(?:(?:here is|here's) my (?:response|answer|summary)|(?:(?:my|the) )?(?:final |refined |revised )?"
-    rf"(?:answer|summary|response|output|score|rating|grade|verdict)){AROUND}(?::{AROUND}|$)",
+    rf"^{AROUND}(?:(?:here is|here's) (?:my|the) (?:final )?(?:response|answer|summary)|(?:(?:my|the) )?"
+    rf"(?:final |refined |revised )?(?:answer|summary|response|output|score|rating|grade|verdict)){AROUND}(?::{AROUND}|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -110,7 +115,8 @@ def _without_marked(text: str) -> str:
                 start = None
             continue
         if start is not None:
-            if mark[0].lower() in AMBIGUOUS:
+            # the end of a block that other texts have as well
+            if mark["weak"]:
                 continue
             # a thought that the prompt opened: whatever was before is part of it
             kept.clear()

@@ -2,7 +2,9 @@
 
 A text is taken for a dialogue where it begins with a speaker's name, and where the other speaker's stands further on. An
 introduction may stand before "### Instruction:", before Vicuna's "USER:", and before any prompt that ends with the name of who
-answers. Any other, a prompt that quotes a dialogue for example, is a text. What can be read in two ways is refused.
+answers. Any other, a prompt that quotes a dialogue for example, is a text. So is a form, "System: Windows" above "User: many":
+without the name of who answers, here or in the answers, "System:" and "User:" are turns only where the system's words are a
+sentence or a paragraph. What can be read in two ways is refused.
 """
 
 import re
@@ -13,6 +15,7 @@ from typing import Literal, NamedTuple
 from ..errors import DataError
 from ..records import Message
 from ..text import some_of
+from ..text.chat_marks import RENDERED
 from ..text.shown import shortened
 
 # "Human:", "### Instruction:", "**User**:"
@@ -30,14 +33,11 @@ OPEN = re.compile(WORD + ANSWERING + r"\s*\Z", re.IGNORECASE)
 ANSWER, LATER_ANSWER = (re.compile(place + ANSWERING, re.IGNORECASE) for place in (r"\s*", LINE))
 # names that are no words of forms ("User: Bob", "Model: Fiesta") and so begin turns wherever lines begin with them
 SURE = re.compile(r"\s*(?:###|\**(?:human|prompter|assistant|chatbot)\b)", re.IGNORECASE)
+# the end of a sentence, or of a paragraph
+SENTENCE = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)]?\s*\Z|\n[ \t]*\Z")
 # a further turn of whatever dialogue
 NEXT = re.compile(
     r"\n[ \t]*\n[ \t]*(?:(?=#)" + ASKING + r"|(?:\*\*)?(?:human|prompter)(?:\*\*)?[ \t]*[:\uff1a])", re.IGNORECASE
-)
-# marks of chats that were rendered with some model's template
-RENDERED = re.compile(
-    r"<[|\uff5c][^\s|\uff5c<>]+[|\uff5c]>|<\|turn>|<turn\|>|\[\|[^\s|\[\]]+\|\]|\[/?(?:INST|SYSTEM_PROMPT)\]"
-    r"|<(?:start|end)_of_turn>|<</?SYS>>|<[be]os>|<(?:human|bot)>:"
 )
 # the same marks as an element of HTML, which has both
 ENDED = re.compile(r"</s>\s*\Z")
@@ -150,7 +150,8 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
     if end and end[0].startswith("\n") and SURE.match(end[0]):
         raise DataError(f"ends with the name of who answers, and has none of who asks; {REMEDY}")
     named = [ANSWER.match(answer) is not None for answer in answers]
-    is_told = first is not None and (start > 0 or text.startswith("\n") or first[0].lstrip().startswith("#"))
+    has_system = first is not None and start > 0 and _instructs(text[start : first.start()], first[0])
+    is_told = first is not None and (has_system or text.startswith("\n") or first[0].lstrip().startswith("#"))
     if first is None or not (is_told or any(named)):
         return None
     if any(named) and not all(named):
@@ -159,6 +160,11 @@ def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
         )
     turn = DialogueTurn("user", text[first.end() :].strip())
     return Dialogue((*_system(text[start : first.start()]), turn), first[0].strip(), "", LINE)
+
+
+def _instructs(words: str, name: str) -> bool:
+    """Whether words behind "System:" tell an assistant what to do: a sentence does, a form's word ("Windows") does not."""
+    return bool(SURE.match(name) or SENTENCE.search(words))
 
 
 def refuse_dialogue(text: str, *, is_answer: bool, remedy: str) -> None:

@@ -228,7 +228,11 @@ def lock_files(python: str | None = None) -> list[Path]:
     if chosen is not None:
         return sorted(Path(chosen).glob("*/lock"))
     version = f"py{sys.version_info.major}{sys.version_info.minor}" if python in (None, sys.executable) else "py"
-    cache = os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    try:
+        cache = Path.home() / ".cache" if chosen is None else Path(chosen)
+    except RuntimeError:
+        return []
     return sorted(Path(cache, "torch_extensions").glob(f"{version}*_*/*/lock"))
 
 

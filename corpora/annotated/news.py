@@ -7,7 +7,7 @@ from ...errors import DataError
 from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...fairness.demographic.inputs.template import build_template
 from ...records import Record, Text
-from ...storage import listed, read_numbered, read_text
+from ...storage import listed, local_path, read_numbered, read_text
 from ..entries import read_lines
 from .draft import draft_document
 from .pipeline import SpacyPipeline
@@ -71,7 +71,7 @@ def read_news(path: str, *, allow_unresolved: bool = False) -> list[AnnotatedDoc
         StorageError: the file cannot be read.
         DataError: documents are wrong, or there is none; all mistakes are listed with their lines.
     """
-    file = BUNDLED if path == SAMPLE else Path(path).expanduser()
+    file = BUNDLED if path == SAMPLE else local_path(path)
 
     def wrong(_: int, document: AnnotatedDocument) -> Iterator[str]:
         if not document.doc_id.strip():

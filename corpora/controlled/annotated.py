@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
 from ...records import Record, Text
-from ...storage import digest, explain, read_text
+from ...storage import digest, explain, local_path, read_text
 from ...text import fold
 from ..entries import read_lines, read_list, refuse_entries
 
@@ -110,7 +110,7 @@ def read_annotated(path: str) -> list[AnnotatedArticle]:
         StorageError: the file cannot be read.
         DataError: articles are wrong or do not go together; all mistakes are listed.
     """
-    file = BUNDLED if path == SAMPLE else Path(path).expanduser()
+    file = BUNDLED if path == SAMPLE else local_path(path)
     if path != SAMPLE and read_text(file).lstrip().startswith("["):
         return _read_released(file)
     first_line: dict[tuple[str, str], int] = {}

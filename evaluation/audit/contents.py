@@ -143,7 +143,7 @@ class MeasureNote(Record):
 
 
 class Chance(Record):
-    """A number beside what is expected of summaries that take no side."""
+    """A number beside what is expected: of room of documents of the same manner of writing."""
 
     # name of the null by which it is expected
     null: str
@@ -210,7 +210,7 @@ class Number(Record):
 
 
 class Representation(Record):
-    """Who is represented less or more than by summaries that take no side, under one system and family of measures."""
+    """Who is represented less or more than documents written alike would be, under one system and family of measures."""
 
     family: str
     system: str
@@ -309,7 +309,7 @@ class Effect(Record):
     # "order of the file": the gap of the third in it; "place": of any documents that stand there; "documents": of those that
     # stand there in the file, wherever they stand
     follows: Literal["order of the file", "place", "documents"]
-    # share in summaries less what is expected of ones that take no side, with its interval; None where the orders do not tell
+    # share in summaries less what is expected, with its interval; None where the orders do not tell
     gap: float | None
     low: float | None
     high: float | None
@@ -378,6 +378,8 @@ class SystemNote(Record):
     # means of its summaries
     n_words: float
     n_sentences: float
+    # ids of the sets of which it has no summary, or an empty one
+    missing: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class ValueNote(Record):
@@ -401,6 +403,8 @@ class Audit(Record):
     documents_digest: str
     attribute: str
     values: tuple[ValueNote, ...]
+    # what the user calls values; others are called by `pages.value_names`
+    labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     n_sets: int
     # sets of the file that `limit` left aside
     n_not_drawn: int

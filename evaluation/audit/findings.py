@@ -42,7 +42,7 @@ MOST_WORDS = 16
 class Wording:
     """How a family's finding is said."""
 
-    # "{who} is represented less and {others} more than by summaries that take no side"
+    # "{who} is represented less and {others} more than documents written alike would be"
     verb: str
     less: str
     more: str
@@ -82,14 +82,18 @@ WORDINGS = {
 IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES, WORDS_IN_SOURCES)
 
 
-def system_note(system: System) -> SystemNote:
-    """One summaries file with the mean words and sentences of its summaries, empty ones with 0; 0 without any summary."""
+def system_note(system: System, sets: Sequence[str] = ()) -> SystemNote:
+    """One summaries file, and the sets that it leaves out, with the mean words and sentences of its summaries.
+
+    Empty ones count with 0; 0 without any summary.
+    """
     texts = list(system.summaries.values())
     n = max(1, len(texts))
     return SystemNote(
         label=system.label, source=system.source, digest=system.digest, n_summaries=len(texts),
         n_words=round(sum(n_words(text) for text in texts) / n, 2),
         n_sentences=round(sum(len(sentences(text)) for text in texts) / n, 2),
+        missing=tuple(name for name in sets if not system.summaries.get(name, "").strip()),
     )  # fmt: skip
 
 

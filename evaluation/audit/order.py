@@ -63,7 +63,7 @@ class Room:
     # its share of the documents' words and of the summary's that are in documents
     source: Floats
     found: Floats
-    # what is expected of the latter: of summaries that take no side, and of ones that may, but prefer no place
+    # what is expected of the latter: by taste, and by taste within the room of each value
     expected: Floats
     within: Floats
     # third that it stands in, and stood in when the summary was made

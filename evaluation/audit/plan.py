@@ -18,12 +18,13 @@ from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...models import file_at_hand
 from ...resampling import LEAST_SETS, Bootstrap
+from ...storage import local_path
 from ...text import did_you_mean, one_spelling
 from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "order", "tone", "opinions", "word-lists")
-# measured only where it is asked for: what tells tone is weak
-ON_REQUEST = ("tone",)
+# measured only where they are asked for: what tells tone is weak, and most documents are not about men and women
+ON_REQUEST = ("tone", "word-lists")
 # those that a matcher tells
 BY_MATCHER = ("value-shares", "order", "tone")
 # what people call a measure -> the family that has it
@@ -52,7 +53,7 @@ class AuditPlan:
     tone: ToneSection = field(default_factory=ToneSection)
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
-    # words of groups; None: those of the genders
+    # words of groups, of word-lists; None: those of the genders
     word_lists: WordListsSection | None = None
     # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_SETS
@@ -189,7 +190,7 @@ def read_word_lists(path: Path | None, measures: Sequence[str]) -> WordListsSect
         return None
     if "word-lists" not in measures:
         raise DataError("--word-lists has no effect without measure 'word-lists'; add it to --measures")
-    return load_section(path.expanduser(), WordListsSection, "word lists")
+    return load_section(local_path(path), WordListsSection, "word lists")
 
 
 def read_sections(
@@ -244,7 +245,7 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     names, _ = PARTS[part]
     option = f"--{part} {text}"
     if text not in names:
-        path = Path(text).expanduser()
+        path = local_path(text)
         if path.suffix not in (".yaml", ".yml"):
             raise DataError(
                 f"{option}: is not known{did_you_mean(text, names)} Take {', '.join(names)}, or a .yaml file "

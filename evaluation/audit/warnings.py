@@ -200,15 +200,15 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
                 systems.setdefault((family, its, is_scored), []).append(system)
     spreads = {number.family: number.measure.kind.name for number in numbers if number.measure.kind in SPREADS}
     for (family, its, is_scored), mine in systems.items():
-        which = f"{', '.join(mine)}, {family}"
+        which, names = f"{', '.join(mine)}, {family}", _named([given.name_of(value) for value in its])
         if is_scored:
             counted = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
             yield (
-                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {_named(its)}. Such values are marked "
+                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked "
                 f"few and get no verdict{counted}."
             )
         else:
-            yield f"{which}: no scored set has {_named(its)}."
+            yield f"{which}: no scored set has {names}."
 
 
 def _named(values: Sequence[str]) -> str:
@@ -233,8 +233,8 @@ def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Ite
                     found |= Counter({quantity.value: n})
     for value, n in found.items():
         yield (
-            f"{value}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes no part in "
-            "BUR, UER, AUC and SOF."
+            f"{given.name_of(value)}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes "
+            "no part in BUR, UER, AUC and SOF."
         )
 
 
@@ -354,8 +354,7 @@ def too_narrow(numbers: Sequence[Number]) -> str:
 def aim(audit: Audit) -> str:
     """Where the summaries' share of a value is fair, beside its share in the sources."""
     return {
-        "ratio": "Words in common count for each value, so a summary that takes no side does not have the sources' shares but "
-        "those expected.",
+        "ratio": "Where sides write unlike, a summarizer that knows no side need not give them the sources' shares: see the gap.",
         "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
     }.get(
         str(audit.options["target"]),

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...generate.markup import unmarked
 from ...generate.refusals import is_refusal
-from ...generate.reply_text import PREAMBLE, summary_of, unmarked
+from ...generate.reply_text import PREAMBLE, summary_of
 from ...prompts import fence
 from ...records import Message
 from ...text import has_words

@@ -6,10 +6,10 @@ choices that cannot be read does not break the others.
 
 import math
 import re
-from abc import abstractmethod
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
+    AliasPath,
     BeforeValidator,
     Field,
     ValidationError,
@@ -27,12 +27,9 @@ STOPPED = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "e
 MOST_ADDED = 100_000
 # how some write the reasons of an enumeration
 REASON_PREFIX = re.compile(r"^finish_?reason[._]")
-
-
-class CachedTokens(Form):
-    """Tokens of a prompt, in parts."""
-
-    cached_tokens: Count | None = None
+# None for what is no number: JSON has no infinity, so that some write null for a probability of 0
+Logprob = Annotated[Annotated[float, Field(ge=-math.inf)] | None, Dispensable]
+Remark = Annotated[str | None, Dispensable]
 
 
 class TokenUsage(Form):
@@ -40,13 +37,16 @@ class TokenUsage(Form):
 
     prompt_tokens: Annotated[int, Field(ge=1, le=MOST_COUNT)]
     completion_tokens: Count
-    prompt_tokens_details: CachedTokens | None = None
+    # those of the prompt that the server had
+    cached_tokens: Count | None = Field(
+        default=None, validation_alias=AliasPath("prompt_tokens_details", "cached_tokens")
+    )
     total_tokens: Annotated[Count | None, Dispensable] = None
 
     @property
     def cached(self) -> int:
         """Tokens of the prompt that the server had cached."""
-        return (self.prompt_tokens_details and self.prompt_tokens_details.cached_tokens) or 0
+        return self.cached_tokens or 0
 
     @property
     def output(self) -> int:
@@ -58,20 +58,6 @@ class TokenUsage(Form):
         if self.cached > self.prompt_tokens:
             raise ValueError("more tokens were cached than the prompt has")
         return self
-
-
-def _number(value: Any) -> Any:
-    """None in place of what is no number, and of text: JSON has no infinity, so that some write null for a probability of 0."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return None if math.isnan(number) else number
-
-
-Logprob = Annotated[float | None, BeforeValidator(_number)]
 
 
 class Alternative(Form):
@@ -109,19 +95,30 @@ def _reason(value: Any) -> Any:
     return REASON_PREFIX.sub("", value.strip().lower()) if isinstance(value, str) else value
 
 
+def _joined(content: Any) -> Any:
+    """The text, or the text parts in their order; "" where there is nothing."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list) else [content]
+    kinds = [str(each.get("type")) if isinstance(each, dict) else type(each).__name__ for each in parts]
+    if any(kind != "text" or not isinstance(each.get("text"), str) for each, kind in zip(parts, kinds, strict=True)):
+        raise ValueError(f"the answer's content is not text: its parts are of type {', '.join(sorted({*kinds}))}")
+    return "".join(each["text"] for each in parts)
+
+
+Content = Annotated[str, BeforeValidator(_joined)]
+
+
 class Choice(Form):
     """One answer of a response."""
 
     index: Annotated[Count | None, Dispensable] = None
+    # "" where it says nothing
+    text: Content
     # in small letters; None where the server does not say why the answer ends
     finish_reason: Annotated[str | None, BeforeValidator(_reason)] = None
     # what some servers say beside an answer that is none
     error: Any = None
-
-    @property
-    @abstractmethod
-    def text(self) -> str:
-        """What it says; "" where it says nothing."""
 
     @property
     def is_whole(self) -> bool:
@@ -136,59 +133,23 @@ class BrokenChoice(Form):
     reason: str
 
 
-def _joined(content: Any) -> Any:
-    """The text, or the text parts in their order; "" where there is nothing."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = [each if isinstance(each, dict) else {"type": type(each).__name__} for each in _listed(content)]
-    texts = [each["text"] for each in parts if each.get("type") == "text" and isinstance(each.get("text"), str)]
-    if len(texts) < len(parts):
-        kinds = ", ".join(sorted({str(each.get("type")) for each in parts}))
-        raise ValueError(f"the answer's content is not text: its parts are of type {kinds}")
-    return "".join(texts)
-
-
-def _listed(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content]
-
-
-Content = Annotated[str, BeforeValidator(_joined)]
-Remark = Annotated[str | None, Dispensable]
-
-
-class ChatAnswer(Form):
-    """What a chat's model said."""
-
-    content: Content = ""
-    # what it thought, and why it declined, where servers keep these apart
-    reasoning_content: Remark = None
-    reasoning: Remark = None
-    refusal: Remark = None
-
-
 class ChatChoice(Choice):
     """An answer of a chat."""
 
-    message: ChatAnswer
+    message: dict[str, Any]
+    text: Content = Field(default="", validation_alias=AliasPath("message", "content"))
+    # what the model thought, and why it declined, where servers keep these apart
+    reasoning_content: Remark = Field(default=None, validation_alias=AliasPath("message", "reasoning_content"))
+    reasoning: Remark = Field(default=None, validation_alias=AliasPath("message", "reasoning"))
+    refusal: Remark = Field(default=None, validation_alias=AliasPath("message", "refusal"))
     logprobs: Annotated[ChatLogprobs | None, Dispensable] = None
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self.message.content
 
 
 class TextChoice(Choice):
     """An answer of a completion."""
 
-    content: Content = Field(alias="text")
     token_ids: list[Count] | None = None
     logprobs: Annotated[TextLogprobs | None, Dispensable] = None
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self.content
 
 
 def _or_broken(value: Any, form: ValidatorFunctionWrapHandler) -> Any:
@@ -207,17 +168,17 @@ C = TypeVar("C", bound=Choice)
 class Response(Form, Generic[C]):
     """Answers to a request."""
 
+    # the model's name, as the server has it
+    model: Remark = None
     choices: Annotated[list[Annotated[C | BrokenChoice, WrapValidator(_or_broken)]], Field(min_length=1)]
     usage: Annotated[TokenUsage | None, Dispensable] = None
-    # what some servers say in place of answers, or beside them
-    error: Any = None
 
     def usage_within(self, most_input: int, most_output: int) -> TokenUsage | None:
         """The tokens that it took; None where the server says none that can be, or more than prompt and answers may have."""
         used = self.usage
         if used is None or used.prompt_tokens > most_input + MOST_ADDED or used.output > most_output:
             return None
-        says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.in_order())
+        says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.choices)
         return used if used.completion_tokens or says_nothing else None
 
     def in_order(self) -> list[C | BrokenChoice]:

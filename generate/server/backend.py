@@ -12,13 +12,13 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...config import BackendSection, ModelSection
-from ...errors import UnfitModelError
+from ...errors import StorageError, UnfitModelError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
@@ -28,15 +28,15 @@ from ..backend import Ask, Reply, Usage, too_long
 from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
-from .client import FEATURE, open_client, outside_of_loops, redirected_to, within
-from .exchange import Call, Exchange, RejectedError, calls_of
-from .kept import Answer, KeptAnswers, ask_key
+from .client import open_client, outside_of_loops, redirected_to, within
+from .exchange import Call, Exchange, calls_of
+from .faults import FEATURE, BrokenAnswerError, RejectedError, ResponseError
+from .kept import BEAT_SECONDS, Answer, KeptAnswers, ask_key
 from .patience import while_waited_for
-from .rejections import Rejection, rejection_of
+from .reachability import takes_choices
 from .remedies import refusal, words
 from .requests import Messages, Sending, Tokens
-from .responses import BrokenAnswerError
-from .tries import MOST_WAIT, Tries, takes_choices, was_sent
+from .tries import first_whole
 
 log = logging.getLogger(__name__)
 
@@ -50,24 +50,6 @@ MINUTE, TENTHS = 60.0, 600
 POLL_SECONDS = 0.2
 
 
-class UnexplainedError(Exception):
-    """A server refuses a request for no reason that is known: its text may be one, if others are answered.
-
-    Args:
-        cause: the error that it gave.
-        said: what it says.
-        asks: by key, those that the request was to answer and further ones of its prompt.
-        answered: what was answered of these before.
-    """
-
-    def __init__(
-        self, cause: Exception, said: Rejection, asks: Mapping[str, Ask], answered: Mapping[str, Answer]
-    ) -> None:
-        super().__init__(said.words)
-        self.cause = cause
-        self.said, self.asks, self.answered = said, asks, answered
-
-
 class ServerBackend:
     """A server with a model and, where its prompts are tokens, a LoRA adapter."""
 
@@ -76,7 +58,6 @@ class ServerBackend:
         self.signature = signature
         self.usage = Usage()
         self._section, self._server, self._model = section, section.server, model
-        self._errors = need("openai", FEATURE)
         sending: Sending
         if self._server.prompts == "tokens":
             sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision, model.chat_template_kwargs))
@@ -87,7 +68,6 @@ class ServerBackend:
         at_once = max(1, (requests or 0) // TENTHS)
         self._rates = _rate(requests, at_once), _rate(self._server.tokens_per_minute)
         self._client = open_client(self._server)
-        self._tries = Tries(self._server, model.name)
         self._kept = KeptAnswers()
         self._exchange = Exchange(section, self._server.model or model.name, sending, self._kept)
         self._runner = asyncio.Runner()
@@ -99,20 +79,44 @@ class ServerBackend:
                 raise
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run it to its end."""
-        outside_of_loops(partial(self._runner.run, work))
+        """Run it to its end; what a server's faults mean is said here.
+
+        Raises:
+            UnfitModelError, ModelError: no answer came, and none would.
+        """
+        try:
+            outside_of_loops(partial(self._runner.run, self._beating(work)))
+        except ResponseError as error:
+            raise refusal(error, self._server, self._model.name) from error
+
+    async def _beating(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work, and show other commands meanwhile that it is under way."""
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(BEAT_SECONDS)
+                # one that cannot be written is missed
+                with suppress(StorageError):
+                    self._kept.beat()
+
+        beats = asyncio.create_task(beat())
+        try:
+            await work
+        finally:
+            beats.cancel()
 
     async def _load(self, adapter: Path) -> None:
         """Have the server load an adapter, which lies on a file system that it shares."""
         name = f"evenhand-{adapter_digest(adapter)}"
+        body = {"lora_name": name, "lora_path": str(adapter.absolute())}
         try:
-            body = {"lora_name": name, "lora_path": str(adapter.absolute())}
-            await self._tries.first_whole(
-                lambda: within(self._server.timeout, self._client.post("/load_lora_adapter", body=body, cast_to=str))
+            await first_whole(
+                self._server.retries,
+                lambda: within(self._server.timeout, self._client.post("/load_lora_adapter", body=body, cast_to=str)),
             )
-        except self._errors.OpenAIError as error:
-            if isinstance(error, self._errors.AuthenticationError | self._errors.PermissionDeniedError):
-                raise refusal(error, self._server, self._model.name) from error
+        except RejectedError as error:
+            if error.said.is_of_key:
+                raise
             if "already" not in str(error):
                 raise UnfitModelError(
                     f"{self._server.base_url} does not load the adapter {adapter}: {words(error, self._server)}; start it with "
@@ -138,16 +142,20 @@ class ServerBackend:
         calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
         if calls:
             with booked("models"):
-                work = self._in_batches(calls, found) if self._server.batches else self._answer(calls, found)
+                work = self._batched().answer(calls, found) if self._server.batches else self._answer(calls, found)
                 self._run(while_waited_for(work))
         elif self._server.batches:
-            Batched(self._client, self._tries, self._exchange).settle()
+            self._batched().settle()
         for key, ask in dict(zip(keys, asks, strict=True)).items():
-            if (reply := found[key].reply).finish_reason != "failed":
+            answer, n = found[key], found[key].reply.n_prompt_tokens
+            if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
-                is_partial = self._exchange.is_partial(ask, reply.n_prompt_tokens)
-                self.usage.add(reply.n_prompt_tokens, found[key].prefilled, int(is_partial))
+                others = {answer.other_model: 1} if answer.other_model else {}
+                self.usage.add(n, answer.prefilled, int(self._exchange.is_partial(ask, n)), others)
         return [found[key].reply for key in keys]
+
+    def _batched(self) -> Batched:
+        return Batched(self._client, self._exchange)
 
     def _refused(self, ask: Ask) -> Reply | None:
         """The reply to an ask that need not be sent."""
@@ -162,85 +170,72 @@ class ServerBackend:
     async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
-            self._exchange.guides = await takes_choices(self._client, self._tries)
-        left, failures, unexplained = deque(calls), list[Exception](), list[UnexplainedError]()
+            self._exchange.guides = await takes_choices(self._client, self._server)
+        left, failures, unexplained = deque(calls), list[Exception](), list[tuple[RejectedError, Call]]()
 
         async def work() -> None:
             while left and not failures and len(unexplained) < MOST_UNEXPLAINED:
                 call = left.popleft()
                 try:
-                    found.update(await self._ask(call))
-                except UnexplainedError as error:
-                    found.update(error.answered)
-                    unexplained.append(error)
+                    await self._ask(call, found)
+                except RejectedError as error:
+                    if self._exchange.is_unexplained(error.said, call.asks[0]):
+                        # its text may be the reason, if others are answered
+                        unexplained.append((error, call))
+                    else:
+                        failures.append(error)
                 except Exception as error:
                     failures.append(error)
 
         while left and not failures:
             await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
-            # others of the form may have been answered meanwhile, which shows that these were refused for their texts
-            failures += [error.cause for error in unexplained if not self._leave_out(error, found)]
+            failures += [error for error, call in unexplained if not self._leave_out(call, error, found)]
             unexplained.clear()
         if failures:
-            raise self._refusal(failures[0])
+            raise failures[0]
 
-    def _leave_out(self, error: UnexplainedError, found: dict[str, Answer]) -> bool:
+    def _leave_out(self, call: Call, error: RejectedError, found: dict[str, Answer]) -> bool:
         """Whether the asks of a refused request can be left out, with their replies in `found`."""
-        for key, ask in error.asks.items():
-            if (reply := self._exchange.refused(ask, error.said)) is None:
-                return False
-            found[key] = Answer(reply=reply)
+        for key, ask in zip(call.keys, call.asks, strict=True):
+            if key not in found:
+                if (reply := self._exchange.refused(ask, error.said)) is None:
+                    return False
+                found[key] = Answer(reply=reply)
         return True
 
-    def _refusal(self, error: Exception) -> Exception:
-        """What the library's error means; every other one as it is."""
-        return refusal(error, self._server, self._model.name) if isinstance(error, self._errors.OpenAIError) else error
+    async def _ask(self, call: Call, found: dict[str, Answer]) -> None:
+        """Put the answers to one call into `found`; those that one request does not bring are asked for one by one.
 
-    async def _in_batches(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
-        """Take what came of the server's batches, and submit what none of them asks."""
-        try:
-            await Batched(self._client, self._tries, self._exchange).answer(calls, found)
-        except self._errors.OpenAIError as error:
-            raise refusal(error, self._server, self._model.name) from error
-
-    async def _ask(self, call: Call) -> dict[str, Answer]:
-        """The answers to one call, kept; what another command asks at this moment is waited for, and not paid for twice."""
-        seconds, is_told = (self._server.timeout + MOST_WAIT) * (self._server.retries + 1), False
-        while (found := self._kept.begin(call.keys, seconds)) is None:
+        What another command asks at this moment is waited for, and not paid for twice.
+        """
+        is_told = False
+        while (kept := self._kept.begin(call.keys)) is None:
             if not is_told:
                 log.info("another command has requested the same; waiting for its answers")
                 is_told = True
             await asyncio.sleep(POLL_SECONDS)
+        found |= kept
+        exchange, left = self._exchange, {k: ask for k, ask in zip(call.keys, call.asks, strict=True) if k not in kept}
         try:
-            left = {key: ask for key, ask in zip(call.keys, call.asks, strict=True) if key not in found}
-            return found | await self._ask_for(left)
+            while left:
+                without = frozenset(exchange.without)
+                keys = [*left][: 1 if "n" in without else None]
+                asks = [left[key] for key in keys]
+                body = exchange.body(asks)
+                try:
+                    answers = await self._send(keys, asks, body)
+                except RejectedError as error:
+                    if exchange.do_without(error.said, body, without):
+                        continue
+                    if (reply := exchange.refused(asks[0], error.said)) is None:
+                        raise
+                    answers = dict.fromkeys(keys, Answer(reply=reply))
+                if len(answers) < len(keys):
+                    exchange.without.add("n")
+                found |= answers
+                left = {key: ask for key, ask in left.items() if key not in answers}
         finally:
             self._kept.end(call.keys)
-
-    async def _ask_for(self, wanted: Mapping[str, Ask]) -> dict[str, Answer]:
-        """The answers to asks of one prompt, by key; those that one request did not answer are asked one by one."""
-        found: dict[str, Answer] = {}
-        while len(found) < len(wanted):
-            without = frozenset(self._exchange.without)
-            n = 1 if "n" in without else len(wanted) - len(found)
-            keys, asks = zip(*islice(wanted.items(), len(found), len(found) + n), strict=True)
-            body = self._exchange.body(asks)
-            try:
-                found |= (answers := await self._send(keys, asks, body))
-            except (self._errors.APIStatusError, RejectedError) as error:
-                said = error.said if isinstance(error, RejectedError) else rejection_of(error)
-                if self._exchange.do_without(said, body, without):
-                    continue
-                if (reply := self._exchange.refused(asks[0], said)) is not None:
-                    found |= dict.fromkeys(keys, Answer(reply=reply))
-                    continue
-                if self._exchange.is_unexplained(said, asks[0]):
-                    left = {key: ask for key, ask in wanted.items() if key not in found}
-                    raise UnexplainedError(error, said, left, found) from error
-                raise refusal(error, self._server, self._model.name) from error
-            if len(answers) < n:
-                self._exchange.without.add("n")
-        return found
 
     async def _send(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers to one request, within the limits of rate and cost."""
@@ -250,14 +245,14 @@ class ServerBackend:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        return await self._tries.first_whole(lambda: self._followed(keys, asks, body))
+        return await first_whole(self._server.retries, lambda: self._followed(keys, asks, body))
 
     async def _followed(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
         """The answers that a try brings, sent on as the server says; each time is a try of its own, and later ones go there."""
         for _ in range(MOST_REDIRECTS + 1):
             try:
                 return await self._try(keys, asks, body)
-            except self._errors.APIStatusError as error:
+            except RejectedError as error:
                 if (there := redirected_to(error.response)) is None:
                     raise
                 self._exchange.address = str(there)
@@ -271,12 +266,8 @@ class ServerBackend:
             sent = self._client.post(exchange.address, body=body, cast_to=bytes, options={"follow_redirects": False})
             response = exchange.read(await within(self._server.timeout, sent, most_bytes(body)))
             return exchange.taken(keys, asks, body, response, number)
-        except self._errors.APIConnectionError as error:
-            if not was_sent(error):
-                account.withdraw(number)
-            raise
-        except (self._errors.APIStatusError, RejectedError):
-            account.leave(number, is_refused=True)
+        except ResponseError as error:
+            account.leave(number, is_refused=isinstance(error, RejectedError), is_sent=error.is_sent)
             raise
         finally:
             account.leave(number)

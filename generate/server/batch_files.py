@@ -6,15 +6,15 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from ...extras import need
+from ...config.server import ServerSection
 from ...storage import digest
-from .client import FEATURE, within
+from .client import get, within
+from .faults import BrokenAnswerError, RejectedError
 from .reachability import unlike_batches
 from .rejections import rejection
 from .remedies import shortened, words
-from .responses import BrokenAnswerError, read
-from .server_forms import Batch, BatchLine, BatchList, Identified
-from .tries import Tries
+from .responses import Batch, BatchLine, BatchList, Identified, RequestCounts, read
+from .tries import first_whole
 
 # bytes of a file of answers, at most, and seconds in which a file comes or goes
 MOST_FILE, FILE_SECONDS = 2_000_000_000, 3600.0
@@ -24,8 +24,8 @@ ENDED = frozenset({"completed", "failed", "expired", "cancelled", GONE})
 STARTED = frozenset({"validating", "in_progress", "finalizing"})
 # key of a batch's metadata that tells it again, if it was submitted and not noted
 MARK = "evenhand"
-# batches that are looked through for one that was not noted
-MOST_LISTED = 100
+# batches that are looked through for one that was not noted; status of what is not there
+MOST_LISTED, NOT_FOUND = 100, 404
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ def mark_of(names: Iterable[str]) -> str:
     return digest(sorted(names), 32)
 
 
-async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes], noted: Collection[str]) -> str:
+async def submit(
+    client: Any, section: ServerSection, path: str, lines: Mapping[str, bytes], noted: Collection[str]
+) -> str:
     """Submit the lines of requests by name; the batch's id.
 
     One that was submitted by a process that was killed since, or by a try whose answer was lost, is found again; none of those
@@ -62,15 +64,15 @@ async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes
     Raises:
         UnfitModelError: the server has batches of another form.
     """
-    mark, seconds = mark_of(lines), tries.section.timeout
+    mark, seconds = mark_of(lines), section.timeout
     content = ("requests.jsonl", b"".join(lines.values()))
 
     async def known_or_created() -> str:
         try:
-            if (known := await within(seconds, _known(client, mark, noted))) is not None:
+            if (known := await _known(client, seconds, mark, noted)) is not None:
                 return known
         except BrokenAnswerError as error:
-            raise unlike_batches(tries.section) from error
+            raise unlike_batches(section) from error
         upload = await within(FILE_SECONDS, client.files.with_raw_response.create(file=content, purpose="batch"))
         body = {
             "input_file_id": read(upload.content, Identified).id, "endpoint": f"/v1{path}", "completion_window": "24h",
@@ -78,12 +80,12 @@ async def submit(client: Any, tries: Tries, path: str, lines: Mapping[str, bytes
         }  # fmt: skip
         return read(await within(seconds, client.post("/batches", body=body, cast_to=bytes)), Identified).id
 
-    return await tries.first_whole(known_or_created)
+    return await first_whole(section.retries, known_or_created)
 
 
-async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
+async def _known(client: Any, seconds: float, mark: str, noted: Collection[str]) -> str | None:
     """The id of a batch of that mark that has not failed, other than those."""
-    listed = read(await client.get(f"/batches?limit={MOST_LISTED}", cast_to=bytes), BatchList).data or ()
+    listed = (await get(client, f"/batches?limit={MOST_LISTED}", BatchList, seconds)).data or ()
     alive = (
         each.id
         for each in listed
@@ -92,40 +94,31 @@ async def _known(client: Any, mark: str, noted: Collection[str]) -> str | None:
     return next(alive, None)
 
 
-async def look(client: Any, tries: Tries, batch: str) -> Progress:
+async def look(client: Any, section: ServerSection, batch: str) -> Progress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
-    responses: dict[str, tuple[int, Any]] = {}
-    not_found, missing = need("openai", FEATURE).NotFoundError, ""
+    retries, path = section.retries, f"/batches/{quote(batch, safe='')}"
     try:
-        state = await tries.first_whole(partial(_read_batch, client, tries.section.timeout, batch))
-    except not_found as error:
-        return Progress(GONE, 0, 0, {}, words(error, tries.section))
-    counts = state.request_counts
-    for file in [each for each in (state.output_file_id, state.error_file_id) if each and state.status in ENDED]:
-        n_least = counts.completed if counts and file == state.output_file_id else 0
-        try:
-            content = await tries.first_whole(partial(_read_file, client, file))
-            lines, missing_lines = _read_lines(content, n_least)
-        except not_found as error:
-            missing = f"its file {file} is not there: {words(error, tries.section)}"
+        state = await first_whole(retries, lambda: get(client, path, Batch, section.timeout))
+    except RejectedError as error:
+        if error.said.status != NOT_FOUND:
+            raise
+        return Progress(GONE, 0, 0, {}, words(error, section))
+    counts, responses, missing = state.request_counts or RequestCounts(), dict[str, tuple[int, Any]](), ""
+    for file in (state.output_file_id, state.error_file_id) if state.status in ENDED else ():
+        if not file:
             continue
+        try:
+            content = await first_whole(retries, partial(_read_file, client, file))
+        except RejectedError as error:
+            if error.said.status != NOT_FOUND:
+                raise
+            missing = f"its file {file} is not there: {words(error, section)}"
+            continue
+        lines, fault = _read_lines(content, counts.completed if file == state.output_file_id else 0)
         responses |= lines
-        missing = (
-            f"its file {file} is not whole: {shortened(missing_lines, tries.section)}" if missing_lines else missing
-        )
-    return Progress(
-        state.status,
-        counts.completed if counts else 0,
-        counts.total if counts else 0,
-        responses,
-        shortened(rejection(200, state.faults).words, tries.section),
-        missing,
-    )
-
-
-async def _read_batch(client: Any, seconds: float, batch: str) -> Batch:
-    content = await within(seconds, client.get(f"/batches/{quote(batch, safe='')}", cast_to=bytes))
-    return read(content, Batch)
+        missing = f"its file {file} is not whole: {shortened(fault, section)}" if fault else missing
+    said = shortened(rejection(200, state.faults).words, section)
+    return Progress(state.status, counts.completed, counts.total, responses, said, missing)
 
 
 async def _read_file(client: Any, file: str) -> bytes:
@@ -152,8 +145,8 @@ def _read_lines(content: bytes, n_least: int) -> tuple[dict[str, tuple[int, Any]
         except BrokenAnswerError as error:
             broken.append(f"line {number} of {len(lines)}: {error}")
             continue
-        if said.response is not None:
-            responses[said.custom_id] = said.response.status_code, said.response.body
+        if said.status or said.body is not None:
+            responses[said.custom_id] = said.status, said.body
     if broken and (len(broken) == len(lines) or broken[-1].startswith(f"line {len(lines)} ")):
         return responses, broken[-1]
     if len(lines) < n_least:

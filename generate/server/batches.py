@@ -8,21 +8,18 @@ asked together has its reply, so that it is not asked again while the rest is wa
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
 from ...errors import ModelError, UnfitModelError, WaitingError
 from ...runfolder.spending import current
-from ..backend import Ask, failed
-from .answer_forms import Response
-from .batch_files import FILE_SECONDS, Progress, look, mark_of, submit
-from .exchange import Call, Exchange, RejectedError, calls_of
+from ..backend import Ask
+from .batch_files import Progress, look, mark_of, submit
+from .exchange import Call, Exchange, calls_of
+from .faults import ResponseError
 from .kept import Answer
-from .rejections import OWN_FAULTS, rejection
-from .remedies import PASSING, shortened
-from .responses import BrokenAnswerError
-from .tries import Tries
+from .rejections import rejection
+from .remedies import shortened
 
 log = logging.getLogger(__name__)
 # requests of one batch, at most, as OpenAI has it
@@ -32,6 +29,10 @@ MOST_BYTES = 100_000_000
 # batches in a row in which a request fails before it is given up, and the reason that it then has
 MOST_FAILURES = 3
 UNANSWERED = "not answered by the server"
+# what a batch has of a request that was not answered
+NO_RESPONSE = (0, None)
+# request of a batch -> keys of the asks that it answers
+Calls = Mapping[str, Sequence[str]]
 
 
 class Request(NamedTuple):
@@ -43,23 +44,20 @@ class Request(NamedTuple):
     most: float
 
 
-@dataclass
-class UnderWay:
-    """Batches that the server works at."""
-
-    # what each is at
-    said: list[str] = field(default_factory=list)
-    # of the asks that they will answer
-    keys: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
 class Batched:
-    """The batches of one server, as far as they were noted."""
+    """The batches of one server, as far as they were noted, for one call.
 
-    client: Any
-    tries: Tries
-    exchange: Exchange
+    Args:
+        client: the server's.
+        exchange: what it is sent.
+    """
+
+    def __init__(self, client: Any, exchange: Exchange) -> None:
+        self._client, self._exchange = client, exchange
+        self._place, self._kept = exchange.server.base_url, exchange.kept
+        # what batches that are under way are at, and the keys of the asks that they will answer
+        self._said = list[str]()
+        self._awaited = set[str]()
 
     async def answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
         """Take what came of the batches into `found`, and submit what none of them asks.
@@ -70,111 +68,106 @@ class Batched:
             CostLimitError: the next batch might pass limits.cost, and none is under way that may turn out to cost less.
         """
         asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
-        under_way, kept = await self._collect(asks, found), self.exchange.kept
+        for batch, names in self._open().items():
+            if known := {name: keys for name, keys in names.items() if not asks.keys().isdisjoint(keys)}:
+                await self._collect(batch, names, known, asks, found)
         # another run may have taken batches in since these were found to have no answer
-        found |= kept.find([*asks.keys() - found.keys()])
-        found |= kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
-        left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in under_way.keys])
-        await self._submit(left, under_way)
-        if under_way.said:
-            said = "; ".join(under_way.said)
-            raise WaitingError(f"{self.exchange.server.base_url}: {said}; the same command continues when it is done")
-        kept.forget_failures(asks)
+        found |= self._kept.find([*asks.keys() - found.keys()])
+        found |= self._kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
+        await self._submit(
+            calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in self._awaited])
+        )
+        if self._said:
+            said = "; ".join(self._said)
+            raise WaitingError(f"{self._place}: {said}; the same command continues when it is done")
+        self._kept.forget_failures(asks)
 
     def settle(self) -> None:
         """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
         if any(each.startswith(self._address("")) for each in current().promised):
             self._open()
 
-    async def _submit(self, calls: Sequence[Call], under_way: UnderWay) -> None:
+    async def _submit(self, calls: Sequence[Call]) -> None:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
-        place, kept, account, n_left = self.exchange.server.base_url, self.exchange.kept, current(), len(calls)
+        kept, account, n_left = self._kept, current(), len(calls)
         for some in self._files(calls):
-            most, unnamed = sum(each.most for each in some.values()), f"{place}/batches of mark {mark_of(some)}"
+            most, unnamed = sum(each.most for each in some.values()), f"{self._place}/batches of mark {mark_of(some)}"
             # one that was killed may have submitted it, and has noted what it can cost
             if not account.has_room(most - account.promised.get(unnamed, 0.0)):
-                if not under_way.said:
+                if not self._said:
                     raise account.refusal(most)
-                under_way.said.append(f"{n_left} further requests wait until limits.cost has room for them")
+                self._said.append(f"{n_left} further requests wait until limits.cost has room for them")
                 break
             keys = [key for each in some.values() for key in each.call.keys]
             try:
-                if kept.begin(keys, FILE_SECONDS) != {} or not self._submitted_keys().isdisjoint(keys):
-                    under_way.said.append(f"another command submits requests that are among {len(some)} of these")
+                if kept.begin(keys) != {} or not self._submitted_keys().isdisjoint(keys):
+                    self._said.append(f"another command submits requests that are among {len(some)} of these")
                     continue
                 account.promise(unnamed, most)
-                lines = {name: each.line for name, each in some.items()}
-                batch = await submit(self.client, self.tries, self.exchange.sending.path, lines, kept.noted(place))
-                kept.submit(batch, place, {name: each.call.keys for name, each in some.items()})
+                lines, path = {name: each.line for name, each in some.items()}, self._exchange.sending.path
+                batch = await submit(self._client, self._exchange.server, path, lines, kept.noted(self._place))
+                kept.submit(batch, self._place, {name: each.call.keys for name, each in some.items()})
             finally:
                 kept.end(keys)
             self._promise(batch, most)
             account.promise(unnamed, 0.0)
-            under_way.said.append(f"batch {batch} of {len(some)} requests was submitted")
+            self._said.append(f"batch {batch} of {len(some)} requests was submitted")
             n_left -= len(some)
 
     def _submitted_keys(self) -> set[str]:
         """Keys of the asks that batches answer which were not taken in yet."""
-        submitted = self.exchange.kept.submitted(self.exchange.server.base_url)
-        return {key for names in submitted.values() for keys in names.values() for key in keys}
+        return {key for names in self._kept.submitted(self._place).values() for keys in names.values() for key in keys}
 
     def _files(self, calls: Sequence[Call]) -> Iterator[dict[str, Request]]:
         """The requests of each batch by name, within the bounds of a file; one request is in any case."""
-        url, file, size = f"/v1{self.exchange.sending.path}", dict[str, Request](), 0
+        url, file, size = f"/v1{self._exchange.sending.path}", dict[str, Request](), 0
         for call in calls:
-            name, body = call.keys[0], self.exchange.body(call.asks)
+            name, body = call.keys[0], self._exchange.body(call.asks)
             said = {"custom_id": name, "method": "POST", "url": url, "body": body}
             line = json.dumps(said).encode() + b"\n"
             if file and (len(file) == MOST_REQUESTS or size + len(line) > MOST_BYTES):
                 yield file
                 file, size = {}, 0
-            file[name] = Request(call, line, self.exchange.most_cost(body))
+            file[name] = Request(call, line, self._exchange.most(body).cost or 0.0)
             size += len(line)
         if file:
             yield file
 
-    async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> UnderWay:
-        """Put the answers of batches that have ended into `found`; the others, as far as they answer these asks."""
-        under_way = UnderWay()
-        place, kept = self.exchange.server.base_url, self.exchange.kept
-        for batch, names in self._open().items():
-            known = {name: its for name, its in names.items() if set(its) & asks.keys()}
-            if not known:
-                continue
-            progress = await look(self.client, self.tries, batch)
-            if not progress.has_ended:
-                done = f"{progress.completed} of {progress.total} requests done"
-                under_way.said.append(f"batch {batch} is {progress.status}, {done}")
-                under_way.keys |= {key for its in names.values() for key in its}
-                # a run that it was not submitted by waits for it, too
-                self._promise(batch, max(self._promised(batch), self._most_of(known, asks)))
-                continue
-            self._refuse_missing(batch, names, known, asks, progress)
-            refused, without = self._take(known, asks, progress, found)
-            # what was answered and nobody asks for now stays noted, unless a process that was killed took it in
-            others = progress.responses.keys() & names.keys() - known.keys()
-            left = {each: names[each] for each in others if not kept.has_all(names[each])}
-            kept.finish(batch, place, left, without)
-            self._promise(batch, max(0.0, self._promised(batch) - self._most_of(known, asks)) if left else 0.0)
-            if refused:
-                raise UnfitModelError(
-                    f"{place}: batch {batch}: {refused}; mend what it names, in the recipe (model, plans, engine) or in the "
-                    "server's options: the command then submits again what has no answer"
-                )
-            if not (progress.responses or progress.missing):
-                why = f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
-                raise ModelError(f"{place}: batch {batch}: {why}; the same command submits again what has no answer")
-            if said := [each.reply.error for n, each in without.values() if n == 1]:
-                log.warning("%s: batch %s: %d answers did not come: %s", place, batch, len(said), said[-1])
-        return under_way
+    async def _collect(
+        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], found: dict[str, Answer]
+    ) -> None:
+        """Put the answers of a batch that has ended into `found`, as far as its `known` requests answer these asks."""
+        progress = await look(self._client, self._exchange.server, batch)
+        most = sum(self._most(_asked(keys, asks)) for keys in known.values())
+        promised = current().promised.get(self._address(batch), 0.0)
+        if not progress.has_ended:
+            self._said.append(
+                f"batch {batch} is {progress.status}, {progress.completed} of {progress.total} requests done"
+            )
+            self._awaited.update(chain.from_iterable(names.values()))
+            # a run that it was not submitted by waits for it, too
+            self._promise(batch, max(promised, most))
+            return
+        self._refuse_missing(batch, names, known, asks, progress)
+        refused, without = self._take(known, asks, progress, found)
+        # what was answered and nobody asks for now stays noted, unless a process that was killed took it in
+        others = progress.responses.keys() & names.keys() - known.keys()
+        left = {each: names[each] for each in others if not self._kept.has_all(names[each])}
+        self._kept.finish(batch, self._place, left, without)
+        self._promise(batch, max(0.0, promised - most) if left else 0.0)
+        if refused:
+            raise UnfitModelError(
+                f"{self._place}: batch {batch}: requests were refused: {refused}; mend what it names, in the recipe (model, "
+                "plans, engine) or in the server's options: the command then submits again what has no answer"
+            )
+        if not (progress.responses or progress.missing):
+            why = f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
+            raise ModelError(f"{self._place}: batch {batch}: {why}; the same command submits again what has no answer")
+        if said := [each.reply.error for n, each in without.values() if n == 1]:
+            log.warning("%s: batch %s: %d answers did not come: %s", self._place, batch, len(said), said[-1])
 
     def _refuse_missing(
-        self,
-        batch: str,
-        names: Mapping[str, Sequence[str]],
-        known: Mapping[str, Sequence[str]],
-        asks: Mapping[str, Ask],
-        progress: Progress,
+        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], progress: Progress
     ) -> None:
         """Refuse to go on where answers of a batch that has ended do not come: to submit it again would be to pay again.
 
@@ -183,29 +176,22 @@ class Batched:
         """
         if not progress.missing:
             return
-        place, kept = self.exchange.server.base_url, self.exchange.kept
-        wanted = {name: keys for name, keys in known.items() if name not in progress.responses}
-        unanswered = {
-            key: (1, Answer(reply=failed(self.exchange.sending.prompt(asks[key]), UNANSWERED, progress.missing)))
-            for keys in wanted.values()
-            for key in keys
-            if key in asks
-        }
-        kept.finish(batch, place, names, unanswered)
-        if len(kept.given_up(unanswered, MOST_FAILURES)) < len(unanswered):
+        wanted = asks.keys() & {key for name in known.keys() - progress.responses.keys() for key in known[name]}
+        unanswered = {key: (1, self._unanswered(asks[key], progress.missing)) for key in wanted}
+        self._kept.finish(batch, self._place, names, unanswered)
+        if len(self._kept.given_up(unanswered, MOST_FAILURES)) < len(unanswered):
             raise ModelError(
-                f"{place}: batch {batch} has ended, and {progress.missing}; it is not submitted again, since it was paid for; "
-                f"the same command looks again, and when the file is missing {MOST_FAILURES} times leaves its requests out"
+                f"{self._place}: batch {batch} has ended, and {progress.missing}; it is not submitted again, since it was paid "
+                f"for; the same command looks again, and when the file is missing {MOST_FAILURES} times leaves its requests out"
             )
 
     def _open(self) -> dict[str, dict[str, list[str]]]:
         """The batches whose answers were not all taken in; what the others can cost is taken back."""
-        place, kept = self.exchange.server.base_url, self.exchange.kept
-        submitted = kept.submitted(place)
+        submitted = self._kept.submitted(self._place)
         for batch, names in [*submitted.items()]:
-            if kept.has_all(chain.from_iterable(names.values())):
+            if self._kept.has_all(chain.from_iterable(names.values())):
                 # a process that was killed took it in, and could not say so
-                kept.finish(batch, place, {}, {})
+                self._kept.finish(batch, self._place, {}, {})
                 del submitted[batch]
         # another run took them in, or they were forgotten
         account, addresses = current(), {self._address(batch) for batch in submitted}
@@ -215,23 +201,20 @@ class Batched:
         return submitted
 
     def _most(self, asks: Sequence[Ask]) -> float:
-        return self.exchange.most_cost(self.exchange.body(asks))
-
-    def _most_of(self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask]) -> float:
-        return sum(self._most(_asked(keys, asks)) for keys in names.values())
-
-    def _promised(self, batch: str) -> float:
-        """What the batch can still cost, as the run's account has it."""
-        return current().promised.get(self._address(batch), 0.0)
+        return self._exchange.most(self._exchange.body(asks)).cost or 0.0
 
     def _promise(self, batch: str, most: float) -> None:
+        """Note what the batch can still cost."""
         current().promise(self._address(batch), most)
 
     def _address(self, batch: str) -> str:
-        return f"{self.exchange.server.base_url}/batches/{batch}"
+        return f"{self._place}/batches/{batch}"
+
+    def _unanswered(self, ask: Ask, why: str) -> Answer:
+        return Answer(reply=self._exchange.failed(ask, UNANSWERED, why))
 
     def _take(
-        self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
+        self, names: Calls, asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
     ) -> tuple[str, dict[str, tuple[int, Answer]]]:
         """Put the answers to these requests into `found`.
 
@@ -239,59 +222,37 @@ class Batched:
             What the server says of requests that it refuses for what they are; and the asks without an answer to keep, as
             `KeptAnswers.finish` notes them.
         """
-        rejected, without = dict[str, tuple[int, Any]](), dict[str, tuple[int, Answer]]()
+        rejected, refused, without = list[str](), "", dict[str, tuple[int, Answer]]()
         for name, keys in names.items():
-            status, body = progress.responses.get(name, (0, None))
+            status, content = progress.responses.get(name, NO_RESPONSE)
             its = _asked(keys, asks)
-            if (response := self._response(body)) is not None:
-                answers = self.exchange.taken(keys, its, self.exchange.body(its), response)
-                found |= answers
-                without |= {key: (MOST_FAILURES, each) for key, each in answers.items() if not each.reply.text}
+            body = self._exchange.body(its)
+            try:
+                answers = self._exchange.taken(keys, its, body, self._exchange.formed(content))
+            except ResponseError:
+                if status or progress.missing:
+                    # nothing whole came, and it may be paid for
+                    self._exchange.book(None, self._exchange.most(body), None)
+                rejected.append(name)
                 continue
-            if status or progress.missing:
-                # nothing whole came, and it may be paid for
-                self.exchange.book(None, self.exchange.most(self.exchange.body(its)), None)
-            rejected[name] = status, body
-        refused, others = self._leave_out(names, asks, progress, rejected, found)
-        return refused, without | others
-
-    def _response(self, body: Any) -> Response[Any] | None:
-        """The answers that a body holds; None where it is none of their form."""
-        try:
-            return self.exchange.formed(body)
-        except (BrokenAnswerError, RejectedError):
-            return None
-
-    def _leave_out(
-        self,
-        names: Mapping[str, Sequence[str]],
-        asks: Mapping[str, Ask],
-        progress: Progress,
-        rejected: Mapping[str, tuple[int, Any]],
-        found: dict[str, Answer],
-    ) -> tuple[str, dict[str, tuple[int, Answer]]]:
-        """Put into `found` what the server does not answer for its text; it returns what `_take` does."""
-        refused, without = "", dict[str, tuple[int, Answer]]()
-        for name, (status, body) in rejected.items():
-            ask, said = _asked(names[name], asks)[0], rejection(status, body)
+            found |= answers
+            without |= {key: (MOST_FAILURES, each) for key, each in answers.items() if not each.reply.text}
+        # behind the answers, which show that requests of their form are right
+        for name in rejected:
+            status, content = progress.responses.get(name, NO_RESPONSE)
+            ask, said = _asked(names[name], asks)[0], rejection(status, content)
+            words = f"status {status}: {json.dumps(content)}" if status else "the batch has no answer to it"
             # answers and refusals of a batch come in no order
-            self.exchange.n_in_row = 0
-            if (reply := self.exchange.refused(ask, said)) is not None:
+            self._exchange.n_in_row = 0
+            if (reply := self._exchange.refused(ask, said)) is not None:
                 found |= dict.fromkeys(names[name], Answer(reply=reply))
                 without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))
-            elif 400 <= status < OWN_FAULTS and status not in PASSING:
-                refused = f"requests were refused: {self._said(status, body)}"
+            elif status >= 400 and not said.may_pass:
+                refused = shortened(words, self._exchange.server)
             elif status or progress.status == "completed":
                 # that a whole batch expired or was cancelled is nothing that its requests did
-                reply = failed(self.exchange.sending.prompt(ask), UNANSWERED, self._said(status, body))
-                without |= dict.fromkeys(names[name], (1, Answer(reply=reply)))
+                without |= dict.fromkeys(names[name], (1, self._unanswered(ask, words)))
         return refused, without
-
-    def _said(self, status: int, body: Any) -> str:
-        """What the server said of a request that failed."""
-        if not status:
-            return "the batch has no answer to it"
-        return shortened(f"status {status}: {json.dumps(body)}", self.exchange.server)
 
 
 def _asked(keys: Sequence[str], asks: Mapping[str, Ask]) -> list[Ask]:

@@ -1,6 +1,7 @@
-"""What a request can take at most, whatever the server makes of it: tokens, and bytes of its answer."""
+"""What a request takes, whatever the server makes of it: tokens and bytes of its answer at most, tokens of a text at least."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,18 @@ from typing import Any
 AROUND_TURN, AROUND_TOOLS = 32, 512
 # bytes of an answer around its choices; of a token of them, with what is said of it, and of each alternative to it
 LEAST_BYTES, TOKEN_BYTES, ALTERNATIVE_BYTES = 1_000_000, 1_000, 500
+
+# letters of scripts that are written without blanks, with how many of them a token has at most in running text
+UNSPACED = (
+    (re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 4),
+    (re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 10),
+)
+# a letter or figure that is repeated, as in lines and cries, which vocabularies have as one token
+REPEATED = re.compile(r"(.)\1{3,}")
+# words of a token, at most: vocabularies whose tokens go beyond blanks have fewer in running text
+MOST_WORDS = 1.6
+# tokens below which a text is too short to tell
+LEAST_TOLD = 256
 
 
 def most_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
@@ -34,3 +47,13 @@ def most_bytes(body: Mapping[str, Any]) -> int:
 def _size(value: Any) -> int:
     """Bytes of a part of a request, as it stands in a prompt."""
     return len((value if isinstance(value, str) else json.dumps(value, indent=4)).encode(errors="surrogatepass"))
+
+
+def least_tokens(text: str) -> int:
+    """Tokens of a text in any vocabulary, at least; 0 for one that is too short to tell."""
+    plain, n = REPEATED.sub(r"\1", text), 0.0
+    for letters, most in UNSPACED:
+        plain, n_letters = letters.subn(" ", plain)
+        n += n_letters / most
+    n += sum(any(map(str.isalnum, word)) for word in plain.split()) / MOST_WORDS
+    return int(n) if n >= LEAST_TOLD else 0

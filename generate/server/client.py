@@ -17,10 +17,11 @@ from urllib.parse import urlsplit
 from ...config.server import ServerSection
 from ...errors import UnfitModelError
 from ...extras import need
-from .responses import BrokenAnswerError, ResponseError
+from ...text.secrets import remember
+from .faults import FEATURE, BrokenAnswerError, LateError, RedirectError, fault_of
+from .responses import F, read
 
 T = TypeVar("T")
-FEATURE = "backend 'openai'"
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # the file of authorities whose certificates are trusted
 CERTIFICATES = "SSL_CERT_FILE"
@@ -29,24 +30,8 @@ MOST_BYTES = 32_000_000
 _most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
 
 
-class LateError(ResponseError):
-    """It was not whole within its time.
-
-    Args:
-        seconds: that it had.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"no whole answer within {seconds:g} seconds")
-        self.seconds = seconds
-
-
-class RedirectError(ResponseError):
-    """It sends elsewhere; where, is the text of this."""
-
-
-def open_client(section: ServerSection, timeout: float | None = None) -> Any:
-    """An `openai.AsyncOpenAI` that waits so many seconds for each part of an answer; None: those of the section.
+def open_client(section: ServerSection) -> Any:
+    """An `openai.AsyncOpenAI`; its requests are made by `within`, which has the clock.
 
     Raises:
         MissingExtra: the library is not installed.
@@ -57,7 +42,7 @@ def open_client(section: ServerSection, timeout: float | None = None) -> Any:
         return openai.AsyncOpenAI(
             base_url=section.base_url,
             api_key=_key(section),
-            timeout=timeout or section.timeout,
+            timeout=None,
             max_retries=0,
             # what is sent in few bytes may be large when it is unpacked
             default_headers={"Accept-Encoding": "identity"},
@@ -69,8 +54,7 @@ async def within(seconds: float, work: Awaitable[T], most_bytes: int = MOST_BYTE
     """What the server says to one request, all of it in so many seconds and at most so many bytes.
 
     Raises:
-        ResponseError: it takes longer, is longer, or sends elsewhere.
-        openai.OpenAIError: the server refuses it, or cannot be reached.
+        ResponseError: it takes longer, is longer, sends elsewhere, is refused, or does not come about.
     """
     token = _most_bytes.set(most_bytes)
     try:
@@ -78,13 +62,15 @@ async def within(seconds: float, work: Awaitable[T], most_bytes: int = MOST_BYTE
             return await work
     except TimeoutError as error:
         raise LateError(seconds) from error
-    except need("openai", FEATURE).APIConnectionError as error:
-        # some versions of the library take what its hooks raise for a lost connection
-        if isinstance(error.__cause__, ResponseError):
-            raise error.__cause__ from None
-        raise
+    except need("openai", FEATURE).OpenAIError as error:
+        raise fault_of(error, seconds) from None
     finally:
         _most_bytes.reset(token)
+
+
+async def get(client: Any, path: str, form: type[F], seconds: float) -> F:
+    """What is at a path of the server; it raises as `within` and `read` do."""
+    return read(await within(seconds, client.get(path, cast_to=bytes)), form)
 
 
 async def _read_bounded(response: Any) -> None:
@@ -115,7 +101,7 @@ def redirected_to(response: Any) -> Any:
     Raises:
         BrokenAnswerError: it is none.
     """
-    if not response.has_redirect_location:
+    if response is None or not response.has_redirect_location:
         return None
     location = response.headers["location"]
     # the library has one of two HTTP clients
@@ -163,6 +149,7 @@ def _key(section: ServerSection) -> str:
             f"the environment variable {section.api_key_env}, which server.api_key_env names, is not set; export it, or leave "
             "api_key_env out for a server without keys"
         )
+    remember(key)
     return key
 
 

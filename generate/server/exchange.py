@@ -3,20 +3,23 @@
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ...config import BackendSection
 from ...runfolder.spending import Cost, current
+from ...text.secrets import holds
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
+from .faults import BrokenAnswerError, RejectedError
 from .kept import Answer, KeptAnswers
+from .keys import secrets_of
+from .model_names import is_same_model
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
-from .responses import BrokenAnswerError, formed, read_json
-from .secrets import holds, secrets_of
+from .responses import formed, read_json
 
 log = logging.getLogger(__name__)
 
@@ -39,18 +42,6 @@ class Call:
 
     asks: tuple[Ask, ...]
     keys: tuple[str, ...]
-
-
-class RejectedError(Exception):
-    """A server says in place of an answer, with the status of one, that it does not answer such a text.
-
-    Args:
-        said: what it says.
-    """
-
-    def __init__(self, said: Rejection) -> None:
-        super().__init__(said.words)
-        self.said = said
 
 
 class Exchange:
@@ -92,10 +83,6 @@ class Exchange:
                 value = body.pop(key)
                 body |= {other: value} if other else {}
         return body | self._more
-
-    def most_cost(self, body: Mapping[str, Any]) -> float:
-        """What a request can cost; 0 without prices."""
-        return self.most(body).cost or 0.0
 
     def most(self, body: Mapping[str, Any]) -> Cost:
         """What a try of a request can take, at most: none of its tokens was cached, or all, whichever costs more."""
@@ -164,22 +151,37 @@ class Exchange:
     def _read(self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool) -> list[Answer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
         used, found = response.usage, list[Answer]()
+        name = response.model or self.name
+        other = "" if is_same_model(self.name, name) else shortened(name, self.server)
+        if other:
+            self._remark(
+                f"answers as the model {other!r}, and {self.name!r} is asked for: write what you want as server.model, if it is "
+                "not an alias of the same; the end of the step has the number of such answers"
+            )
         for ask, choice in zip(asks, response.in_order(), strict=False):
             if isinstance(choice, BrokenChoice):
-                reply = failed(self.sending.prompt(ask), UNREADABLE, shortened(choice.reason, self.server))
+                reply = self.failed(ask, UNREADABLE, choice.reason)
             elif not choice.is_whole:
-                reply = self._not_whole(ask, choice)
+                said = rejection(200, {"error": choice.error}).words
+                why = f"it ended the answer for another reason: {choice.finish_reason}" + (f": {said}" if said else "")
+                reply = self.failed(ask, REFUSED, why)
             else:
                 finish = self._finish(choice, is_full=used is not None and used.completion_tokens >= most_output)
                 reply = self.sending.reply(ask, choice, finish, used.prompt_tokens if used else 0, is_held=is_held)
                 if holds(reply.text, secrets_of([self.server])):
-                    reply = failed(self.sending.prompt(ask), UNREADABLE, "the answer holds the server's key")
-                if reply.error:
-                    reply = replace(reply, error=shortened(reply.error, self.server))
+                    reply = self.failed(ask, UNREADABLE, "the answer holds the server's key")
+                elif reply.error:
+                    reply = self.failed(ask, reply.reason, reply.error)
             # a prompt that is asked n times in one request is run once
-            found.append(Answer(reply=reply, prefilled=0 if found or not used else used.prompt_tokens - used.cached))
-        if used is not None:
-            self._remark_partial(asks[0], used.prompt_tokens)
+            prefilled = 0 if found or not used else used.prompt_tokens - used.cached
+            found.append(Answer(reply=reply, prefilled=prefilled, other_model=other))
+        if used is not None and self.is_partial(asks[0], used.prompt_tokens):
+            n_letters = sum(len(turn.content) for turn in asks[0].prompt)
+            self._remark(
+                f"counts {used.prompt_tokens} tokens for a prompt of {n_letters} characters, so it reads a part of it (or counts "
+                "what it had not cached alone): raise the context that it gives a request (Ollama: num_ctx or "
+                "OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size); the end of the step has the number of such prompts"
+            )
         return found
 
     def _finish(self, choice: Choice, *, is_full: bool) -> str:
@@ -189,24 +191,13 @@ class Exchange:
             return "length" if is_full else "stop"
         return "length" if choice.finish_reason in CUT else "stop"
 
-    def _not_whole(self, ask: Ask, choice: Choice) -> Reply:
-        """The reply to an ask whose answer the server ended for its own reasons."""
-        said = rejection(200, {"error": choice.error}).words if choice.error else ""
-        reason = f"it ended the answer for another reason: {choice.finish_reason}" + (f": {said}" if said else "")
-        return failed(self.sending.prompt(ask), REFUSED, shortened(reason, self.server))
+    def failed(self, ask: Ask, reason: str, said: str) -> Reply:
+        """The reply to an ask that has no answer, with a reason to count by and what the server said."""
+        return failed(self.sending.prompt(ask), reason, shortened(said, self.server))
 
     def is_partial(self, ask: Ask, n_prompt_tokens: int) -> bool:
         """Whether a server that counts so many tokens can have read no more than a part of the ask's prompt."""
         return 0 < n_prompt_tokens < self.sending.least_tokens(ask)
-
-    def _remark_partial(self, ask: Ask, n_prompt_tokens: int) -> None:
-        if self.is_partial(ask, n_prompt_tokens):
-            n_letters = sum(len(turn.content) for turn in ask.prompt)
-            self._remark(
-                f"counts {n_prompt_tokens} tokens for a prompt of {n_letters} characters, so it reads a part of it (or counts "
-                "what it had not cached alone): raise the context that it gives a request (Ollama: num_ctx or "
-                "OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size); the end of the step has the number of such prompts"
-            )
 
     def _remark(self, text: str) -> None:
         """Say it of the server, once."""
@@ -220,17 +211,12 @@ class Exchange:
         A refusal that says nothing of the kind is one of the text, too, where other requests of this form were answered.
         """
         if said.is_of_length:
-            return failed(self.sending.prompt(ask), TOO_LONG, shortened(said.words, self.server))
-        if said.is_of_content or self._is_of_text(said, ask):
-            return failed(self.sending.prompt(ask), REFUSED, shortened(said.words, self.server))
-        return None
-
-    def _is_of_text(self, said: Rejection, ask: Ask) -> bool:
-        """Whether others of the form were answered, so that a refusal without a known reason is of the text."""
-        if not self.is_unexplained(said, ask) or bool(ask.choices) not in self.answered:
-            return False
-        self.n_in_row += 1
-        return self.n_in_row <= MOST_IN_ROW
+            return self.failed(ask, TOO_LONG, said.words)
+        is_of_text = said.is_of_content
+        if not is_of_text and self.is_unexplained(said, ask) and bool(ask.choices) in self.answered:
+            self.n_in_row += 1
+            is_of_text = self.n_in_row <= MOST_IN_ROW
+        return self.failed(ask, REFUSED, said.words) if is_of_text else None
 
     def is_unexplained(self, said: Rejection, ask: Ask) -> bool:
         """Whether a refusal may be one of the text alone: it names nothing else that is wrong with the request."""

@@ -6,17 +6,22 @@ from urllib.parse import urlsplit
 
 from ...config.server import ServerSection
 from ...errors import UnfitModelError
-from ...extras import need
-from .client import FEATURE, LateError, open_client, outside_of_loops, within
-from .remedies import NO_PATH, refusal, words
+from .client import get, open_client, outside_of_loops, within
+from .faults import BrokenAnswerError, LateError, LostError, RejectedError, ResponseError
+from .rejections import NO_PATH
+from .remedies import refusal, words
 from .requests import SENDINGS
-from .responses import BrokenAnswerError, ResponseError, read
-from .server_forms import BatchList, ModelList
+from .responses import BatchList, ModelList, read
+from .tries import first_whole
 
 # seconds that a server has to say which models it has, before any work
 PATIENCE = 5.0
 # models that an error names
 MOST_NAMED = 8
+# whose models those of vLLM's server are, as it says itself
+VLLM = "vllm"
+# statuses of a list of models that is not there, or that not everybody may see who may ask
+NO_LIST = NO_PATH | {400, 403}
 
 
 def refuse_unreachable(section: ServerSection, model: str) -> None:
@@ -30,20 +35,19 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
     known: list[str] = []
 
     async def look() -> None:
-        async with open_client(section, PATIENCE) as client:
+        async with open_client(section) as client:
             known.extend(await _models(client, section))
             if section.batches:
                 await _refuse_without_batches(client, section)
 
-    openai = need("openai", FEATURE)
     try:
         outside_of_loops(lambda: asyncio.run(look()))
     except BrokenAnswerError as error:
         raise UnfitModelError(
             f"{section.base_url} answers, but not as an OpenAI-compatible server does: {error}"
         ) from error
-    except (openai.OpenAIError, ResponseError) as error:
-        raise refusal(error, section, model, remedy="start it, or mend server.base_url", waited=PATIENCE) from error
+    except ResponseError as error:
+        raise refusal(error, section, model, remedy="start it, or mend server.base_url") from error
     wanted = section.model or model
     # Azure lists models and is asked for deployments; some write a folder before the name
     is_azure = str(urlsplit(section.base_url).hostname).endswith("azure.com")
@@ -56,29 +60,49 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
 
 async def _models(client: Any, section: ServerSection) -> list[str]:
     """The models that the server lists; none where it has no list, but has what answers are asked for."""
-    openai, path = need("openai", FEATURE), SENDINGS[section.prompts].path
+    path = SENDINGS[section.prompts].path
     try:
-        content = await within(PATIENCE, client.get("/models", cast_to=bytes))
-        return [each.id for each in read(content, ModelList).models]
-    except openai.NotFoundError:
-        pass
+        return [each.id for each in (await get(client, "/models", ModelList, PATIENCE)).models]
+    except RejectedError as error:
+        if error.said.status != 404:
+            raise
     try:
         # no request: who has the path refuses it, and nothing is paid for
         await within(PATIENCE, client.post(path, body={}, cast_to=object))
-    except (openai.AuthenticationError, openai.PermissionDeniedError):
-        raise
-    except openai.APIStatusError as error:
+    except RejectedError as error:
+        if error.said.status in {401, 403}:
+            raise
         said = words(error, section)
         # a path that is there may miss the model, which is not named
-        if error.status_code in NO_PATH and "model" not in said.lower():
+        if error.said.status in NO_PATH and "model" not in said.lower():
             raise UnfitModelError(
                 f"{section.base_url} has neither /models nor {path} below it: {said}; write the address up to and with the "
                 "version, and nothing that comes behind it, as server.base_url: http://localhost:8000/v1"
             ) from error
-    except (openai.APIConnectionError, LateError):
+    except (LostError, LateError):
         # it was there a moment ago, and the first request will tell
         pass
     return []
+
+
+async def takes_choices(client: Any, section: ServerSection) -> bool:
+    """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's.
+
+    Raises:
+        ResponseError: it did not say it, and might at another time, so that some grades would be guided and others not.
+    """
+    try:
+        content = await first_whole(
+            section.retries, lambda: within(section.timeout, client.get("/models", cast_to=bytes))
+        )
+        return any(each.owned_by == VLLM for each in read(content, ModelList).models)
+    except RejectedError as error:
+        if error.said.status in NO_LIST:
+            return False
+        raise
+    except BrokenAnswerError:
+        # vLLM's server has a list, in the form that OpenAI's has
+        return False
 
 
 async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
@@ -87,13 +111,12 @@ async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
     Raises:
         UnfitModelError: it has no such address, or what is there has another form.
     """
-    openai = need("openai", FEATURE)
     try:
-        read(await within(PATIENCE, client.get("/batches?limit=1", cast_to=bytes)), BatchList)
-    except (openai.AuthenticationError, openai.PermissionDeniedError):
-        raise
-    except openai.APIStatusError as error:
-        if error.status_code in NO_PATH:
+        await get(client, "/batches?limit=1", BatchList, PATIENCE)
+    except RejectedError as error:
+        if error.said.status in {401, 403}:
+            raise
+        if error.said.status in NO_PATH:
             raise UnfitModelError(
                 f"{section.base_url} has no /batches below it: {words(error, section)}; leave server.batches out, and requests "
                 "are sent one by one"

@@ -23,6 +23,8 @@ MOST_PARTS, MOST_LEVELS, MOST_WORDS = 200, 8, 2000
 # statuses of requests that a server takes for wrong; that it is not allowed; that it is too large
 WRONG, FORBIDDEN, TOO_LARGE = frozenset({200, 400, 422}), frozenset({403, 451}), 413
 TOO_MANY, UNPAID, OWN_FAULTS = 429, 402, 500
+# statuses that may be others in a moment; of a path that is not there, or is there for other purposes
+PASSING, NO_PATH = frozenset({408, 409, 425, 429}), frozenset({404, 405, 501})
 
 # how servers say that a text is too long for the model, and how those do that say it of their own fault
 CONTEXT = re.compile(
@@ -98,6 +100,11 @@ class Rejection:
         return "; ".join(self.texts) or ", ".join(sorted(self.codes))
 
     @property
+    def may_pass(self) -> bool:
+        """Whether its status may be another in a moment."""
+        return self.status in PASSING or self.status >= OWN_FAULTS
+
+    @property
     def _all(self) -> str:
         codes = (code.replace("_", " ") for code in sorted(self.codes))
         return "\n".join([*self.texts, *codes])
@@ -163,18 +170,6 @@ class Rejection:
         if re.search(rf"['\"`\u2018\u201c]{key}['\"`\u2019\u201d]", self.words):
             return True
         return re.search(rf"(?<![\w.]){key}(?!\w)", self.words) is not None and UNTAKEN.search(self.words) is not None
-
-
-def rejection_of(error: Any) -> Rejection:
-    """What an error of the library, with a status, holds of the server's words."""
-    response = getattr(error, "response", None)
-    try:
-        content = response.text if response is not None else ""
-    except (RuntimeError, ValueError):
-        # the response was not read, as of one that a test makes
-        content = ""
-    body = getattr(error, "body", None)
-    return rejection(error.status_code, content if content.strip() else body)
 
 
 def rejection(status: int, body: Any) -> Rejection:

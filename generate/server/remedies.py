@@ -8,65 +8,49 @@ from urllib.request import proxy_bypass
 
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
-from ...extras import need
-from .client import CERTIFICATES, FEATURE, LateError, RedirectError
-from .rejections import OWN_FAULTS, Rejection, rejection_of
-from .responses import ResponseError
-from .secrets import secrets_of, without
+from ...text.secrets import redacted as without_keys
+from .client import CERTIFICATES
+from .faults import LateError, LongWaitError, LostError, RedirectError, RejectedError, ResponseError
+from .keys import secrets_of
+from .rejections import NO_PATH, TOO_MANY, Rejection
 
 # letters of what a server said, in errors
 MOST_SAID = 300
-# what TLS raises and takes back within every connection
-WAITING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 CONTINUES = "what was answered is kept, and the same command continues"
 # OpenSSL's codes of certificates that are another host's or address's, and of those that are not yet or no longer valid
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
-# statuses of a path that is not there, or is there for other purposes
-NO_PATH = frozenset({404, 405, 501})
-# statuses that may be others in a moment
-PASSING = frozenset({408, 409, 425, 429})
 
 
-def refusal(
-    error: Exception,
-    section: ServerSection,
-    model: str,
-    *,
-    remedy: str = CONTINUES,
-    waited: float | None = None,
-    n_retries: int = 0,
-) -> EvenhandError:
-    """What a server's refusal means, and how to mend it; its words are the server's, without the key.
+def refusal(error: ResponseError, section: ServerSection, model: str, remedy: str = CONTINUES) -> EvenhandError:
+    """What it means that a request has no answer, and how to mend it; its words are the server's, without the key.
 
     Args:
-        error: the library's, or one of this module.
+        error: of the last try.
         section: the server.
         model: name of its model in the recipe.
         remedy: what helps where the server is slow, gone or broken.
-        waited: seconds for an answer; None for those of the section.
-        n_retries: how often the request was sent again.
     """
-    openai, place = need("openai", FEATURE), section.base_url
-    said = words(error, section)
-    if isinstance(error, openai.APIStatusError) and (mend := _mend(rejection_of(error), section, model)):
+    place, said = section.base_url, words(error, section)
+    if isinstance(error, RejectedError) and (mend := _mend(error.said, section, model)):
         return UnfitModelError(f"{place} {mend[0]}: {said}{mend[1]}")
     if isinstance(error, RedirectError):
         return UnfitModelError(
             f"{place} sends requests on to {error}, which is another server, and documents go to none but the one that "
             "is named; write the address up to and with the version as server.base_url if it is right"
         )
-    if (fault := tls_fault(error)) is not None and not isinstance(error, openai.APITimeoutError):
-        return UnfitModelError(f"{place}: {_tls(fault)[0]}: {said}; {_tls(fault)[1]}")
+    if isinstance(error, LostError) and error.tls is not None:
+        fault, remedy = _tls(error.tls)
+        return UnfitModelError(f"{place}: {fault}: {said}; {remedy}")
+    if isinstance(error, LongWaitError):
+        return ModelError(f"{place} {said}; {CONTINUES} then")
     what = f"gives no whole answer: {said}"
-    if isinstance(error, openai.RateLimitError):
-        tried = (
-            f"still refuses after {n_retries} {'retry' if n_retries == 1 else 'retries'}" if n_retries else "refuses"
-        )
+    if isinstance(error, RejectedError) and error.said.status == TOO_MANY:
+        n = error.n_retries
+        tried = f"still refuses after {n} {'retry' if n == 1 else 'retries'}" if n else "refuses"
         what = f"{tried}: {said}; wait, or lower server.concurrency or requests_per_minute"
-    elif isinstance(error, openai.APITimeoutError | LateError):
-        seconds = error.seconds if isinstance(error, LateError) else waited or section.timeout
-        what = f"gives no answer within {seconds:g} seconds"
-        what += "" if waited else "; raise server.timeout or lower server.concurrency"
+    elif isinstance(error, LateError):
+        what = f"gives no answer within {error.seconds:g} seconds"
+        what += "; raise server.timeout or lower server.concurrency" if remedy == CONTINUES else ""
     if proxy := _proxy(section):
         advice = f"requests go through the proxy {proxy[1]} that {proxy[0]} names"
         if _is_local(section):
@@ -88,8 +72,7 @@ def _mend(said: Rejection, section: ServerSection, model: str) -> tuple[str, str
         return "refuses a request without key", "; write the name of its variable as server.api_key_env"
     if said.is_of_model:
         return f"does not know model {section.model or model!r}, or is not the address of its version (…/v1)", ""
-    is_refused = 400 <= said.status < OWN_FAULTS and said.status not in PASSING
-    if not is_refused and said.status not in NO_PATH:
+    if said.status not in NO_PATH and (said.may_pass or said.status < 400):
         return None
     mend = "; it will refuse it again, so mend what it names, in the recipe (model, plans, engine) or in the server's options"
     return "refuses a request for what it is", mend
@@ -117,34 +100,17 @@ def _proxy(section: ServerSection) -> tuple[str, str] | None:
     return None
 
 
-def words(error: Exception, section: ServerSection) -> str:
-    """The first line of what was said, or of what caused it, without the server's key."""
-    causes = [error]
-    while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):
-        causes.append(cause)
-    said = str(error) if isinstance(error, ResponseError) else ""
-    if hasattr(error, "status_code"):
-        said = rejection_of(error).words
-    texts = [said, *(str(each) for each in reversed(causes))]
-    lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
-    return shortened(lines[0], section) if lines else type(error).__name__
+def words(error: ResponseError, section: ServerSection) -> str:
+    """The first line of what was said, without the server's key."""
+    return shortened(next(iter(str(error).strip().splitlines()), type(error).__name__), section)
 
 
 def shortened(text: str, section: ServerSection) -> str:
-    """As much of the server's words as an error has, without its key: cut after the key is out, or a part would not be known."""
-    return redacted(text, section)[:MOST_SAID]
+    """As much of the server's words as an error has, without its key, which some servers repeat in a writing of their own.
 
-
-def redacted(text: str, section: ServerSection) -> str:
-    """The text without the server's key, which some servers repeat in a writing of their own."""
-    return without(text, secrets_of([section]))
-
-
-def tls_fault(error: BaseException | None) -> ssl.SSLError | None:
-    """The fault of TLS that caused the error; a connection that was lost, or is waited for, is none."""
-    while error is not None and (not isinstance(error, ssl.SSLError) or isinstance(error, WAITING)):
-        error = error.__cause__ or error.__context__
-    return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
+    It is cut after the key is out, or a part would not be known.
+    """
+    return without_keys(text, secrets_of([section]))[:MOST_SAID]
 
 
 def _tls(fault: ssl.SSLError) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from ..answers import BLANK, reading, written_choice
 from ..backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
 from ..chat import turn_marks
 from .answer_forms import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
-from .counting import least_tokens
+from .bounds import least_tokens
 
 # the most alternatives to a token that OpenAI's protocol gives
 MOST_ALTERNATIVES = 20
@@ -110,11 +110,11 @@ class Messages(Sending):
 
     def reply(self, ask: Ask, choice: ChatChoice, finish: str, n_prompt_tokens: int, *, is_held: bool) -> Reply:
         """The text, the thought in its place where there is nothing else; of choices their probabilities where they are given."""
-        prompt, said = self.prompt(ask), choice.message
-        if said.refusal and not said.content:
-            return failed(prompt, REFUSED, f"the model declined: {said.refusal}")
-        thought = said.reasoning_content or said.reasoning
-        text = said.content or (f"<think>{thought}" + ("</think>" if finish == "stop" else "") if thought else "")
+        prompt = self.prompt(ask)
+        if choice.refusal and not choice.text:
+            return failed(prompt, REFUSED, f"the model declined: {choice.refusal}")
+        thought = choice.reasoning_content or choice.reasoning
+        text = choice.text or (f"<think>{thought}" + ("</think>" if finish == "stop" else "") if thought else "")
         positions = (choice.logprobs.content if choice.logprobs else None) or ()
         shares = _shares(ask.choices, text, positions) if ask.choices else {}
         top = [each.logprob for position in positions[:1] for each in position.top_logprobs or ()]

@@ -1,4 +1,4 @@
-"""What servers send is read in one place, by one form of each kind, right after it came.
+"""What servers send is read in one place, by one form of each kind, right after it came; those of answers are in `answer_forms`.
 
 What is not of its form is a broken answer (BrokenAnswerError), whatever is wrong with it.
 """
@@ -7,7 +7,17 @@ import json
 import re
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from .faults import BrokenAnswerError
 
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # letters of what is no JSON that an error shows
@@ -15,27 +25,17 @@ MOST_SHOWN = 60
 # kinds of mistakes, as pydantic has them -> what is said of them
 MISTAKES = {
     "model_type": "is no object",
+    "dict_type": "is no object",
     "list_type": "is no list",
     "string_type": "is no text",
     "missing": "is missing",
 }
 
 
-class ResponseError(Exception):
-    """What a request brought is no answer to it."""
-
-
-class BrokenAnswerError(ResponseError):
-    """It is no response of its kind; why, is the text of this."""
-
-
 class Form(BaseModel):
     """Base of all forms: nothing is converted, and what is not known is passed over."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-
-F = TypeVar("F", bound=Form)
 
 
 def _or_none(value: Any, form: ValidatorFunctionWrapHandler) -> Any:
@@ -50,6 +50,74 @@ Dispensable = WrapValidator(_or_none)
 # more tokens than any request has
 MOST_COUNT = 10**9
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+
+
+class ServedModel(Form):
+    """A model of a server."""
+
+    id: str
+    owned_by: Annotated[str | None, Dispensable] = None
+
+
+class ModelList(Form):
+    """The models of a server; what is in the list and no model is None."""
+
+    data: list[Annotated[ServedModel | None, Dispensable]] | None
+
+    @property
+    def models(self) -> list[ServedModel]:
+        """Those that are."""
+        return [each for each in self.data or () if each is not None]
+
+
+class Identified(Form):
+    """What a server has made and named: a file."""
+
+    id: Annotated[str, Field(min_length=1)]
+
+
+class RequestCounts(Form):
+    """How many requests of a batch are done."""
+
+    completed: Count = 0
+    failed: Count = 0
+    total: Count = 0
+
+
+class Batch(Identified):
+    """A batch of requests."""
+
+    status: str
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    request_counts: Annotated[RequestCounts | None, Dispensable] = None
+    metadata: Annotated[dict[str, Any] | None, Dispensable] = None
+    errors: Any = None
+
+    @property
+    def faults(self) -> Any:
+        """What went wrong with all of it."""
+        return self.errors.get("data") if isinstance(self.errors, dict) else self.errors
+
+
+class BatchList(Form):
+    """The batches of a server."""
+
+    data: list[Batch] | None
+
+
+class BatchLine(Form):
+    """A line of a batch's file of answers; without status and body where the request was not answered."""
+
+    custom_id: str
+    # some write it as a text
+    status: Annotated[int, Field(strict=False)] = Field(
+        default=0, validation_alias=AliasPath("response", "status_code")
+    )
+    body: Any = Field(default=None, validation_alias=AliasPath("response", "body"))
+
+
+F = TypeVar("F", bound=Form)
 
 
 def read(content: bytes | str, form: type[F]) -> F:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("vllm")
 pytest.importorskip("openai")
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from evenhand.benchmarks.serving import asked_of, main, serving

@@ -68,6 +68,23 @@ def stages(server, **more):
     return code, everything
 
 
+def test_receipts_count_answers_and_grades_of_another_model():
+    with Server(logprobs=GRADES) as server:
+        server.answers_as = "org/huge-20240101"
+        # in the second run the answers are kept, and the grades are verdicts of the cache
+        for output, counted in (("one", ("generate", "judge")), ("two", ("generate",))):
+            assert stages(server, output=output)[0] == 0
+            scored = receipt(output, "judge")["scored"]
+            n_grades = scored["rubric_coverage"] + scored["rubric_faithfulness"]
+            counts = {"generate": f"{receipt(output, 'generate')['candidates']} answers", "judge": f"{n_grades} grades"}
+            for stage in counted:
+                (said,) = [each for each in receipt(output, stage)["cautions"] if "another model" in each]
+                assert said.startswith(f"{counts[stage]} are of 'org/huge-20240101', another model than was asked for")
+        server.answers_as = "tiny-2024-01-01"
+        assert stages(server, output="three", **{"model.name": "org/tiny"})[0] == 0
+        assert "another model" not in str(receipt("three", "generate"))
+
+
 def test_shipped_recipe_runs_and_says_before_what_it_costs():
     with Server(logprobs={**GRADES, "The": math.log(0.01)}, owner="vllm") as server:
         code, said = run("loop", "server/rerank", *changed(server), "--dry-run")

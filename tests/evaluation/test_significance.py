@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evenhand.evaluation.significance import NullDraws, Unit, concluded, dealt, flipped
+from evenhand.evaluation.significance import DRAWS, NullDraws, Unit, concluded, dealt, flipped
 from evenhand.resampling import Bootstrap
 
 PLAN = Bootstrap()
@@ -75,6 +75,34 @@ def test_pages_of_nothing_say_something_seldom() -> None:
         says += min(each.p_value.min() for half in found for each in half) <= 0.05
     # 5 %, and three standard errors
     assert says / pages <= 0.05 + 3 * (0.05 * 0.95 / pages) ** 0.5
+
+
+@pytest.mark.parametrize("n_sets", [2, 6, 9, 12])
+def test_where_patterns_are_few_all_are_as_frequent(n_sets: int) -> None:
+    (found,), _ = concluded([flipped(np.ones((n_sets, 1)), None, PLAN)], [], PLAN.level)
+    # all signs equal, one way or the other
+    assert found.p_value[0] == pytest.approx(2.0 ** (1 - n_sets), abs=2.5 / DRAWS)
+
+
+def test_what_differs_by_design_hands_on_nothing_and_keeps_its_place_among_the_others() -> None:
+    rng = np.random.default_rng(4)
+    weak, weak_too, loud = (drawn_of(rng, 12, 3, lean) for lean in (0.6, 0.6, 5.0))
+    (alone,), (other,) = concluded([weak], [weak_too], PLAN.level)
+    (first,), (rest, design) = concluded([weak], [weak_too], PLAN.level, [loud])
+    np.testing.assert_array_equal(first.p_value, alone.p_value)
+    assert design.p_value[0] <= 0.05 and (rest.p_value >= other.p_value).all()
+    # where it was asked with the others, they would hand their level on
+    (helped,), _ = concluded([weak], [weak_too, loud], PLAN.level)
+    assert helped.p_value[0] == pytest.approx(alone.p_value[0] / 2)
+
+
+def test_the_largest_of_each_draw_is_enough() -> None:
+    added = np.random.default_rng(5).normal(size=(12, 9)) + 0.5
+    added[:11, 4] = np.nan
+    (whole,), _ = concluded([flipped(added, None, PLAN)], [], PLAN.level)
+    (largest,), _ = concluded([flipped(added, None, PLAN, only_largest=True)], [], PLAN.level)
+    np.testing.assert_allclose(whole.p_value, largest.p_value)
+    np.testing.assert_allclose(whole.low, largest.low)
 
 
 def units_of(

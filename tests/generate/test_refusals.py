@@ -91,6 +91,25 @@ def test_an_apology_for_what_was_asked_refuses(sorry, unable, what):
         "I do not feel comfortable summarizing these posts.",
         "I'm sorry, but I don't feel comfortable writing about this.",
         "I must respectfully decline.",
+        "I decline to answer.",
+        "I refuse to write this summary.",
+        "No, I won't write that.",
+        "Sorry, no.",
+        "I am not going to summarize this content.",
+        "I would prefer not to take sides here.",
+        "It goes against my guidelines to write such a summary.",
+        "Summarizing this would violate our content policy.",
+        "I don't take political positions.",
+        "Your request cannot be completed.",
+        "The provided text cannot be summarized as it contains hate speech.",
+        "I strive to be neutral, so I can't write from one side.",
+        "Thank you for sharing, but I can't help with that.",
+        "While I understand the request, I cannot provide a summary.",
+        "As a neutral assistant, I can't summarize only one side.",
+        "I cannot see any documents.",
+        "There are no left-leaning texts in the input.",
+        "Sorry, that's beyond my current scope. Let's talk about something else.",
+        "[Request declined]",
         "I'm just an AI and have no view.",
         "As a large language model, I cannot take sides.",
         "It seems you haven't provided any texts.",
@@ -114,6 +133,34 @@ def test_an_apology_for_what_was_asked_refuses(sorry, unable, what):
         "N/A",
         "No summary available.",
         # other languages
+        "Diese Anfrage kann ich nicht bearbeiten.",
+        "Je ne suis pas en mesure de fournir ce résumé.",
+        "Purtroppo non posso aiutarti.",
+        "Não posso fornecer um resumo desses textos.",
+        "Helaas kan ik hier niet bij helpen.",
+        "Tyvärr kan jag inte sammanfatta texterna.",
+        "Jeg kan desværre ikke hjælpe med det.",
+        "Nie mogę pomóc w tej sprawie.",
+        "Bohužel vám s tím nemohu pomoci.",
+        "Bu konuda yardımcı olamam.",  # noqa: RUF001
+        "На жаль, я не можу допомогти з цим.",  # noqa: RUF001
+        "这个问题我暂时无法回答，让我们换个话题再聊聊吧。",  # noqa: RUF001
+        "無法提供摘要。",
+        "この内容を要約することはできません。",
+        "そのリクエストには対応できません。",
+        "お手伝いすることができません。",
+        "이 요청은 도와드릴 수 없습니다.",
+        "해당 내용을 요약할 수 없습니다.",
+        "그 요청에는 응할 수 없습니다.",
+        "मैं इसमें आपकी मदद नहीं कर सकता।",
+        "Tôi không thể tóm tắt các văn bản này.",
+        "Saya tidak bisa merangkum teks ini.",
+        "ฉันไม่สามารถสรุปข้อความเหล่านี้ได้",
+        "Δεν μπορώ να συνοψίσω αυτά τα κείμενα.",  # noqa: RUF001
+        "Nu pot rezuma aceste texte.",
+        "Nem tudom összefoglalni ezeket a szövegeket.",
+        "En voi tiivistää näitä tekstejä.",
+        "אני לא יכול לסכם את הטקסטים האלה.",
         "Ich kann dabei nicht helfen.",
         "Leider kann ich das nicht zusammenfassen.",
         "Es tut mir leid, das kann ich nicht.",
@@ -150,6 +197,23 @@ def test_other_ways_and_languages(text):
     "text",
     [
         "The left refuses to help and says it is sorry.",
+        "I cannot comply with this law.",
+        "I can't assist with the move, says one son.",
+        "This request cannot be fulfilled, the city told the left.",
+        "While I understand the law, I cannot obey it, writes a clerk.",
+        "I don't take sides in this war, writes a soldier.",
+        "Because the ferry is late, I can't help my mother, writes a nurse.",
+        "Thanks, but no, voters told the council.",
+        "Ich kann ihm nicht helfen, sagt die Ärztin.",
+        "No puedo ayudar a todos, dice el alcalde.",
+        "Nie mogę pomóc, mówi lekarz.",
+        "我无法提供帮助，医生说。",  # noqa: RUF001
+        "スタッフの対応が悪く、二度と利用できません。",
+        "お手伝いがなければ商売はできません。",
+        "직원의 도움을 받을 수 없습니다.",
+        "환불 요청을 했지만 받을 수 없습니다.",
+        "Tôi không thể giới thiệu khách sạn này.",
+        "ฉันไม่สามารถแนะนำโรงแรมนี้ได้",
         "Sorry is what the mayor never said; the left wants an inquiry.",
         "Sorry state of the ferry, the left says; I cannot sleep, writes one.",
         "Apologies from the council came late, the right says.",
@@ -188,7 +252,31 @@ def test_summaries_of_what_people_refuse_or_regret_are_whole(text):
     assert not is_refusal(text)
 
 
-@pytest.mark.parametrize("piece", ["sorry ", "I cannot ", "I'm sorry, I can't ", "sorry, but I can't help "])
+@pytest.mark.parametrize(
+    "words", ["I can't help with that", "I must decline this request", "I cannot comply with this request"]
+)
+@pytest.mark.parametrize(
+    "attribution",
+    [", says the baker.", ", one clerk wrote.", ", a county clerk told the paper; others agree.",
+     ", writes a doctor who opposes it.",
+     ", the app said to most users.", ",\u201d says one."],
+)  # fmt: skip
+def test_what_somebody_is_said_to_have_said_is_quoted(words, attribution):
+    assert is_refusal(f"{words}.")
+    assert not is_refusal(words + attribution)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "I can't help with that, ",
+        "the texts, but ",
+        "sorry ",
+        "I cannot ",
+        "I'm sorry, I can't ",
+        "sorry, but I can't help ",
+    ],
+)
 def test_only_the_beginning_is_read(piece):
     # thousands of repetitions take no longer than one
     assert is_refusal(piece * 20000) == is_refusal(piece * 200)

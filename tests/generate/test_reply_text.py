@@ -35,12 +35,30 @@ THOUGHTS = (
     "<\uff5cbegin\u2581of\u2581thought\uff5c>{}<\uff5cend\u2581of\u2581thought\uff5c>",
     "<\u601d\u8003>{}</\u601d\u8003>",
     "# Reasoning\n{}\n# Answer\n",
+    *(f"<{name}>\n{{}}\n</{name}>\n\n" for name in ("plan", "notes", "note", "work", "outline", "key_points", "draft")),
+    "<Plan>{}</Plan>\n<final>", "<self_reflection>{}</self_reflection>\n<summary>", "<key points>{}</key points>\n",
 )  # fmt: skip
+# first words of thoughts without marks, what they go on with, and what stands before the summary
+UNMARKED = (
+    "Okay, the user wants me to summarize the texts in one sentence.", "Okay, so I need to summarize these texts.",
+    "Alright, let\u2019s tackle this. The user asked for a summary of the texts.",
+    "User wants a summary of the left texts in one sentence.",
+    "We need to produce a one-sentence summary of the left perspective.", "We are asked to summarize the texts from one side.",
+    "Hmm, the user is asking me for a summary of these documents.", "Let me analyze the provided documents.",
+    "Let me think about what the documents say before I write the summary.", "So the task is to summarize the documents.",
+    "Okay, let me summarize the texts.", "Let's see. I have to summarize the texts of one side.",
+    "Okay, der Nutzer m\u00f6chte eine Zusammenfassung.", "D'accord, l'utilisateur veut que je r\u00e9sume ces textes.",
+    "Bien, el usuario quiere que resuma los textos.",
+    "\u597d\u7684\uff0c\u7528\u6237\u8ba9\u6211\u603b\u7ed3\u8fd9\u4e9b\u6587\u672c\u3002",
+)  # fmt: skip
+GOING_ON = ("", "\n\nThe first text says that the ferry is cheap.", "\n\n1. Cheap.\n2. Loud.\n\nI should name both.")
+AT_LAST = ("", "So the summary should be:\n\n", "Final summary: ", "Here is the summary:\n", "**Summary:** ")
 # beginnings of thoughts that nothing closes
 CUT = (
     "<think>\n{}", "[THINK]{}", "<thinking>{}", "<|channel|>analysis<|message|>{}", "analysis{}", "Thinking Process:\n\n1. {}",
     "<|channel>thought\n{}", "<seed:think>{}", "```thinking\n{}", "<reasoning>{}", "<|START_THINKING|>{}",
     "\u25c1think\u25b7{}",
+    "<plan>\n{}", "<notes>{}",
     "<think>a</think><think>{}", "<|im_start|>assistant\n<think>{}",
 )  # fmt: skip
 ANNOUNCEMENTS = (
@@ -87,6 +105,21 @@ WRAPPERS = (
     '{{"summary": "{}', "assistant\n{}", "assistant{}", "Assistant: {}", "### Response: {}", "model\n{}",
     "<|im_start|>assistant\n{}<|im_end|>", "<|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
     "<start_of_turn>model\n{}<end_of_turn>",
+    "<final>{}</final>", "<Final>\n{}\n</Final>", "<left_summary>{}</left_summary>", '<summary side="left">{}</summary>',
+    "**<summary>**\n{}\n**</summary>**", "[SUMMARY]{}[/SUMMARY]", "<text>{}</text>", "```xml\n<answer>{}</answer>\n```",
+    "<p>{}</p>", "<div><p>{}</p></div>", "<b>{}</b>", "{}<br>", "<br/>{}",
+    "<html><head><title>Ferry</title></head><body><p>{}</p></body></html>",
+    "<blockquote>{}</blockquote>", "<ul><li>{}</li></ul>", "<span style='color: red'>{}</span>", "{}</p>",
+    "```html\n<p>{}</p>\n```",
+    "\\boxed{{{}}}", "$\\boxed{{\\text{{{}}}}}$", "\\[\n\\boxed{{\\text{{{}}}}}\n\\]", "\\text{{{}}}", "\\boxed{{{}",
+    '{{"side": "left", "left_summary": "{}"}}', "{{'summary': \"{}\", 'words': 3}}", 'json\n{{"summary": "{}"}}',
+    '{{"side": "left", "summary": "{}',
+    '{{\n  "summary": "{}",\n}}', '<json>{{"summary": "{}"}}</json>', '`{{"summary": "{}"}}`',
+    '{{"role": "assistant", "content": "{}"}}',
+    "## {}", "#### **{}**", "**{}**", "**{}", "{}**", "\u201c{}", "{}\u201d", "* {}", "> {}", "> ## {}",
+    "| {} |", "| **Summary** | {} |", "| Summary |\n|---|\n| {} |", "| Side | Summary |\n|------|:---:|\n| Left | {} |",
+    *(f"{role}{form}" for role in ("assistant\n", "assistant ", "<|assistant|>\n", "Assistant: ", "**Assistant:** ")
+      for form in ("'{}'", "\u2018{}\u2019", "**{}**", "- {}", "> {}", "1. {}", "_{}_")),
     "[|assistant|]{}[|endofturn|]", "<s> {} </s>", "[/INST] {}</s>", "<|channel|>final<|message|>{}<|return|>",
 )  # fmt: skip
 NEXT_TURNS = (
@@ -110,6 +143,26 @@ def test_what_stands_in_a_thought_is_no_summary(form, reply, contract):
     text, issues = read(form.format(THOUGHT) + reply, contract)
     assert text == reply
     assert issues[0] == "thought"
+
+
+@pytest.mark.parametrize("opening", UNMARKED)
+@pytest.mark.parametrize("contract", [LEFT, Contract()])
+def test_a_thought_without_marks_is_no_summary(opening, contract):
+    for middle, last in product(GOING_ON, AT_LAST):
+        text, issues = read(f"{opening}{middle}\n\n{last}{SUMMARY}", contract)
+        assert (text, issues[0]) == (SUMMARY, "thought"), (opening, middle, last)
+    for cut in (opening, f"{opening}{GOING_ON[2]}", f"{opening}{GOING_ON[1]} Let me write"):
+        assert read(cut, contract) == ("", ["thought", "empty"])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["The final answer is: $\\boxed{{{}}}$", "<h2>Summary</h2>\n<p>{}</p>", "<p>Here is the summary:</p><p>{}</p>",
+     'Sure! {{"summary": "{}"}}', "\"summary\": \"{}\"", "[Summary]\n{}", "=== Summary ===\n{}",
+    "1. **Summary:** {}"],
+)  # fmt: skip
+def test_words_around_what_wraps_a_summary_announce_it(reply):
+    assert read(reply.format(SUMMARY)) == (SUMMARY, ["preamble"])
 
 
 @pytest.mark.parametrize(
@@ -265,6 +318,18 @@ def test_end_marks_of_every_family_are_no_text(mark):
         "Let me know if you go, says the crew. Others stay.",
         "Plan: a ferry.\nThe left wants it.",
         "Great ferries, say fans.",
+        "The user wants a cheaper kettle, and most reviewers agree.",
+        "The user wants a summary view in the app, say many reviews.",
+        "The user wants me to pay twice, complains one seller.",
+        "We need to summarize what went wrong, the mayor says; the left wants more.",
+        "The <work> of many </work>, say some, and <notes> are missing.",
+        "A formula, \\boxed{x}, is wrong, say teachers.",
+        "| a | b |\n|---|---|\n| c | d |\n| e | f |",
+        "The <p> element is loved by web writers, `<br>` is not.",
+        "- cheap - loud - late",
+        "Some call it \u201ccheap\u201d, others \u201cloud\u201d",
+        "<3 from all guests",
+        "Bot: the Battle of Things is loved.",
         "\u6458\u8981\u3092\u66f8\u304f\u4eba\u304c\u591a\u3044\u3002",
     ],
 )
@@ -272,6 +337,21 @@ def test_plain_texts_stay_to_the_letter(text):
     assert summary_of(text).text == text
     assert summary_of(text).issues == ()
     assert check_output(Contract(), text).text == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me start by saying this place is great, writes one guest.\n\nOthers disagree.",
+        "First, I need to find a doctor, one mother writes.\n\nOthers praise the clinic.",
+        "Okay, the user manual is bad, but the lamp works.\n\nMost would buy it again.",
+        "The user interface is loved by most.\n\nOthers find it slow.",
+        "I need to think of my children, a mother writes.\n\nThe left agrees.",
+    ],
+)
+def test_people_who_think_aloud_are_no_thought_of_the_model(text):
+    assert summary_of(text).text == text
+    assert summary_of(text).issues == ()
 
 
 @given(
@@ -294,7 +374,9 @@ PIECES = (
     "<think>", "</think>", "<|im_end|>", "<|channel|>analysis", "```", "```think\n```\n", "\n", " ", "\"", "'", "**", "- a\n",
     "The Left ",
     "\nThe Left", ":\n", "Here is the summary:\n", "<summary>", "</summary>", '{"a":', "[", "sorry, I can't ", "A. ", "U.S. ",
-    "</s>", "<s>",
+    "</s>", "<s>", "[summary]", "<plan>", "</p>", "<p>", "<br>", "\\boxed{", "\\text{", "| ", "|\n", '{"summary": "',
+    "<head", "<b>",
+    "Okay, the user wants me to summarize. ", "The user ", "I need to summarize ", "\u201c", "let me start ",
     "\nuser\n", ".assistant\n", "&lt;think&gt;", "<details>", "Thinking Process:\n", "Summary:\n", "x", "\u3002", "# ", "> ",
 )  # fmt: skip
 

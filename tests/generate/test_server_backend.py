@@ -805,6 +805,7 @@ def test_a_key_is_taken_out_before_what_was_said_is_cut(monkeypatch):
     import httpx2 as httpx
     import openai
 
+    from evenhand.generate.server.faults import fault_of
     from evenhand.generate.server.remedies import MOST_SAID, refusal
 
     key = "sk-" + "SECRET" * 8
@@ -813,7 +814,7 @@ def test_a_key_is_taken_out_before_what_was_said_is_cut(monkeypatch):
     response = httpx.Response(429, request=httpx.Request("POST", section.base_url))
     said = {"message": "x" * (MOST_SAID - 10) + key}
     error = openai.RateLimitError("too many", response=response, body=said)
-    assert "SECRET" not in str(refusal(error, section, "tiny"))
+    assert "SECRET" not in str(refusal(fault_of(error, 1), section, "tiny"))
 
 
 def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
@@ -822,6 +823,7 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     import httpx2 as httpx
     import openai
 
+    from evenhand.generate.server.faults import fault_of
     from evenhand.generate.server.remedies import refusal
 
     section = ServerSection(base_url="https://127.0.0.1:1/v1")
@@ -829,10 +831,10 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     late.__cause__ = TimeoutError()
     # what every connection raises while it waits
     late.__cause__.__context__ = ssl.SSLWantReadError()
-    found = refusal(late, section, "tiny")
+    found = refusal(fault_of(late, 1), section, "tiny")
     assert type(found) is ModelError
     assert "gives no answer within" in str(found)
     lost = openai.APIConnectionError(request=httpx.Request("POST", section.base_url))
     lost.__cause__ = ConnectionResetError("reset by peer")
     lost.__cause__.__context__ = ssl.SSLWantReadError()
-    assert "encrypted" not in str(refusal(lost, section, "tiny"))
+    assert "encrypted" not in str(refusal(fault_of(lost, 1), section, "tiny"))

@@ -16,7 +16,7 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.answers import written_choice
 from evenhand.generate.backend import Ask, Usage
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server.counting import least_tokens
+from evenhand.generate.server.bounds import least_tokens
 from evenhand.generate.server.exchange import Exchange
 from evenhand.generate.server.kept import KeptAnswers
 from evenhand.generate.server.requests import Messages

@@ -1,5 +1,6 @@
 """Processes: one command at a time in a folder; children, their logs, their end, and that they do not outlive their parent."""
 
+import contextlib
 import json
 import os
 import signal
@@ -196,6 +197,29 @@ def test_a_lock_of_another_machine_counts_though_no_process_of_that_number_is_he
         refuse_held(tmp_path)
     end(first)
     refuse_held(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        ({}, True),
+        # its number was given to another process since
+        ({"started": "1"}, False),
+        ({"pid": 2**22 + 1}, False),
+        # a system that does not say it, and a lock of an earlier version
+        ({"started": ""}, True),
+        ({"started": None}, True),
+        ({"started": None, "pid": 2**22 + 1}, False),
+    ],
+)
+def test_a_lock_counts_as_long_as_its_own_process_runs(changes, counts, tmp_path):
+    first = start_holder(tmp_path)
+    assert first.stdout.readline() == "command\n"
+    holder = {name: value for name, value in (holder_of(tmp_path) | changes).items() if value is not None}
+    (tmp_path / LOCK).write_text(json.dumps(holder))
+    with pytest.raises(StorageError, match="is at work there") if counts else contextlib.nullcontext():
+        refuse_held(tmp_path)
+    end(first)
 
 
 def test_of_commands_that_begin_at_once_one_works(tmp_path):

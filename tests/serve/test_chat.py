@@ -223,7 +223,7 @@ def test_a_request_that_is_under_way_when_the_command_stops_gets_an_error_of_its
             await asyncio.Event().wait()
 
         request = Request({"type": "http", "method": "POST", "path": "/v1/score", "headers": []})
-        under_way = asyncio.ensure_future(service.answering(hang)(request))
+        under_way = asyncio.ensure_future(service.answering("/v1/score", hang)(request))
         await asked.wait()
         under_way.cancel()
         return await under_way

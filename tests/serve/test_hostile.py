@@ -6,21 +6,24 @@ import socket
 import threading
 import time
 import unicodedata
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from logs import warned
 from served_recipes import DOCUMENTS, listening, recipe_of, served
 from serving import Server
 
 from evenhand.benchmarks.hostile import bodies
-from evenhand.generate.server.secrets import holds, without
 from evenhand.serve.app import Limits
 from evenhand.serve.asked import body_of
 from evenhand.serve.connections import protocol
 from evenhand.serve.decoded import answer_in
 from evenhand.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
-from evenhand.text.json_text import NotJsonError
+from evenhand.text.json_text import NotJsonError, parse_json
+from evenhand.text.secrets import holds, without
 
 CHAT = {"model": "trams", "documents": DOCUMENTS, "side": "ban"}
 
@@ -86,6 +89,85 @@ def test_what_is_usual_passes_the_bounds():
     assert len(body_of(body, 2_000_000)["documents"]) == 9000
     with pytest.raises(NotJsonError, match="is not UTF-8"):
         body_of(b'{"a": "\xff"}', 2_000_000)
+
+
+def test_after_a_large_body_that_is_refused_others_go_first(client, monkeypatch):
+    # times as long as the body took; seconds at most
+    monkeypatch.setattr("evenhand.serve.app.REST", 1e6)
+    with ThreadPoolExecutor(1) as threads:
+        refused = threads.submit(client.post, "/v1/chat/completions", content=bodies()["wrong documents"])
+        assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
+        assert not refused.done()
+        assert refused.result().status_code == 422
+
+
+def test_large_requests_that_can_be_answered_do_not_wait(client, monkeypatch):
+    monkeypatch.setattr("evenhand.serve.app.REST", 1e6)
+    monkeypatch.setattr("evenhand.serve.app.MOST_REST", 1e6)
+    item = {"documents": DOCUMENTS, "side": "ban"}
+    notes = {"a": "Trams are loud. " * 20_000}
+    assert client.post("/v1/chat/completions", json={**CHAT, "notes": notes}).status_code == 200
+    step = {"query": ["p " + "Trams. " * 90] * 512, "prompts": ["p "] * 512, "labels": [json.dumps(item)] * 512}
+    assert len(client.post("/v1/score", json=step).json()["rewards"]) == 512
+
+
+def test_bodies_that_do_not_end_hold_no_more_than_a_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr("evenhand.serve.app.MOST_BODIES", 1)
+    large = json.dumps({**CHAT, "notes": {"a": "b" * 150_000}}).encode()
+    head = b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1950000\r\n\r\n"
+    with listening(recipe_of(tmp_path), workers=1) as url, ExitStack() as silent:
+        port = int(url.split(":")[2].split("/")[0])
+
+        def beside_one_more():
+            silent.enter_context(socket.create_connection(("127.0.0.1", port), 20)).sendall(head + b" " * 1_900_000)
+            time.sleep(0.2)
+            return status(port, large)
+
+        assert comes(beside_one_more, 429)
+        assert status(port, json.dumps(CHAT).encode()) == 200
+        # said by its header alone, and told although it is still being sent
+        assert status(port, b" " * 9_000_000) == 413
+        silent.close()
+        assert comes(lambda: status(port, large), 200)
+
+
+def comes(look, wanted):
+    until = time.monotonic() + 20
+    while (last := look()) != wanted and time.monotonic() < until:
+        time.sleep(0.05)
+    return last == wanted
+
+
+def status(port, body):
+    asked = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    asked.request("POST", "/v1/chat/completions", body)
+    return asked.getresponse().status
+
+
+TEXTS = st.text(st.sampled_from('[]{},"\\:a1 \n\u00e9'), max_size=8)
+VALUES = st.recursive(
+    st.none() | st.integers(0, 9) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=30,
+)
+
+
+def n_values(value):
+    """The first value of each array or object, and one behind each comma."""
+    if not isinstance(value, list | dict):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return max(1, len(value)) + sum(map(n_values, inner))
+
+
+@given(VALUES)
+@settings(max_examples=200, deadline=None)
+def test_values_are_counted_whatever_their_texts_hold(value):
+    text = json.dumps(value)
+    assert parse_json(text, most_values=n_values(value) + 1) == value
+    if n := n_values(value):
+        with pytest.raises(NotJsonError, match=f"more than {n} values"):
+            parse_json(text, most_values=n)
 
 
 @contextmanager
@@ -160,14 +242,12 @@ def test_who_leaves_frees_the_place_and_what_is_asked_is_given_up(tmp_path):
 
 
 def health_is(port, **numbers):
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
+    def health():
         asked = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         asked.request("GET", "/health")
-        if json.loads(asked.getresponse().read()) == {"status": "ok", **numbers}:
-            return True
-        time.sleep(0.05)
-    return False
+        return json.loads(asked.getresponse().read())
+
+    return comes(health, {"status": "ok", **numbers})
 
 
 @pytest.mark.parametrize(
@@ -213,6 +293,42 @@ def test_the_answer_stands_behind_a_prompt_in_another_form(given, sent, cut, bef
     prompt = unicodedata.normalize(sent, PROMPT)
     text = before + unicodedata.normalize(given, PROMPT)[cut:] + "Z\u00fcrich ist teuer.<|im_end|>"
     assert answer_in(text, prompt).strip() == "Z\u00fcrich ist teuer.<|im_end|>"
+
+
+@given(
+    st.text(st.sampled_from("ab \n"), min_size=1, max_size=60),
+    st.integers(0, 60),
+    st.text(st.sampled_from("ab \n"), max_size=9),
+)
+@settings(max_examples=300, deadline=None)
+def test_the_answer_stands_behind_the_longest_end_of_the_prompt(prompt, cut, answer):
+    text, end = prompt[cut:] + answer, "".join(prompt.split())
+    letters = "".join(text.split())
+    lengths = [n for n in range(1, len(letters) + 1) if end.endswith(letters[:n]) and (n >= 16 or n == len(end))]
+    if text.startswith(prompt):
+        assert answer_in(text, prompt) == text[len(prompt) :]
+    elif not lengths:
+        assert answer_in(text, prompt) is None
+    else:
+        places = [place for place, letter in enumerate(text) if not letter.isspace()]
+        assert answer_in(text, prompt) == text[places[max(lengths) - 1] + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("a" * 600_000, "a" * 300_000 + "b"),
+        ("a" * 100_000 + "b" + "a" * 900_000, "c" + "a" * 900_000),
+        (" " * 1_900_000, "a"),
+        ("<s>" * 600_000, "a"),
+        ("\ufffd" * 600_000, "a"),
+        ("ab " * 300_000 + "c", "ab " * 300_000 + "d"),
+    ],
+)
+def test_no_prompt_takes_long(text, prompt):
+    begun = time.thread_time()
+    answer_in(text, prompt)
+    assert time.thread_time() - begun < 2
 
 
 @pytest.mark.parametrize("text", ["", "Another prompt. An answer.", "assistant An answer.", "t"])

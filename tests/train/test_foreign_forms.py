@@ -90,6 +90,10 @@ def test_a_prompt_that_is_a_dialogue_up_to_the_answer_becomes_turns(tmp_path: Pa
         "User: a person who uses something. What is a user?",
         "Question: Is it cheap?\nAnswer:",
         "User: a person.\nModel: a thing.\nModel: a person who sits. What is a model?",
+        "System: Windows\nUser: many",
+        "System: Windows 11\nUser: Bob\nStatus: open",
+        "System: solar\nUser: a family\nOutput: 4 kW",
+        "System: PS5\nUser: 7.5\nCritics: 80",
         "The Assistant: a play. Who wrote it?",
     ],
 )
