@@ -330,7 +330,7 @@ def _of_several(
     some = [n.system for n, chance in told if n.value == value and (chance.gap < 0) == (which == "less")]
     n_all = "Both systems" if len(systems) == 2 else f"{len(some)} of {len(systems)} systems"
     givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
-    first = f"{givers} {value} {points} points {which} than even-handed"
+    first = f"{givers} {value} {points} points {which} than expected"
     clear = [
         each for each in votes if each.verdict in ("fairer", "less fair") and abs(each.difference or 0) >= SMALLEST
     ]

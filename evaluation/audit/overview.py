@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ...resampling import too_few
+from ...resampling import cut_to, too_few
 from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose
 from ..pages.marked import marked
 from ..pages.numbers import percent, signed
@@ -29,7 +29,7 @@ def overview(audit: Audit) -> Overview:
     text = _evidence(audit, clear[0], clear[1:]) if clear else f"{counted(audit.n_sets, 'document set')}."
     is_little = not clear and any(too_few(audit.n_sets, number.level) for number, _ in gaps[:1])
     return Overview(
-        headline=capital(audit.title),
+        headline=audit.title,
         sure=certainty(clear[0][1].adjusted) if clear else TOO_FEW if is_little else NOT_CLEAR,
         text=text,
         picture=_picture(audit, gaps),
@@ -92,7 +92,7 @@ def _picture(audit: Audit, gaps: Sequence[Gap]) -> Picture | None:
         title=f"{what.capitalize()} by {audit.attribute}, for each of {joined(systems, 3)}",
         parts=(PicturePart(tuple(rows), "%" if first.is_share else "", 1 if first.is_share else 3, what),),
         reference="share of the documents" if first.family == SHARES else "in the documents",
-        band="expected of documents written alike, and how far extracts that know no label are off it",
+        band="expected, as wide as label-blind extracts are off it",
         keys=(
             "clear: clearly off what is expected",
             "unsure: no clear difference",
@@ -103,7 +103,8 @@ def _picture(audit: Audit, gaps: Sequence[Gap]) -> Picture | None:
 
 def _lane(each: Gap, style: int) -> Lane:
     number, chance = each
-    low, high = (None if end is None else chance.expected + end for end in (chance.low, chance.high))
+    ends = (None if end is None else chance.expected + end for end in (chance.low, chance.high))
+    low, high = cut_to((0.0, 1.0) if number.is_share else None, number.estimate or 0.0, *ends)
     mark = Mark(number.estimate or 0.0, low, high, style)
     return Lane(number.system, (mark,), is_clear=chance.verdict != NOT_CLEAR.lower())
 

@@ -74,8 +74,11 @@ class Named:
         return self.has_few or len(self.by_set) < self.needed(least_sets)
 
     def is_accused(self, limit: Limit) -> bool:
-        """Whether the page's own test calls it higher or lower than 0, with all of its interval beyond the limit."""
-        return self.accused is not None and limit.is_beyond(self.accused[not limit.is_upper], NOISE)
+        """Whether the page's own test calls it off 0 to the side of the limit, and it lies beyond: no gate lets that pass."""
+        if self.accused is None or self.estimate is None:
+            return False
+        is_off = self.accused[0] > 0 if limit.is_upper else self.accused[1] < 0
+        return is_off and limit.is_beyond(self.estimate, NOISE)
 
     def needed(self, least_sets: int) -> int:
         """Sets for a verdict: of fewer, skewed numbers break limits too often by chance; the interval of a rate is exact."""

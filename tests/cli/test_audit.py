@@ -62,8 +62,8 @@ def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):
     assert min(shares, key=shares.get) == ("praising", "negative")
     even = [share for (name, _), share in shares.items() if name == "even-handed"]
     assert shares["praising", "negative"] < min(even) / 2
-    assert found.title == "praising gives negative 23 points less than even-handed; praising is less fair"
-    assert found.title in done.stdout.replace("Praising", "praising")
+    assert found.title == "praising gives negative 23 points less than expected; praising is less fair"
+    assert found.title in done.stdout
     # in a pipe a sentence is a line, and none ends in blanks
     assert len(done.stdout.splitlines()) <= 25
     assert not [line for line in done.stdout.splitlines() if line.endswith(" ")]
@@ -114,7 +114,7 @@ def test_systems_side_by_side(two_systems, tmp_path):
     assert represented == {"fair": ((), ()), "one-sided": (("right",), ("left",))}
     shown = [e for e in found.examples if (e.system, e.family) == ("one-sided", "value-shares")]
     assert len(shown) == 5
-    assert {(e.left_out, e.documents) for e in shown} == {(("right",), ("river stone",))}
+    assert {(e.left_out, e.documents) for e in shown} == {(("right",), (f"river stone {k}",)) for k in range(5)}
     markdown = (tmp_path / "audit" / "audit.md").read_text()
     one_sided = markdown.partition("| **one-sided** |")[2]
     assert "| BUR (words) | 100.00 % (" in one_sided

@@ -245,5 +245,5 @@ def test_a_half_that_a_system_leaves_out_makes_it_less_fair_by_shares_alone():
     (vote,) = audit.votes
     # coverage has no vote; the value that loses is the one that is named
     assert (vote.family, vote.verdict, vote.value) == ("value-shares", "less fair", "second")
-    assert re.fullmatch(r"lean gives second \d+ points less than even-handed; lean is less fair", audit.title)
+    assert re.fullmatch(r"lean gives second \d+ points less than expected; lean is less fair", audit.title)
     assert {each.family for each in audit.represented} == {"value-shares"}

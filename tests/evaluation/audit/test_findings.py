@@ -161,13 +161,13 @@ def two(base, mine):
 @pytest.mark.parametrize(
     ("verdict", "gaps", "said"),
     [
-        ("fairer", (-0.1, -0.03), "Both systems give left 3 to 10 points less than even-handed; mine is fairer"),
+        ("fairer", (-0.1, -0.03), "Both systems give left 3 to 10 points less than expected; mine is fairer"),
         (
             "less fair", (-0.03, -0.1),
-            "Both systems give left 3 to 10 points less than even-handed; mine is less fair",
+            "Both systems give left 3 to 10 points less than expected; mine is less fair",
         ),
-        ("differs", (-0.03, 0.04), "base gives left 3 points less than even-handed"),
-        ("no clear difference", (-0.03, -0.03), "Both systems give left 3 points less than even-handed"),
+        ("differs", (-0.03, 0.04), "base gives left 3 points less than expected"),
+        ("no clear difference", (-0.03, -0.03), "Both systems give left 3 points less than expected"),
     ],
 )  # fmt: skip
 def test_two_systems_are_headed_by_what_holds_for_both_and_then_by_who_is_fairer(verdict, gaps, said):
@@ -183,10 +183,10 @@ def test_of_several_systems_the_nearest_is_told_where_a_vote_says_so():
     ]
     votes = [vote("no clear difference", "mine"), vote("fairer", "more", gap=-0.03, reference_gap=-0.1)]
     told = title(numbers, (), votes, SYSTEMS[:3])
-    assert told == "3 of 3 systems give left 3 to 10 points less than even-handed; more is nearest"
+    assert told == "3 of 3 systems give left 3 to 10 points less than expected; more is nearest"
     # a vote for one that is not the nearest to what is expected of this value says nothing of who is
     votes = [vote("fairer", "mine", gap=-0.08, reference_gap=-0.1), vote("no clear difference", "more")]
-    assert title(numbers, (), votes, SYSTEMS[:3]) == "3 of 3 systems give left 3 to 10 points less than even-handed"
+    assert title(numbers, (), votes, SYSTEMS[:3]) == "3 of 3 systems give left 3 to 10 points less than expected"
 
 
 def test_the_value_of_which_most_systems_say_the_same_is_told():
@@ -194,7 +194,7 @@ def test_the_value_of_which_most_systems_say_the_same_is_told():
         number(value, 0.5, gap=gap, verdict="lower", system=name)
         for name, value, gap in (("base", "left", -0.3), ("base", "right", -0.1), ("mine", "right", -0.1))
     ]
-    assert title(numbers, (), (), SYSTEMS[:3]) == "2 of 3 systems give right 10 points less than even-handed"
+    assert title(numbers, (), (), SYSTEMS[:3]) == "2 of 3 systems give right 10 points less than expected"
 
 
 def test_without_what_is_expected_no_system_is_called_fairer():

@@ -187,7 +187,7 @@ def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_
     found = audit(n=12, fair=[EVEN] * 12, mine=[LEFT] * 12)
     shown = page(found)
     # the value that loses, whose words are 2 of 6; one sentence of all is what is expected, and left alone is nothing of it
-    assert shown.title == "mine gives right 33 points less than even-handed; mine is less fair."
+    assert shown.title == "mine gives right 33 points less than expected; mine is less fair."
     assert shown.findings[0].items[0].text == (
         "right has 33.3 % of the documents' words; fair gives it 33.3 % of the summaries' words (33.3 % would be expected) and "
         "mine 0.0 % (33.3 %)."
@@ -258,7 +258,7 @@ def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     assert max(map(len, [*first, *whole])) <= width
     # headline, 2 systems of 2 values with their intervals, and cautions
     assert len(first) <= 25
-    assert first[0] == "Right documents get 0 % of \u201cmine\u201d; 33 % would be expected"
+    assert first[0] == "mine gives right 33 points less than expected; mine is less fair"
     for each in found.aggregates:
         assert str(each.measure) in "".join(whole)
 

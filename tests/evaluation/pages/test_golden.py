@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import make_input, shares_of, two_sided
 from calibrated import accused, make_judge, write_calibration
 from rich.console import Console
 
 from evenhand.config import BiasRecipe
-from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page as report_page
 from evenhand.evaluation.comparison.build import build_comparison
@@ -28,7 +26,6 @@ from evenhand.evaluation.judges.page import page as judges_page
 from evenhand.evaluation.pages import markdown, terminal
 from evenhand.evaluation.pages.blocks import Page
 from evenhand.judges.calibration import read_calibration
-from evenhand.judges.measures import open_matcher
 from evenhand.resampling import Bootstrap
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -47,8 +44,7 @@ def comparison(run: Any, folder: Path) -> Page:
 def audit(run: Any, folder: Path) -> Page:
     made = make_input(two_sided(12), fair=["Apple berry. River stone."] * 12, mine=["Apple."] * 12)
     plan = AuditPlan(bootstrap=Bootstrap(resamples=100), least_group=3)
-    matcher = open_matcher(MatcherSection(kind="words"))
-    shares = ValueShares(matcher, ATTRIBUTE, made.values, plan.mode, plan.tau, plan.target)
+    shares = shares_of(made.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1"),)
     return audit_page(gated(build_audit(made, plan, [shares]), Asked(limits)))
 
