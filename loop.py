@@ -145,7 +145,7 @@ def _stage(step: Step, recipe: Recipe, requests: Mapping[str, Requests]) -> Stag
 
 def _work(step: Step, made_of: Mapping[str, Requests]) -> str:
     if step.phase is None:
-        return "index.html, report.json, report.md, tables/"
+        return "index.html, details.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
     requests, per_request = len(made_of[step.phase.name]), step.phase.n_candidates
     made = requests * per_request

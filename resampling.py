@@ -367,6 +367,27 @@ def too_few(n_sets: int, level: float) -> str:
     )
 
 
+def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:
+    """The same, and how many sets the headline's tests need together; "" of enough.
+
+    Args:
+        n_sets: that differences rest on.
+        level: of intervals.
+        n_judges: that the headline goes by, a test each.
+        is_alone: whether the page asks nothing else.
+    """
+    few = too_few(n_sets, level)
+    needed = sets_needed((1 - level) * (1.0 if is_alone else HEADLINE_SHARE) / n_judges) if n_judges else 0
+    if n_sets >= needed:
+        return few
+    also = "" if is_alone else " and for the other questions of the page"
+    tests = "the test" if n_judges == 1 else f"{n_judges} tests"
+    return (
+        f"{few or f'{n_sets} document sets.'} Corrected for {tests} of the headline{also}, a difference by itself can be clear "
+        f"from {needed} on."
+    )
+
+
 def largest_p_value(p_values: Floats, n_sets: int) -> float | None:
     """The largest, no smaller than that of equal signs of as many sets, which t is where few differ; None where one is nan."""
     return defined(max(float(p_values.max()), least_p_value(n_sets)))

@@ -74,7 +74,8 @@ def audit(
         summary_columns: columns or keys of the summaries, where they have other names or several have texts:
             {"text": COLUMN, "id": COLUMN}.
         options: as those of `evenhand audit`: measures, matcher, entailer, models, tone, mode, tau, target, opinion_units,
-            word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing.
+            word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing; and labels, what
+            values are called: {"1": "one star"}.
 
     Raises:
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
@@ -82,6 +83,7 @@ def audit(
     """
     given = load_documents(documents, attribute)
     allow_missing = bool(options.pop("allow_missing", False))
+    labels = tuple(f"{value}={label}" for value, label in dict(options.pop("labels", {})).items())
     columns = columns_of(summary_columns)
 
     def read() -> AuditInput:
@@ -92,7 +94,7 @@ def audit(
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
-        wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
+        wanted = Wanted(Path("documents"), given.grouped_by, summaries=names, labels=labels)
         return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
 
     found = run_audit(ask(options), read, None if out is None else Path(out), say=say)

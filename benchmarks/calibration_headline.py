@@ -1,16 +1,15 @@
-"""How often a page of an audit names somebody, or a difference, falsely: the whole page, with all families that name.
+"""How often a whole page of an audit says something falsely: all families that name, several systems, and orders.
 
-    python -m evenhand.benchmarks.calibration_headline --trials 40
+    python -m evenhand.benchmarks.calibration_headline --trials 10
     python -m evenhand.benchmarks.calibration_headline --trials 10 --page systems
 
-make the tables of docs/fairness.md#headline. Documents and manners of writing are those of `calibration`, with words of HELM's
-lists as in `calibration_word_lists`; the documents of a set stand in a random order. An audit measures shares, coverage, places
-and word lists, which is what `evenhand audit` does where nothing else is asked for, but for opinions, which name nobody. Other
-pages have two or three systems that write in one manner ("systems"), summaries of the documents in three orders ("orders"), or
-tone besides ("tone").
+Documents and manners of writing are those of `calibration`, with words of HELM's lists as in `calibration_word_lists`; the
+documents of a set stand in a random order. An audit measures shares, coverage, places and word lists, which is what
+`evenhand audit` does where nothing else is asked for, but for opinions, which name nobody. Other pages have two or three systems
+that write in one manner ("systems"), summaries of the documents in three orders ("orders"), or tone besides ("tone").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import product
 from typing import get_args
@@ -19,19 +18,16 @@ import numpy as np
 
 from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
-from ..evaluation.audit.contents import Audit
+from ..evaluation.audit.contents import SHARES, Audit
 from ..evaluation.audit.figures import Family
-from ..evaluation.audit.findings import FAMILIES, speaking
 from ..evaluation.audit.input import AuditInput, System
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
-from ..evaluation.pages.words import UNSURE
-from ..evaluation.verdicts import adjusted, verdict
 from ..fairness.demographic.word_lists import WordLists
 from ..fairness.labelled import LabelledText
 from ..records import Document, DocumentSet
-from ..resampling import Bootstrap, Bounds
-from .calibration import LEVEL, OWN, Corpus, Counts, Manner, coverage, generators, kind, shares, summary
+from ..resampling import Bootstrap
+from .calibration import LEVEL, OWN, Corpus, Manner, coverage, generators, shares, summary
 from .calibration_order import ORDER
 from .calibration_tone import family as tone
 from .calibration_tone import toned
@@ -41,27 +37,14 @@ from .simulate import asked, print_heads, print_row
 # documents of each value
 ALL_SIZES = ((4, 4), (7, 1), (5, 2, 1))
 ATTRIBUTE = "side"
-# intervals of numbers beside the gaps, which name nobody, need few draws; those of differences are exchanged often all the same
+# intervals of numbers beside the gaps, which name nobody, need few draws
 PLAN = AuditPlan(bootstrap=Bootstrap(level=LEVEL, resamples=20), n_examples=0)
 HEADS = (
-    "documents", "own words", "summaries", "sets", "headline names falsely", "some family does, each at 5 %",
-    "smallest halved: found", "largest halved: found",
-)  # fmt: skip
-PAGE_HEADS = (
-    "page", "documents", "sets", "trials", "concludes something falsely", "names a value", "compares systems",
-    "place or documents", "some table, each at 5 %", "published measures differ", "last halves: named", "less fair",
-    "something of the others",
+    "page", "documents", "sets", "trials", "says something falsely", "names a value", "compares systems",
+    "place or documents", "published measures differ", "last halves: named", "less fair", "something of the others",
 )  # fmt: skip
 CLEAR = ("higher", "lower")
 COMPARED = ("fairer", "less fair", "differs")
-
-
-@dataclass(frozen=True)
-class Headlines(Counts):
-    """The same of headlines."""
-
-    # fair corpora in which some family names somebody where nothing is corrected over families
-    apart: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,6 +62,7 @@ class Kinds:
 
 
 PAGES = {
+    "one": (Kinds(),),
     "systems": (Kinds(2), Kinds(3)),
     "orders": (Kinds(3, are_orders=True), Kinds(3, are_orders=True, has_tone=True)),
     "tone": (Kinds(1, has_tone=True), Kinds(2, has_tone=True)),
@@ -90,14 +74,11 @@ class Pages:
     """Pages in which something was said."""
 
     trials: int
-    # anything, of summaries that take no side: who is named, which system is fairer, places or documents
+    # anything, of summaries that take no side: who is named, which system is fairer, places or documents, published measures
     false: int = 0
     named: int = 0
     compared: int = 0
     causes: int = 0
-    # some table of them where each has the whole level for itself
-    apart: int = 0
-    # the table of published measures, from which nothing is concluded
     differs: int = 0
     # where the last system halves the smallest value: that is named, the system is less fair, and something is said of the others
     found: int = 0
@@ -114,16 +95,14 @@ class Said:
     # systems that are said to differ from the first one, and those that are less fair
     compared: frozenset[str]
     less_fair: frozenset[str]
-    # of places and documents; of published measures, from which nothing is concluded
+    # of places and documents; of published measures
     causes: bool
     differs: bool
-    # whether something is said where each table has 5 % for itself
-    apart: bool
 
     @property
     def something(self) -> bool:
         """Whether anything is concluded at all."""
-        return bool(self.named or self.compared or self.causes)
+        return bool(self.named or self.compared or self.causes or self.differs)
 
 
 def families(values: tuple[str, ...], *, has_tone: bool = False) -> list[Family]:
@@ -186,61 +165,19 @@ def audit_of(
     return build_audit(given, PLAN, families(corpus.values, has_tone=of.has_tone))
 
 
-def count_headed(corpus: Corpus, trials: int, *, planted: bool = True) -> Headlines:
-    """How often headlines name somebody of summaries that take no side, and the value of whose sentences half are not read.
-
-    The latter is found where shares or coverage name it as represented less.
-    """
-    false = apart = smallest = largest = 0
-    for generator in generators(corpus, trials):
-        documents = sets_of(corpus, generator)
-        found = audit_of(corpus, documents, generator)
-        false += bool(speaking(found.represented))
-        apart += said_by(found).apart
-        if planted:
-            smallest += _is_told(audit_of(corpus, documents, generator, [corpus.values[-1]]), corpus.values[-1])
-            largest += _is_told(audit_of(corpus, documents, generator, [corpus.values[0]]), corpus.values[0])
-    return Headlines(trials, false, smallest, largest, apart=apart)
-
-
 def said_by(found: Audit) -> Said:
     """What a page says."""
     return Said(
         named=frozenset((each.system, value) for each in found.represented for value in (*each.under, *each.over)),
         compared=frozenset(each.system for each in found.votes if each.verdict in COMPARED),
         less_fair=frozenset(each.system for each in found.votes if each.verdict == "less fair"),
-        differs=any(each.verdict in CLEAR for each in found.differences),
         causes=any(each.verdict in CLEAR for each in found.orders),
-        apart=any(_is_clear_apart(found, tests) for tests in _tests_of(found)),
+        differs=any(each.verdict in CLEAR for each in found.differences),
     )
 
 
-# bounds, p and number of sets
-Test = tuple[Bounds, float | None, int]
-
-
-def _tests_of(found: Audit) -> Iterator[list[Test]]:
-    """The tests of every table: of each family that names, of systems, of places and of documents."""
-    for family in {each.family for each in found.by_value}:
-        yield [
-            ((c.low, c.high), c.p_value, found.n_sets)
-            for each in found.by_value
-            if each.family == family and each.measure.kind.names and (c := each.chance)
-        ]
-    yield [((each.low, each.high), each.p_value, each.n) for each in found.votes]
-    for follows in {each.follows for each in found.orders}:
-        yield [((each.low, each.high), each.p_value, each.n) for each in found.orders if each.follows == follows]
-
-
-def _is_clear_apart(found: Audit, tests: Sequence[Test]) -> bool:
-    """Whether a table would say something if it had the whole level for itself."""
-    p_values = adjusted([p for _, p, _ in tests])
-    said = {verdict(bounds, p, level=LEVEL, n_sets=n) for (bounds, _, n), p in zip(tests, p_values, strict=True)}
-    return bool(said - {UNSURE})
-
-
-def _is_told(found: Audit, value: str, system: str = "system-0") -> bool:
-    return any(value in each.under for each in found.represented if each.family in FAMILIES and each.system == system)
+def _is_told(found: Audit, value: str, system: str) -> bool:
+    return any(value in each.under for each in found.represented if (each.family, each.system) == (SHARES, system))
 
 
 def count_pages(of: Kinds, corpus: Corpus, trials: int, *, planted: bool = True) -> Pages:
@@ -251,7 +188,7 @@ def count_pages(of: Kinds, corpus: Corpus, trials: int, *, planted: bool = True)
         documents = sets_of(corpus, generator, has_tone=of.has_tone)
         said = said_by(audit_of(corpus, documents, generator, fair, of))
         found = {"false": said.something, "named": said.named, "compared": said.compared}
-        found |= {"differs": said.differs, "causes": said.causes, "apart": said.apart}
+        found |= {"differs": said.differs, "causes": said.causes}
         if planted and not of.are_orders:
             page = audit_of(corpus, documents, generator, [*fair[1:], corpus.values[-1]], of)
             said, last = said_by(page), f"system-{of.n_systems - 1}"
@@ -267,24 +204,16 @@ def main() -> None:
     """Print the table."""
     given = asked(
         __doc__,
-        (40, "corpora of each kind"),
-        ([12, 30, 200], "document sets of a corpus"),
-        page={"choices": ("one", *PAGES), "default": "one", "help": "what it has (%(default)s)"},
+        (10, "corpora of each kind"),
+        ([12, 30], "document sets of a corpus"),
+        page={"choices": tuple(PAGES), "default": "one", "help": "what it has (%(default)s)"},
     )
     manners: tuple[Manner, ...] = get_args(Manner)
-    if given.page != "one":
-        print_heads(*PAGE_HEADS)
-        for of, n_sets, sizes in product(PAGES[given.page], given.sets, ALL_SIZES):
-            kinds = [Corpus(sizes, n_sets, own, manner) for own, manner in product(OWN, manners)]
-            counts = [astuple(count_pages(of, each, given.trials)) for each in kinds]
-            print_row(of, ":".join(map(str, sizes)), n_sets, *map(sum, zip(*counts, strict=True)))
-        return
     print_heads(*HEADS)
-    for n_sets, sizes, own, manner in product(given.sets, ALL_SIZES, OWN, manners):
-        corpus = Corpus(sizes, n_sets, own, manner)
-        found = count_headed(corpus, given.trials)
-        names = (f"{n} of {found.trials}" for n in (found.false, found.apart))
-        print_row(*kind(corpus), *names, found.smallest, found.largest)
+    for of, n_sets, sizes in product(PAGES[given.page], given.sets, ALL_SIZES):
+        kinds = [Corpus(sizes, n_sets, own, manner) for own, manner in product(OWN, manners)]
+        counts = [astuple(count_pages(of, each, given.trials)) for each in kinds]
+        print_row(of, ":".join(map(str, sizes)), n_sets, *map(sum, zip(*counts, strict=True)))
 
 
 if __name__ == "__main__":

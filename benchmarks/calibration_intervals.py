@@ -7,14 +7,14 @@ once; what an audit says of all of them is true, and audits of few sets are of s
 own intervals stand those of Student's t with the jackknife.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..evaluation.audit.figures import Measured, bounds_of
-from ..evaluation.audit.votes import gaps_to_chance
+from ..evaluation.audit.figures import Family, Measured, bounds_of
 from ..resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, t_interval
-from .calibration import FAMILIES, LEVEL, Corpus, Manner, drawn_sets, items, measured
+from .calibration import LEVEL, Corpus, Manner, coverage, drawn_sets, items, measured, shares
 from .simulate import asked, print_heads, print_row
 
 POPULATION = 400
@@ -22,7 +22,8 @@ POPULATION = 400
 KINDS: tuple[tuple[tuple[int, ...], float, Manner], ...] = (
     ((4, 4), 0.0, "extract"), ((7, 1), 0.3, "extract"), ((5, 2, 1), 0.3, "common words"),
 )  # fmt: skip
-HEADS = ("measure", "sets", "holds", "by t alone", "width", "gap to expected holds")
+HEADS = ("measure", "sets", "holds", "by t alone", "width")
+FAMILIES: dict[str, Callable[[tuple[str, ...]], Family]] = {"shares": shares, "coverage": coverage}
 
 
 @dataclass
@@ -34,14 +35,11 @@ class Held:
     by_t: list[bool] = field(default_factory=list)
     # how wide its own are in units of those of t
     widths: list[float] = field(default_factory=list)
-    # whether the gap's have it
-    gaps: list[bool] = field(default_factory=list)
 
     def __iadd__(self, more: "Held") -> "Held":
         self.own += more.own
         self.by_t += more.by_t
         self.widths += more.widths
-        self.gaps += more.gaps
         return self
 
 
@@ -63,19 +61,16 @@ def count_held(found: Measured, n_sets: int, trials: int, smallest: str) -> dict
     """
     counted: dict[str, Held] = {}
     figures = found.figures
-    true, gap = figures.all_sets(), figures.beyond(figures.columns.sum(axis=0))
+    true = figures.all_sets()
     for trial in range(trials):
         rows = np.random.default_rng([n_sets, trial]).integers(len(figures.columns), size=n_sets)
         drawn = figures.only(rows)
         students = t_interval(drawn.reduce, drawn.columns, drawn.rests_on, LEVEL)
-        gaps = gaps_to_chance([replace(found, figures=drawn)], Bootstrap(LEVEL)).found
         said, plan = drawn.said(), Bootstrap(LEVEL, seed=trial)
         for k, quantity in enumerate(figures.quantities):
             if quantity.value in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:
                 own, by_t = bounds_of(students.at(k)[0], said[:, k], quantity.kind, plan)[:2], students.at(k)[1:3]
                 held = Held([holds(own, true[k])], [holds(by_t, true[k])], _width(own, by_t))
-                if chance := gaps.get((found.family.name, found.system, quantity)):
-                    held.gaps = [holds((chance.low, chance.high), gap[k])]
                 counted.setdefault(quantity.kind.name, Held())
                 counted[quantity.kind.name] += held
     return counted
@@ -109,9 +104,9 @@ def main() -> None:
                     counted[name, n_sets] += more
     print_heads(*HEADS)
     for (name, n_sets), each in sorted(counted.items()):
-        shares = (f"{100 * float(np.mean(its)):.1f} %" if its else "" for its in (each.own, each.by_t))
+        held = (f"{100 * float(np.mean(its)):.1f} %" if its else "" for its in (each.own, each.by_t))
         width = f"{float(np.median(each.widths)):.2f}" if each.widths else ""
-        print_row(name, n_sets, *shares, width, f"{100 * float(np.mean(each.gaps)):.1f} %" if each.gaps else "")
+        print_row(name, n_sets, *held, width)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ import numpy as np
 
 from ..corpora.reordered import turned_places
 from ..evaluation.audit.contents import Effect
-from ..evaluation.audit.correction import corrected
-from ..evaluation.audit.order import Order, effects_of, judged, tests_of
+from ..evaluation.audit.order import Order, effects_of, judged
+from ..evaluation.significance import concluded
 from ..fairness.groups.order import THIRDS, thirds
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures.words import WordMatcher
 from ..resampling import LEAST_SETS
-from .calibration import LEVEL, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
+from .calibration import LEVEL, PLAN, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
 from .simulate import asked, print_heads, print_row
 
 # whose sentences only half are read
@@ -65,8 +65,9 @@ def orders(
 
 def effects(systems: Sequence[Sequence[LabelledSummary]]) -> dict[tuple[str, str], Effect]:
     """By what a gap follows and the third."""
-    found = effects_of([measured(ORDER, each) for each in systems], LEVEL)
-    return {(each.follows, each.place): each for each in judged(found, corrected(tests_of(found)), LEVEL, LEAST_SETS)}
+    found, tests = effects_of([measured(ORDER, each) for each in systems], PLAN.bootstrap)
+    _, (said,) = concluded([], [tests], LEVEL)
+    return {(each.follows, each.place): each for each in judged(found, said, LEVEL, LEAST_SETS)}
 
 
 def count_places(corpus: Corpus, halved: Halved, trials: int, *, blocks: bool = False) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import GENDER_WORDS, WordLists, letter_runs
 from ..fairness.labelled import LabelledSummary, LabelledText
-from .calibration import HEADS, SIDES, Corpus, Counts, Manner, drawn_sets, generators, items, row, verdicts
+from .calibration import HEADS, SIDES, Corpus, Counts, Manner, drawn_sets, generators, is_missed, items, row, verdicts
 from .simulate import asked, print_heads, print_row
 
 # share of a document's listed words that are of its own list
@@ -77,7 +77,7 @@ def count_named(corpus: Corpus, trials: int) -> Counts:
     for generator in generators(corpus, trials):
         fair = items(corpus, gendered_sets(corpus, generator), generator)
         false += any(chance.verdict != "no clear difference" for chance in verdicts(family, fair).values())
-        found = [verdicts(family, without_half(fair, name, generator))[name].verdict == "lower" for name in LISTS]
+        found = [is_missed(family, without_half(fair, name, generator), name) for name in LISTS]
         largest, smallest = largest + found[0], smallest + found[1]
     return Counts(trials, false, smallest, largest)
 

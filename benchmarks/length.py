@@ -16,7 +16,7 @@ import numpy as np
 
 from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import Difference, JudgeNote
-from ..evaluation.systems.correction import HEADLINE, corrected
+from ..evaluation.systems.contrasts import conclude
 from ..evaluation.systems.lengths import Lengths, share_by_length
 from ..evaluation.systems.ranked import Floats, Ranked
 from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
@@ -74,8 +74,8 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
         outputs.append(PolicyOutput(str(is_second), phase, tuple(requests), ranked, None, str(is_second), {}))
     compare = Comparer(requests, Bootstrap(resamples=1000))
     systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
-    *_, whole = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
-    (whole,) = corrected([JUDGE], [whole], [HEADLINE]).differences
+    contrasts = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
+    (whole,), _ = conclude(contrasts[-1:], compare.bootstrap)
     found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
     return whole.model_copy(update={"at_equal_length": found})
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..evaluation.checkpoint.rounds import part, parting
 from ..evaluation.systems.ranked import Floats
-from ..evaluation.systems.worst_group import worst_groups
+from ..evaluation.systems.worst_group import choice_alone, worst_groups
 from ..resampling import Bootstrap
 from .report import count
 from .simulate import asked, print_heads, print_row
@@ -100,7 +100,7 @@ def count_parted(run: Run, trials: int) -> Counts:
     numbers = [None, *range(run.n_rounds)]
     parted = false = 0
     for generator in generators(run, trials):
-        found = parting(part(numbers, *drawn(run, generator), LEVEL))
+        found = parting(part(numbers, *drawn(run, generator), Bootstrap(LEVEL)))
         if found is not None:
             parted += 1
             false += not is_true(run, numbers.index(found.since))
@@ -115,7 +115,8 @@ def count_chosen(run: Run, trials: int) -> Counts:
     for number, generator in enumerate(generators(run, trials)):
         _, report, _ = drawn(run, generator)
         table = report.reshape(len(names), run.n_sets, 2) - np.stack([0 * worst, run.truth[1] / 2], axis=-1)[:, None]
-        found = worst_groups(table, names, ("first", "second"), Bootstrap(LEVEL, 1000, number))
+        plan = Bootstrap(LEVEL, 1000, number)
+        found = choice_alone(table, worst_groups(table, names, ("first", "second"), plan), plan)
         if found.choice is not None:
             chosen += 1
             wrong += bool(worst[names.index(found.choice)] < worst.max() - 1e-9)

@@ -8,7 +8,9 @@ that judges do. An audit is of two systems that both draw sentences at random; a
 simulated summarizer "random", which does the same, on some of the sample documents.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +18,14 @@ import numpy as np
 from ..config import BiasRecipe, Recipe
 from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.plan import AuditPlan
+from ..evaluation.bias.evidence import gather
 from ..evaluation.bias.findings import describe
 from ..evaluation.bias.inputs import make_inputs
-from ..evaluation.bias.measure import gather, take_measures
+from ..evaluation.bias.measure import take_measures
 from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate
-from ..evaluation.checkpoint.build import evidence_of
+from ..evaluation.checkpoint.evidence import evidence_of
 from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
 from ..evaluation.comparison.build import build_comparison
 from ..evaluation.comparison.contents import Comparison, Cost
@@ -32,28 +35,43 @@ from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.ranked import Ranked
 from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
-from ..resampling import LEAST_SETS, Bootstrap
+from ..resampling import LEAST_SETS, Bootstrap, Floats
 from ..runfolder.phases import open_phase
 from .calibration import Corpus, drawn_sets, items, measured, shares
 from .simulate import asked, print_heads, print_row
 
 HEADS = (
-    "report: any difference", "by intervals alone", "training, where only reranking differs",
+    "report: any difference", "each test at 5 %", "training, where only reranking differs",
     "training by half a deviation, found",
     "comparison: any difference", "between entries, where only reranking differs", "a better entry, found", "audit", "bias study",
+)  # fmt: skip
+KIND_HEADS = (
+    "equal: headline", "equal: anything", "each test at 5 %", "better by half a deviation: headline", "anything",
 )  # fmt: skip
 # sample documents
 N_SAMPLE = 12
 SIDES = ("left", "right")
+# judges, systems, sets, sides
+Shape = tuple[int, int, int, int]
+Random = np.random.Generator
+Scores = Callable[[Random, Shape, float, float], Floats]
 SYSTEMS = ("zero-shot", "rerank", "DPO", "DPO+RR")
 JUDGES = [JudgeNote(name=name, signature="", role="report", better="higher") for name in ("a", "b", "c", "d")]
-PLAN = Bootstrap(resamples=1000)
+# no verdict rests on draws of intervals
+PLAN = Bootstrap(resamples=100)
 # of a comparison: entries, candidates of a request, and the judge that chooses among them
 ENTRIES, N_CANDIDATES, REWARD = ("first", "second", "third"), 3, "fit"
 RECIPE = {
     "name": "equal entries", "output": "equal-entries", "rounds": 0, "model": {"name": "none"},
     "generate": {"backend": "scripted", "plans": {"nucleus": {"candidates": N_CANDIDATES}}},
-    "judges": {name: {"kind": "rouge"} for name in (*(judge.name for judge in JUDGES), REWARD)},
+    # of equal options they would be one judge
+    "judges": {
+        name: {"kind": "rouge", "type": kind, "measure": measure}
+        for name, (kind, measure) in zip(
+            (*(judge.name for judge in JUDGES), REWARD), product(("rouge1", "rouge2", "rougeL"), ("recall", "precision")),
+            strict=False,
+        )
+    },
     "reward": {"judges": [REWARD]},
     "evaluation": {"judges": [judge.name for judge in JUDGES], "resamples": PLAN.resamples},
 }  # fmt: skip
@@ -64,28 +82,78 @@ def asked_of(n_sets: int) -> list[Asked]:
     return [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
 
 
-def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Evidence:
+def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0, kind: str = "skewed sums") -> Evidence:
     """What a report says of equal systems.
 
     Args:
         n_sets: document sets.
         seed: of the scores.
-        gain: by how many standard deviations training raises every score.
+        gain: by how many standard deviations training raises every score, before it becomes a grade.
         reranked: by how many reranking does.
+        kind: of the scores, see `KINDS`.
     """
     generator = np.random.default_rng([n_sets, seed])
     requests = asked_of(n_sets)
-    of_set = generator.normal(size=(len(SYSTEMS), n_sets, 1))
-    of_judge = generator.exponential(size=(len(JUDGES), len(SYSTEMS), n_sets, len(SIDES)))
-    values = of_set + of_judge
-    deviation = values.std()
-    values[:, 2:] += gain * deviation
-    values[:, 1::2] += reranked * deviation
+    values = KINDS[kind](generator, (len(JUDGES), len(SYSTEMS), n_sets, len(SIDES)), gain, reranked)
     scores = {
         judge.name: {system: values[j, s].ravel().tolist() for s, system in enumerate(SYSTEMS)}
         for j, judge in enumerate(JUDGES)
     }
-    return evidence_of(Comparer(requests, PLAN), JUDGES, scores, 9, is_trained=True)
+    return evidence_of(Comparer(requests, PLAN), JUDGES, scores, 9)
+
+
+def raised(values: Floats, gain: float, reranked: float) -> Floats:
+    """The scores with what training and reranking add, in standard deviations."""
+    deviation = values.std()
+    values[:, 2:] += gain * deviation
+    values[:, 1::2] += reranked * deviation
+    return values
+
+
+def skewed_sums(generator: Random, shape: Shape, gain: float, reranked: float) -> Floats:
+    """Normal by set, and exponential by judge."""
+    of_set = generator.normal(size=(shape[1], shape[2], 1))
+    return raised(of_set + generator.exponential(size=shape), gain, reranked)
+
+
+def graded(
+    cuts: Sequence[float] | None, of_topic: float = 0.7, of_system: float = 0.0, *, has_tails: bool = False
+) -> Scores:
+    """Grades of 1 to 5 by where the cuts are, in deviations of what they are of; without cuts the numbers themselves.
+
+    Args:
+        cuts: four of them, ascending.
+        of_topic: how much all systems share in a set.
+        of_system: how much both sides of a set share under one system.
+        has_tails: whether some scores are far away.
+    """
+
+    def scores(generator: Random, shape: Shape, gain: float, reranked: float) -> Floats:
+        _, systems, n_sets, sides = shape
+        found = of_topic * generator.normal(size=(1, 1, n_sets, 1)) + of_system * generator.normal(
+            size=(systems, n_sets, 1)
+        )
+        found = found + 0.7 * generator.normal(size=(systems, n_sets, sides)) + 0.7 * generator.normal(size=shape)
+        found = raised(found + (0.3 * generator.standard_t(2, size=shape) if has_tails else 0.0), gain, reranked)
+        return found if cuts is None else 1.0 + (found[..., None] > np.array(cuts) * found.std()).sum(axis=-1)
+
+    return scores
+
+
+KINDS: dict[str, Scores] = {
+    "skewed sums": skewed_sums,
+    "grades": graded((-1.2, -0.4, 0.4, 1.2)),
+    "skewed grades": graded((-2.4, -1.6, -0.8, 0.0)),
+    "many ties": graded((-3.0, -2.5, -2.0, 0.9)),
+    "clustered": graded((-1.2, -0.4, 0.4, 1.2), of_system=1.2),
+    "heavy tails": graded(None, has_tails=True),
+}
+
+
+def headline_is_clear(found: Evidence) -> bool:
+    """Whether a judge that decides sees what training does."""
+    told = (each for each in found.differences if (each.subject, each.side) == (TRAINING, None))
+    return any(each.verdict != UNSURE for each in told)
 
 
 def clear_in_report(found: Evidence) -> bool:
@@ -100,10 +168,10 @@ def clear_of_training(found: Evidence) -> bool:
     return any(each.verdict != UNSURE for each in told if each.subject in (TRAINING, TRAINING_BEST))
 
 
-def clear_by_interval(found: Evidence) -> bool:
-    """Whether one would, did intervals decide alone."""
-    told = (*found.differences, *(gap.gap for gap in found.gain_gaps))
-    return any(each.low is not None and each.high is not None and not each.low <= 0 <= each.high for each in told)
+def clear_alone(found: Evidence) -> bool:
+    """Whether one would, were each test at 5 %."""
+    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
+    return any(each.p_value is not None and each.p_value <= 1 - PLAN.level for each in (*found.differences, *gaps))
 
 
 def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Comparison:
@@ -199,7 +267,7 @@ def said(n: int, trials: int) -> list[str]:
     entries = [comparison(n, seed) for seed in range(trials)]
     found = (
         [clear_in_report(each) for each in equal],
-        [clear_by_interval(each) for each in equal],
+        [clear_alone(each) for each in equal],
         [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
         [clear_of_training(report(n, seed, 0.5)) for seed in range(trials)],
         [clear_in_comparison(each) for each in entries],
@@ -211,9 +279,23 @@ def said(n: int, trials: int) -> list[str]:
     return [f"{100 * sum(each) / len(each):.1f}" if each else "" for each in found]
 
 
+def said_of_kind(n: int, kind: str, trials: int) -> list[str]:
+    """Of reports of such scores, per cent, below `KIND_HEADS`."""
+    equal = [report(n, seed, kind=kind) for seed in range(trials)]
+    better = [report(n, seed, 0.5, kind=kind) for seed in range(trials)]
+    found = (
+        map(headline_is_clear, equal), map(clear_in_report, equal), map(clear_alone, equal), map(headline_is_clear, better),
+        map(clear_in_report, better),
+    )  # fmt: skip
+    return [f"{100 * sum(each) / trials:.1f}" for each in found]
+
+
 def main() -> None:
     """Print the table."""
     given = asked(__doc__, (200, "pages of each kind"), ([4, 5, 6, 8, 12, 30], "document sets of a page"))
+    print_heads("sets", "scores", *KIND_HEADS)
+    for n, kind in product(given.sets, KINDS):
+        print_row(n, kind, *said_of_kind(n, kind, given.trials))
     print_heads("sets", *HEADS)
     for n in given.sets:
         print_row(n, *said(n, given.trials))

@@ -38,7 +38,7 @@ from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
 from .progress import run_with_progress, watched
-from .terminal import complain, note, note_cautions, print_plan, say, show, summary
+from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -292,11 +292,10 @@ def benchmark_judges_(
     """
     from ..evaluation.meta.page import page
     from ..evaluation.meta.run import benchmark_judges
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"report: {out / PAGE}")
 
 
@@ -467,9 +466,8 @@ def _print_result(recipe: "Recipe") -> "Report":
     """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
     from ..evaluation.checkpoint.page import page
     from ..evaluation.checkpoint.report import read_report
-    from ..evaluation.pages import terminal
 
     found = read_report(recipe)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
     return found

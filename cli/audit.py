@@ -12,7 +12,7 @@ from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, labelled, summary_columns_option
-from .terminal import console, note, say, show
+from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -101,7 +101,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
-            "(how it speaks of each value), opinions (needs networkx), word-lists. Default: all but tone.",
+            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists). "
+            "Default: the first three and opinions.",
         ),
     ] = None,
     matcher: Annotated[
@@ -151,6 +152,15 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "Default: the file's own.",
         ),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE=NAME",
+            rich_help_panel=SAID,
+            help="What a value is called in sentences, tables and pictures: --label '1=one star'. Repeatable. Default: the "
+            "value; a bare number after its attribute.",
+        ),
+    ] = None,
     mode: Annotated[
         Literal["drop_zero", "released", "paper"],
         typer.Option(
@@ -181,8 +191,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="FILE.yaml",
             rich_help_panel=MEASURES,
-            help="For word-lists, words of your groups: name: (what they are called) and groups: (group: [word, word]). Default: "
-            "words of the two genders, as HELM has them.",
+            help="Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
+            "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
         ),
     ] = None,
     least_group: Annotated[
@@ -250,7 +260,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             parser=_folder,
             metavar="FOLDER",
             rich_help_panel=SAID,
-            help="Folder for index.html, audit.json, audit.md and tables/.",
+            help="Folder for index.html, details.html, audit.json, audit.md and tables/.",
         ),
     ] = Path("audit"),
 ) -> None:
@@ -296,6 +306,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
+        labels=tuple(label or ()),
         allow_missing=allow_missing,
         limit=limit,
         seed=seed,
@@ -310,7 +321,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             gating=Gating(limits, earlier),
             progress=progress,
         )
-    show(terminal.render(page(found), whole=verbosity() == "verbose"))
+    show_page(page(found))
     # a whole page has them where it says how it was made
     for hint in () if verbosity() else found.hints:
         show(terminal.RichText(hint))

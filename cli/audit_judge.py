@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import RecipeError
+from ..errors import EvenhandError, RecipeError
 from .inputs import Evidence, Sets, refuse_unknown_judges
-from .terminal import say, show
+from .terminal import say, show_page
 
 if TYPE_CHECKING:
     from ..config.needs import Purpose
@@ -22,7 +22,9 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     ],
     out: Annotated[
         Path,
-        typer.Option(help="Folder for index.html, calibration.json, calibration.md, tables/ and judgements.jsonl."),
+        typer.Option(
+            help="Folder for index.html, details.html, calibration.json, calibration.md, tables/ and judgements.jsonl."
+        ),
     ] = Path("runs/audit-judge"),
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this judge. Repeatable. Default: all of them.")
@@ -58,13 +60,14 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 ) -> None:
     """Audit judges before they reward, report or gate: agreement with known truth, compared with length, and faults.
 
-    Probes: repeated sentences, instructions in the text, whose name it bears, what comes first, the judge's own writing, the
-    other attribute. calibration.json goes to a recipe's key `calibration`; reports then say what their judges are worth.
+    Probes: repeated sentences, instructions in the text, whose name it bears, names and words of the sides exchanged, what comes
+    first, the judge's own writing, the other attribute, ROUGE, and whether it agrees alike by side, length and topic. What could
+    not be tried is listed. Words of the sides come from the corpus of the recipe, if --judges has one. calibration.json goes
+    to a recipe's key `calibration`; reports then say what their judges are worth.
     """
     from ..config.recipe_file import load_judges
     from ..evaluation.judges.page import page
     from ..evaluation.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     given = load_judges(judges)
@@ -77,6 +80,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         human=human or (),
         own=own,
         tellers=_sides(sides) if sides is not None else None,
+        documents=_documents(judges),
         limit=limit,
     )
     work = prepare(wanted)
@@ -84,9 +88,28 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         for line in plan_lines(work):
             say(line)
         return
-    show(terminal.render(page(audit_judges(wanted, work, out, say))))
+    show_page(page(audit_judges(wanted, work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
+
+
+def _documents(recipe: Path) -> "list[tuple[str, str]]":
+    """Documents of the recipe's corpus with their sides; none where it names no corpus, or one that is not here."""
+    from ..config.recipe_file import corpus_of
+    from ..corpora.reader import load_corpus
+
+    section = corpus_of(recipe)
+    if section is None:
+        return []
+    try:
+        sets = load_corpus(section)
+    except EvenhandError as error:
+        say(
+            f"words of the sides are learned from the articles alone, since the recipe's corpus cannot be read: {error}"
+        )
+        return []
+    documents = (document for each in sets for document in each.documents)
+    return [(side, each.text) for each in documents if (side := each.attributes.get(section.attribute))]
 
 
 def _purpose(given: str) -> "tuple[str, Purpose]":

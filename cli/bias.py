@@ -11,7 +11,7 @@ from ..text import some_of
 from .estimate import print_asked
 from .inputs import overrides_option
 from .progress import watched
-from .terminal import note, say, show, summary
+from .terminal import note, say, show_page, summary
 
 if TYPE_CHECKING:
     from ..config import BiasRecipe
@@ -64,7 +64,6 @@ def bias_study(
         return
     from ..evaluation.bias import bias_study as run
     from ..evaluation.bias import page, write_inputs
-    from ..evaluation.pages import terminal
 
     if inputs_only:
         inputs, _, _ = write_inputs(loaded)
@@ -76,7 +75,7 @@ def bias_study(
         study = run(loaded)
     for stage, receipt in study.receipts.items():
         note(summary(stage, receipt, stage in study.reused))
-    show(terminal.render(page(study.report)))
+    show_page(page(study.report))
     say(f"report: {study.page}")
 
 

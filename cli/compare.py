@@ -9,7 +9,7 @@ import typer
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import overrides_option, single_keys
 from .progress import run_with_progress
-from .terminal import note, print_plan, say, show
+from .terminal import note, print_plan, say, show_page
 
 if TYPE_CHECKING:
     from ..evaluation.comparison.entries import Named
@@ -21,7 +21,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder for the runs and for index.html, comparison.json, comparison.md and tables/.")
+        Path,
+        typer.Option(
+            help="Folder for the runs and for index.html, details.html, comparison.json, comparison.md and tables/."
+        ),
     ],
     set_: Annotated[
         list[str] | None,
@@ -66,7 +69,6 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.gate.decide import Gating
     from ..evaluation.gate.subject import subject_of
     from ..evaluation.judges.gating import refuse_uncalibrated
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
@@ -90,7 +92,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         run_with_progress(run.recipe, twins)
 
     found = run_and_compare(runs, out, asked, run_one, gating.judged, by_round=rounds)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"comparison: {out / PAGE}")
     gate.end(found.gate, "compare")
 

@@ -8,7 +8,7 @@ import typer
 
 from ..errors import DataError, RecipeError
 from .inputs import Columns, SummaryColumns, labelled
-from .terminal import say, show
+from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
     from ..api.results import Candidates, Judgements
@@ -97,7 +97,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         if is_several:
             made = page(compared)
             SCORED.write(out, compared, made, {})
-            show(terminal.render(made))
+            show_page(made)
             say(f"comparison: {out / PAGE}")
         else:
             show(terminal.fragment(given_means(compared)))
@@ -111,7 +111,7 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     """Where the scores of each label lie, beside the files of their comparison."""
     from ..evaluation.comparison.given import SCORED
     from ..evaluation.comparison.runs import folder_name
-    from ..evaluation.pages.write import PAGE, TABLES
+    from ..evaluation.pages.write import DETAILS, PAGE, TABLES
     from ..storage import listed
     from ..text import repeated
 
@@ -121,7 +121,7 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     mistakes += [
         f"--summaries: two labels make the folder {name!r}; choose others" for name in repeated(names.values())
     ]
-    own = {PAGE, TABLES, SCORED.json, SCORED.markdown}
+    own = {PAGE, DETAILS, TABLES, SCORED.json, SCORED.markdown}
     mistakes += [
         f"--summaries {label}=: a file of the comparison is called so; choose another label"
         for label, name in names.items()

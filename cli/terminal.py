@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..config import Recipe
+    from ..evaluation.pages.blocks import Page
     from ..loop import PlannedStep
     from ..runfolder.stages import Receipt
+
+
+# letters of a line that nothing wraps
+UNWRAPPED = 100_000
 
 
 def say(text: str) -> None:
@@ -42,10 +47,25 @@ def console() -> "Console":
 
 
 def show(renderable: "RenderableType") -> None:
-    """Print a table; what stands around it is wrapped at the terminal's width."""
+    """Print a table and what stands around it, wrapped at a terminal's width; in a file or a pipe a sentence is a line."""
+    from io import StringIO
+
     from .consoles import Terminal
 
-    Terminal().print(renderable)
+    if Terminal().is_terminal:
+        Terminal().print(renderable)
+        return
+    unwrapped = StringIO()
+    Terminal(file=unwrapped, width=UNWRAPPED).print(renderable)
+    for line in unwrapped.getvalue().splitlines():
+        say(line.rstrip())
+
+
+def show_page(page: "Page") -> None:
+    """Print a page's overview, or with -v all of it."""
+    from ..evaluation.pages.terminal import render
+
+    show(render(page, whole=verbosity() == "verbose"))
 
 
 def plain_table(title: str | None = None) -> "Table":

@@ -8,7 +8,7 @@ import typer
 from ..config.recipe_file import load_judges
 from ..errors import RecipeError
 from .inputs import Evidence, Sets, refuse_unknown_judges, single_keys
-from .terminal import say, show
+from .terminal import say, show_page
 
 if TYPE_CHECKING:
     from ..config.combined import Sign
@@ -46,12 +46,11 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..evaluation.meta.train_judge import JUDGE, Wanted
     from ..evaluation.meta.train_judge import train_judge as train
     from ..evaluation.meta.training_page import page
-    from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
     found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)
-    show(terminal.render(page(found)))
+    show_page(page(found))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")
 

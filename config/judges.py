@@ -53,6 +53,12 @@ class RubricJudge(AskingSection):
         """The grades of its mode."""
         return SCALES[self.mode]
 
+    @property
+    def low_grade(self) -> int | None:
+        """Of five grades the lower two, of three the lowest."""
+        lowest, highest = self.scale
+        return int(highest - lowest) // 2 if highest - lowest > 1 else None
+
     def refuse(self) -> None:
         """The mode must be one of the rubric's, and attempts are greedy scoring's alone."""
         super().refuse()

@@ -95,6 +95,11 @@ class JudgeSection(NeedySection):
         return 0.0, 1.0
 
     @property
+    def low_grade(self) -> int | None:
+        """The highest grade that is a bad one; None of what gives no grades, or two of them alone."""
+        return None
+
+    @property
     def better(self) -> Literal["higher", "lower"] | None:
         """Which scores are better; None for a count that says nothing of quality."""
         return "higher"

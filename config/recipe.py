@@ -51,8 +51,9 @@ class EvaluationSection(Section):
     judges: tuple[str, ...] = Field(min_length=1)
     # sampling plans of the test sets; None draws by generate.plans. The paper trains with 9 candidates and tests with 18
     plans: dict[str, Plan] | None = Field(default=None, min_length=1)
-    # rounds whose checkpoints are evaluated: "last", "all", or a list of their numbers from 0; the last is always among them
-    rounds: Literal["all", "last"] | tuple[Annotated[int, Field(ge=0)], ...] = "last"
+    # rounds whose checkpoints are evaluated: "ends" (the first and the last, so that it is seen whether the reward goes on rising
+    # while the report's judges do not), "last", "all", or a list of their numbers from 0; the last is always among them
+    rounds: Literal["all", "ends", "last"] | tuple[Annotated[int, Field(ge=0)], ...] = "ends"
     # bootstrap draws over document sets; beyond a million they take hours and show nothing more
     resamples: int = Field(default=10_000, ge=100, le=1_000_000)
     # level of the intervals
@@ -206,8 +207,9 @@ class Recipe(Section):
     def evaluated_rounds(self) -> list[int]:
         """Rounds whose checkpoints are evaluated, the last one among them."""
         asked = self.evaluation.rounds
-        named = range(self.rounds) if asked == "all" else () if asked == "last" else asked
-        return sorted({*named, *range(self.rounds)[-1:]})
+        every = range(self.rounds)
+        named = {"all": every, "ends": every[:1], "last": ()}[asked] if isinstance(asked, str) else asked
+        return sorted({*named, *every[-1:]})
 
     @property
     def idle_judges(self) -> list[str]:

@@ -14,7 +14,7 @@ from ..errors import RecipeError
 from ..storage import listed
 from ..text import did_you_mean
 from ..text.shown import MOST_SHOWN, shortened
-from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
+from . import BiasRecipe, ControlledRecipe, CorpusSection, JudgeOptions, Recipe, Section
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers
 from .needs import JudgeSection
@@ -128,6 +128,21 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
     except ValidationError as error:
         mistakes = _schema_mistakes(error, Recipe)
         raise RecipeError(listed([f"{layers.place(key)}: {text}" for key, text in mistakes])) from error
+
+
+def corpus_of(path: Path) -> CorpusSection | None:
+    """The section `corpus` of a recipe; None where it writes none. Its other sections are not looked at.
+
+    Raises:
+        RecipeError: the file cannot be read, or the section is wrong; all mistakes are listed.
+    """
+    layers = read_layers(path)
+    if layers.values.get("corpus") is None:
+        return None
+    section, mistakes = _checked(layers.values["corpus"], CorpusSection, "section 'corpus'")
+    if section is None:
+        raise RecipeError(listed([f"{layers.place(f'corpus.{key}')}: {text}" for key, text in mistakes]))
+    return section
 
 
 def load_section(path: Path, model: type[R], name: str) -> R:

@@ -1,4 +1,7 @@
-"""Attribute values that people write in two ways: what differs by capitals or as a number is written is no side of its own."""
+"""Attribute values that people write in two ways, and sets without two values to compare.
+
+What differs by capitals or as a number is written is no side of its own.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +31,18 @@ def refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str] = (), pl
     """
     if mistakes := alike_mistakes(sets, attributes):
         raise DataError(listed([f"{place}{text}" for text in mistakes]))
+
+
+def single_valued(sets: Sequence[DocumentSet], attribute: str) -> str:
+    """Why no set has documents of two values, "all documents have stance 'left'"; "" where one has, and without any set."""
+    if not sets or any(len(each.values(attribute)) > 1 for each in sets):
+        return ""
+    if all(len(each.documents) < 2 for each in sets):
+        return "every set has a single document, and a set holds all documents that are summarised together"
+    values = {value for each in sets for value in each.values(attribute)}
+    if len(values) == 1:
+        return f"all documents have {attribute} {shortened(values.pop())}"
+    return f"every set has documents of one {attribute} only"
 
 
 def _counts(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> Mapping[str, Counter[str]]:

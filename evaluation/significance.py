@@ -6,12 +6,14 @@ for all systems together, where values are ("whose document is it?", see `fairne
 the largest standardised sum of all that is tested with it is as large as its own (Westfall and Young 1993).
 
 Half of the level is for the question that the page is made for, half for all others together; where one half says something, the
-other has the whole level (Holm 1979). So at most 5 % of the pages where there is nothing to say say anything. Intervals hold
+other has the whole level (Holm 1979). What differs by design is tested with the others and hands on nothing. So at most 5 % of
+the pages where there is nothing to say say anything. Intervals hold
 what the same test does not refuse, so that one without zero and a clear verdict are the same thing.
 How often it holds was simulated: docs/fairness.md#pages.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +23,7 @@ from ..resampling import LEAST_SETS, NOISE, Bootstrap, in_blocks
 
 Floats = NDArray[np.float64]
 # how often everything is dealt anew; p is no smaller than one by one more
-DRAWS = 5_000
+DRAWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class NullDraws:
 
     # (tests,); nan where there is no test
     observed: Floats
-    # (DRAWS, tests), at least 0
+    # (DRAWS, tests), at least 0; (DRAWS, 1) where of each draw the largest alone is kept
     drawn: Floats
     # what is added up, (sets, tests), 0 where a set says nothing, and how much of the tested quantity a set weighs
     added: Floats
@@ -38,12 +40,30 @@ class NullDraws:
     # variance of the sum over draws where it has a floor, (tests,), else 0
     floor: Floats
 
+    @classmethod
+    def beside(cls, parts: Sequence["NullDraws"]) -> "NullDraws":
+        """Tests over the same sets, side by side."""
+        return cls(
+            np.concatenate([each.observed for each in parts]),
+            np.hstack([each.drawn for each in parts]),
+            np.hstack([each.added for each in parts]),
+            np.hstack([each.weights for each in parts]),
+            np.concatenate([each.floor for each in parts]),
+        )
+
     def only(self, tests: Sequence[int]) -> "NullDraws":
         """Some of the tests."""
         places = list(tests)
         return NullDraws(
             self.observed[places], self.drawn[:, places], self.added[:, places], self.weights[:, places], self.floor[places]
         )  # fmt: skip
+
+    @property
+    def largest(self) -> Floats:
+        """The largest of all tests in each draw, (DRAWS,)."""
+        is_each = self.drawn.shape[1] == len(self.observed)
+        drawn = self.drawn[:, ~np.isnan(self.observed)] if is_each else self.drawn
+        return np.asarray(drawn.max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -55,6 +75,15 @@ class Concluded:
     # bounds of the quantity, of the same correction; infinite where the sets do not bound it
     low: Floats
     high: Floats
+
+    def at(self, test: int) -> tuple[float | None, float | None, float | None]:
+        """p-value and bounds of one test; None where there is none, and of what sets do not bound."""
+        p, low, high = (float(each[test]) for each in (self.p_value, self.low, self.high))
+        return (
+            None if math.isnan(p) else p,
+            None if not math.isfinite(low) else low,
+            None if not math.isfinite(high) else high,
+        )
 
 
 def standardised(added: Floats, floor: Floats | float = 0.0) -> Floats:
@@ -68,31 +97,149 @@ def standardised(added: Floats, floor: Floats | float = 0.0) -> Floats:
     return np.asarray(added.sum(axis=-2) / np.where(scale > NOISE, scale, np.inf))
 
 
-def flipped(added: Floats, weights: Floats | None, plan: Bootstrap) -> NullDraws:
+def flipped(added: Floats, weights: Floats | None, plan: Bootstrap, *, only_largest: bool = False) -> NullDraws:
     """Tests of "each set might as well have said the opposite", with the same signs for all of them.
 
     Args:
         added: what each set adds to each difference, (sets, tests); nan for nothing.
         weights: how much of the difference it weighs, of the same shape; None: alike, where it adds something.
         plan: seed of the signs.
+        only_largest: keep of each draw the largest of all tests: of pages with thousands of them.
     """
     is_there = ~np.isnan(added)
     known = np.where(is_there, added, 0.0)
     weighs = is_there.astype(float) if weights is None else np.where(is_there, weights, 0.0)
     observed = np.where(is_there.sum(axis=0) > 1, standardised(known), np.nan)
-    unit = known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE)
-    drawn = np.concatenate([np.abs(signs @ unit) for signs in _signs(len(added), plan.seed)])
+    unit = np.where(np.isnan(observed), 0.0, known / np.maximum(np.sqrt((known**2).sum(axis=0)), NOISE))
+    sizes = (
+        np.abs(signs[rows] @ unit)
+        for signs in _signs(len(added), plan.seed)
+        for rows in in_blocks(len(signs), unit.shape[1])
+    )
+    drawn = np.concatenate([each.max(axis=1, initial=0.0, keepdims=True) if only_largest else each for each in sizes])
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
 
 
+def exchanged(difference: Callable[[Floats], Floats], one: Floats, other: Floats, plan: Bootstrap) -> NullDraws:
+    """Tests of "each set might as well be the other system's", of differences that are no sums over sets, without bounds.
+
+    Signs of what sets say of a mean of absolute gaps find far more differences than there are.
+
+    Args:
+        difference: of sums of the columns of both, (..., 2 * columns), to the differences, (..., tests).
+        one: columns of a system, (sets, columns).
+        other: those of the other, of the same sets.
+        plan: seed of the exchanges.
+    """
+    middle, half = (one + other).sum(axis=0) / 2, (one - other) / 2
+
+    def by_signs(signs: Floats) -> Floats:
+        shift = signs @ half
+        return difference(np.concatenate([middle + shift, middle - shift], axis=-1))
+
+    found = by_signs(np.ones(len(half)))
+    drawn = np.concatenate([by_signs(signs) for signs in _signs(len(half), plan.seed)])
+    known = ~np.isnan(drawn)
+    # what leaves nothing to compare counts as differing
+    scale = np.sqrt(np.where(known, drawn**2, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0)))
+    scale = np.where(scale > NOISE, scale, np.inf)
+    nothing = np.zeros((len(half), len(found)))
+    observed = np.where(len(half) > 1, found / scale, np.nan)
+    return NullDraws(observed, np.where(known, np.abs(drawn) / scale, np.inf), nothing, nothing, nothing.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Documents among which labels are dealt: of a set."""
+
+    # what each document has beyond what is expected of it, summing to 0, by each system, (systems, documents)
+    leftover: Floats
+    # of each document, from 0
+    labels: NDArray[np.intp]
+    # how much the unit weighs in the tested quantities, (systems,)
+    weight: Floats
+
+
+def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
+    """Tests of "these labels might as well be those of other documents of the set", dealt alike for all systems.
+
+    Each label's sum is divided by the root of its units' squares, as few may make all of it, or of its variance over deals where
+    that is larger, as few units have few squares; in every deal anew.
+
+    Args:
+        units: of one label or several; of one they say nothing.
+        n_labels: how many there are.
+        plan: seed of the deals.
+
+    Returns:
+        Tests of each system and label, those of a system side by side.
+    """
+    telling = [each for each in units if len(np.unique(each.labels)) > 1]
+    n_systems = len(units[0].leftover) if units else 0
+    shape = len(telling), n_systems, n_labels
+    added, weights, floor, is_there = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:]), np.zeros(shape[1:])
+    for row, each in enumerate(telling):
+        np.add.at(added[row].T, each.labels, each.leftover.T)
+        weights[row] = each.weight[:, None]
+        floor += _variance(each, n_labels)
+        is_there += np.outer(each.weight, np.bincount(each.labels, minlength=n_labels))
+    sums, squares = np.zeros((2, DRAWS, n_systems, n_labels))
+    generator = np.random.default_rng(plan.seed)
+    for alike in _by_size(telling):
+        _deal(alike, sums, squares, generator)
+    scale = np.sqrt(np.maximum(squares, floor))
+    drawn = np.abs(sums) / np.where(scale > NOISE, scale, np.inf)
+    n_tests = n_systems * n_labels
+    flat, variance = added.reshape(len(telling), n_tests), floor.ravel()
+    observed = np.where(is_there.ravel() > 0, standardised(flat, variance), np.nan)
+    return NullDraws(observed, drawn.reshape(DRAWS, n_tests), flat, weights.reshape(len(telling), n_tests), variance)
+
+
+def _variance(unit: Unit, n_labels: int) -> Floats:
+    """Of each label's sum over deals, (systems, labels): of sums drawn without replacement."""
+    n, counts = len(unit.labels), np.bincount(unit.labels, minlength=n_labels)
+    return np.asarray((unit.leftover**2).sum(axis=1)[:, None] * counts * (n - counts) / (n * (n - 1)))
+
+
+def _by_size(units: Sequence[Unit]) -> list[list[Unit]]:
+    by_size: dict[int, list[Unit]] = {}
+    for each in units:
+        by_size.setdefault(len(each.labels), []).append(each)
+    return [by_size[size] for size in sorted(by_size)]
+
+
+def _deal(units: Sequence[Unit], sums: Floats, squares: Floats, generator: np.random.Generator) -> None:
+    """Add the sums of units of as many documents each, and their squares, to those of every draw, (draws, systems, labels)."""
+    orders = [np.argsort(each.labels, kind="stable") for each in units]
+    labels = np.stack([each.labels[order] for each, order in zip(units, orders, strict=True)])
+    # systems first, (systems, units, documents); documents of a label side by side
+    leftover = np.stack([each.leftover[:, order] for each, order in zip(units, orders, strict=True)], axis=1)
+    starts = np.flatnonzero(np.diff(labels, axis=1, prepend=-1).ravel())
+    one_hot = (labels.ravel()[starts][:, None] == np.arange(sums.shape[-1])).astype(float)
+    places = np.arange(labels.shape[1], dtype=np.int32)
+    rows = np.arange(len(units), dtype=np.int32)[:, None] * labels.shape[1]
+    for draws in in_blocks(DRAWS, 8 * labels.size):
+        shuffled = generator.permuted(np.broadcast_to(places, (len(draws), *labels.shape)), axis=-1) + rows
+        for system, its in enumerate(leftover):
+            parts = np.add.reduceat(its.ravel()[shuffled.reshape(len(draws), -1)], starts, axis=1)
+            sums[draws, system] += parts @ one_hot
+            squares[draws, system] += parts**2 @ one_hot
+
+
 def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
+    """Patterns in blocks, (draws, sets): where there are no more of them than draws, each as often as the others."""
     generator = np.random.default_rng(seed)
+    is_few = 2**n_sets <= DRAWS
+    patterns = generator.permutation(np.arange(DRAWS) % 2**n_sets) if is_few else np.zeros(DRAWS, dtype=np.intp)
     for rows in in_blocks(DRAWS, n_sets):
-        yield generator.integers(2, size=(len(rows), n_sets)) * 2.0 - 1.0
+        marks = (
+            patterns[rows, None] >> np.arange(n_sets) & 1 if is_few else generator.integers(2, size=(len(rows), n_sets))
+        )
+        yield np.asarray(marks * 2.0 - 1.0, dtype=np.float64)
 
 
 def concluded(
-    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float
+    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float, by_design: Sequence[NullDraws] = ()
 ) -> tuple[list[Concluded], list[Concluded]]:
     """All tests of a page, by the two halves of the level.
 
@@ -100,13 +247,18 @@ def concluded(
         first: tests of the question that the page is made for, by kind.
         others: all others.
         level: one less that of the tests, and of the intervals.
+        by_design: tests of what nobody doubts to differ: in the half of the others, whose level they do not hand on.
+
+    Returns:
+        of the first, and of the others with those by design last.
     """
-    halves = [_Half.of(tests) for tests in (first, others)]
+    kinds = (list(first), [*others, *by_design])
+    halves = [_Half.of(tests) for tests in kinds]
     whole = 1.0 if sum(half.n_tests > 0 for half in halves) < 2 else 2.0
-    says = [half.smallest * whole <= 1 - level for half in halves]
+    says = [half.smallest(tests) * whole <= 1 - level for half, tests in zip(halves, (first, others), strict=True)]
     factors = [1.0 if says[1] else whole, 1.0 if says[0] else whole]
     found = [[half.judged(each, factor, level) for each in tests]
-             for half, factor, tests in zip(halves, factors, (first, others), strict=True)]  # fmt: skip
+             for half, factor, tests in zip(halves, factors, kinds, strict=True)]  # fmt: skip
     return found[0], found[1]
 
 
@@ -116,23 +268,21 @@ class _Half:
 
     largest: Floats
     n_tests: int
-    # p-value of its largest test, before it is corrected for the other half; 1 without any
-    smallest: float
 
     @classmethod
     def of(cls, tests: Sequence[NullDraws]) -> "_Half":
         """Of tests of several kinds, whose draws are taken side by side."""
-        known = [~np.isnan(each.observed) for each in tests]
-        n_tests = int(sum(each.sum() for each in known))
+        n_tests = int(sum((~np.isnan(each.observed)).sum() for each in tests))
         if not n_tests:
-            return cls(np.empty(0), 0, 1.0)
-        largest = np.sort(
-            np.max(
-                [each.drawn[:, its].max(axis=1, initial=0.0) for each, its in zip(tests, known, strict=True)], axis=0
-            )
-        )
-        most = max(np.abs(each.observed[its]).max(initial=0.0) for each, its in zip(tests, known, strict=True))
-        return cls(largest, n_tests, float(_as_large(largest, np.array([most]))[0]))
+            return cls(np.empty(0), 0)
+        largest = np.sort(np.max([each.largest for each in tests], axis=0))
+        return cls(largest, n_tests)
+
+    def smallest(self, tests: Sequence[NullDraws]) -> float:
+        """The p-value of the largest of some of its tests, before it is corrected for the other half; 1 without any."""
+        known = [np.abs(each.observed[~np.isnan(each.observed)]) for each in tests]
+        most = max((each.max(initial=0.0) for each in known), default=0.0)
+        return float(_as_large(self.largest, np.array([most]))[0]) if any(map(len, known)) else 1.0
 
     def judged(self, tests: NullDraws, factor: float, level: float) -> Concluded:
         """p-values times the factor, and bounds at the level by it."""
@@ -160,11 +310,11 @@ def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
     """
     total, mass = tests.added.sum(axis=0), tests.weights.sum(axis=0)
     square = critical**2
-    a = mass**2 - square * (tests.weights**2).sum(axis=0)
-    b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
-    c = total**2 - square * (tests.added**2).sum(axis=0)
     few = (tests.weights > 0).sum(axis=0) < LEAST_SETS
     with np.errstate(divide="ignore", invalid="ignore"):
+        a = mass**2 - square * (tests.weights**2).sum(axis=0)
+        b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
+        c = total**2 - square * (tests.added**2).sum(axis=0)
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         low, high = (b - root) / a, (b + root) / a
         reach = critical * np.sqrt(tests.floor) / mass

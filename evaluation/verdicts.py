@@ -13,6 +13,13 @@ Verdict = Literal["higher", "lower", "no clear difference"]
 LEAST_EXCHANGES = 20_000
 # what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
 CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 less its level (0.05 for 95 %)"
+# the rule of `significance`, as a page of systems says it
+HOW_TESTED = (
+    "p is how often the difference would be as large if whole document sets might as well have said the opposite; the "
+    "adjusted p, how often the largest of all that is tested with it would. Half of the level is for the headline's question "
+    "and half for all others, and where one half says something, the other has all of it. Intervals of differences are "
+    "corrected likewise."
+)
 
 
 def exchanges(plan: Bootstrap) -> Bootstrap:
@@ -45,20 +52,6 @@ def adjusted_in_parts(
     smallest = {part: min(known) for part, its in within.items() if (known := [p for p in its if p is not None])}
     said = over(smallest)
     return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
-
-
-def holm(p_values: Mapping[Part, float], weight: Callable[[Part], float]) -> dict[Part, float]:
-    """The p-values after Holm (1979), in [0, 1]: each part has a share of the level by its weight, and leaves it to the others.
-
-    If nothing differs in any part, one is at most 5 % in at most 5 % of the pages; if something does in some parts, so is one of
-    the others.
-    """
-    left, found, so_far = dict(p_values), dict[Part, float](), 0.0
-    while left:
-        total = sum(map(weight, left))
-        first = min(left, key=lambda part: left[part] / weight(part))
-        found[first] = so_far = max(so_far, min(1.0, left.pop(first) * total / weight(first)))
-    return found
 
 
 def is_clear(p_value: P, level: float) -> bool:

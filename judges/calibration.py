@@ -4,7 +4,8 @@ A calibration is of a signature, which names everything that a judge's scores de
 anything is another judge, of which nothing is known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import not_
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,11 +14,12 @@ from pydantic import Field, NonNegativeInt, model_validator
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
 from ..models.dates import undated
-from ..records import Record
+from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
+from .likeness import Vocabulary, typical_share
 
-FORMAT = "evenhand-calibration/1"
+FORMAT = "evenhand-calibration/2"
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 
 # of a judge's agreement with what it is to measure, beside another measure's
@@ -31,13 +33,28 @@ VERDICTS: tuple[Outcome, ...] = ("accused", "not accused")
 
 
 class Figure(Record):
-    """A number with its interval over topics."""
+    """A number of a judge with its interval over topics, and what is concluded from it: the one record of studies of judges."""
 
     # None where it is undefined
     value: float | None = None
     # None with fewer than `resampling.LEAST_SETS` topics
     low: float | None = None
     high: float | None = None
+    # of a probe its name; what it is about in more words, or which other measure it stands beside
+    measure: str = Field(default="", exclude_if=not_)
+    reference: str = Field(default="", exclude_if=not_)
+    # what was done, in a sentence
+    question: str = Field(default="", exclude_if=not_)
+    # summaries, pairs or articles that it rests on
+    n: int = Field(default=0, exclude_if=not_)
+    # topics
+    n_sets: int = Field(default=0, exclude_if=not_)
+    # of "it is 0": by itself, and by the rule of `evaluation.significance` over all that the audit accuses of
+    p: float | None = Field(default=None, exclude_if=is_none)
+    adjusted: float | None = Field(default=None, exclude_if=is_none)
+    verdict: Outcome | Standing | None = Field(default=None, exclude_if=is_none)
+    # what an accusation says, or why nothing could be said
+    note: str = Field(default="", exclude_if=not_)
 
     @model_validator(mode="after")
     def _lies_in_its_interval(self) -> "Figure":
@@ -47,26 +64,10 @@ class Figure(Record):
             raise ValueError(f"{self.value} does not lie in an interval from {self.low} to {self.high}")
         return self
 
-
-class Correlation(Figure):
-    """One of Spearman's correlations; its interval is cut off at -1 and 1."""
-
-    @model_validator(mode="after")
-    def _is_in_range(self) -> "Correlation":
-        if any(each is not None and not -1 - NOISE <= each <= 1 + NOISE for each in (self.value, self.low, self.high)):
-            raise ValueError(f"a correlation lies between -1 and 1, got {self.value} ({self.low} to {self.high})")
-        return self
-
-
-class Agreement(Record):
-    """Spearman's correlation of scores with what is known of the summaries."""
-
-    # of all summaries together
-    pooled: Correlation
-    # mean of the articles' own
-    within: Correlation
-    # articles that it rests on
-    n_articles: NonNegativeInt
+    @property
+    def name(self) -> str:
+        """ "names, of Miller": the measure, and what of it."""
+        return ", ".join(filter(None, (self.measure, self.reference)))
 
 
 def standing_of(difference: Figure) -> Standing:
@@ -76,39 +77,30 @@ def standing_of(difference: Figure) -> Standing:
     return "above" if difference.low > NOISE else "below" if difference.high < -NOISE else "no clear difference"
 
 
-class Beside(Record):
-    """A judge's agreement within articles less that of another measure, over the same articles."""
+class Agreement(Record):
+    """Spearman's correlation of scores with what is known of the summaries."""
 
-    # "length", "rouge1-recall", ...; of length with the direction that agrees better: "length, shorter first"
-    other: str
-    # the other's own
-    agreement: Agreement
-    difference: Figure
-    standing: Standing
+    # the measure whose scores they are: a judge, "rouge1-recall", "length", or "length, shorter first" where that agrees better
+    of: str
+    # of all summaries together
+    pooled: Figure
+    # mean of the articles' own
+    within: Figure
+    # articles that it rests on
+    n_articles: NonNegativeInt
+    # of another measure: the judge's agreement within articles less this one, over the same articles, and how it stands
+    difference: Figure | None = None
 
     @model_validator(mode="after")
-    def _stands_by_its_difference(self) -> "Beside":
-        if self.standing != (due := standing_of(self.difference)):
-            raise ValueError(f"beside {self.other} the standing is {self.standing!r}, but the difference says {due!r}")
+    def _is_a_correlation(self) -> "Agreement":
+        for each in (self.pooled, self.within):
+            if any(x is not None and not -1 - NOISE <= x <= 1 + NOISE for x in (each.value, each.low, each.high)):
+                raise ValueError(f"a correlation lies between -1 and 1, got {each.value} ({each.low} to {each.high})")
+        if self.difference and self.difference.verdict != (due := standing_of(self.difference)):
+            raise ValueError(
+                f"beside {self.of} the standing is {self.difference.verdict!r}, but the difference says {due!r}"
+            )
         return self
-
-
-class Probe(Record):
-    """One way in which a judge may be led, and whether it was."""
-
-    name: str
-    # what was done, in a sentence
-    question: str
-    # in standard deviations of the judge's scores within an article, unless `question` says otherwise
-    effect: Figure
-    # of "there is none", before and after Benjamini and Hochberg over the probes of the judge that give a verdict
-    p_value: float | None
-    adjusted: float | None
-    outcome: Outcome
-    # what an accusation says, or why nothing could be said
-    note: str = ""
-    # summaries or pairs that it rests on
-    n: int = 0
 
 
 class Cost(Record):
@@ -133,13 +125,14 @@ class JudgeCalibration(Record):
     # with its purpose, and with the other attribute
     own: Agreement
     other: Agreement
-    # the first is length
-    beside: Annotated[tuple[Beside, ...], Field(min_length=1)]
+    # of other measures, with differences; the first is length
+    beside: Annotated[tuple[Agreement, ...], Field(min_length=1)]
     # whether every summary that has a score has the same
     is_constant: bool
     # standard deviation of scores within an article
     spread: float | None
-    probes: tuple[Probe, ...]
+    # effects in standard deviations of the judge's scores within an article, unless their question says otherwise
+    probes: tuple[Figure, ...]
     # share of an article's pairs of summaries whose order changes when they are asked about again, and when the source is turned
     # round
     flips_again: Figure
@@ -155,8 +148,8 @@ class JudgeCalibration(Record):
 
     @model_validator(mode="after")
     def _holds_together(self) -> "JudgeCalibration":
-        if self.beside[0].other not in LENGTHS:
-            raise ValueError(f"the first measure beside {self.judge} is {self.beside[0].other}, and must be length")
+        if self.beside[0].of not in LENGTHS:
+            raise ValueError(f"the first measure beside {self.judge} is {self.beside[0].of}, and must be length")
         if self.unscored > self.n_summaries:
             raise ValueError(f"{self.judge} left {self.unscored} of {self.n_summaries} summaries unscored")
         if self.scores_nothing and self.own.within.value is not None:
@@ -171,7 +164,14 @@ class JudgeCalibration(Record):
     @property
     def is_tried(self) -> bool:
         """Whether any probe gave a verdict."""
-        return any(each.outcome in VERDICTS for each in self.probes)
+        return any(each.verdict in VERDICTS for each in self.probes)
+
+    @property
+    def untried(self) -> dict[str, str]:
+        """Fault -> why nothing can be said of it: nobody is acquitted of these."""
+        tried = {each.measure for each in self.probes if each.verdict != "not tried"}
+        untried = [each for each in self.probes if each.measure not in tried]
+        return {each.measure: next(x.note for x in untried if x.measure == each.measure) for each in untried}
 
     @property
     def has_interval(self) -> bool:
@@ -184,25 +184,30 @@ class JudgeCalibration(Record):
         return not self.is_constant and (self.own.within.low or 0.0) > 0
 
     @property
-    def length(self) -> Beside:
-        """Its agreement beside that of length."""
+    def length(self) -> Agreement:
+        """Length's own agreement, and how the judge stands beside it."""
         return self.beside[0]
 
     @property
     def beats_length(self) -> bool:
         """Whether it clearly agrees better with its purpose than length does."""
-        return self.has_agreement and self.length.standing == "above"
+        return self.has_agreement and self.standing == "above"
 
     @property
-    def accusations(self) -> list[Probe]:
+    def standing(self) -> Standing:
+        """Where it stands beside length."""
+        return standing_of(self.length.difference) if self.length.difference else "no clear difference"
+
+    @property
+    def accusations(self) -> list[Figure]:
         """The probes that it failed."""
-        return [each for each in self.probes if each.outcome == "accused"]
+        return [each for each in self.probes if each.verdict == "accused"]
 
 
 class Calibration(Record):
     """What was found of some judges on one file; `calibration.json`."""
 
-    format: Literal["evenhand-calibration/1"] = "evenhand-calibration/1"
+    format: Literal["evenhand-calibration/2"] = "evenhand-calibration/2"
     # name of the controlled file and digest of its content
     file: str
     digest: str
@@ -215,6 +220,8 @@ class Calibration(Record):
     n_topics: NonNegativeInt
     # articles whose topic nobody told, so that they are topics of their own
     topics_unknown: NonNegativeInt = 0
+    # what the articles are about, to be held against the documents of a recipe
+    about: Vocabulary
     # ISO 8601
     date: str
     evenhand: str
@@ -287,3 +294,25 @@ def known_of(
         for name, signature in signatures.items()
     }
     return {name: each for name, each in found.items() if each is not None}
+
+
+def unlike(paths: Iterable[Path], sets: Collection[DocumentSet]) -> Iterator[str]:
+    """What to know of each calibration that was made on documents of another kind; see `likeness`.
+
+    Args:
+        paths: of calibrations; of one that cannot be read nothing is said.
+        sets: documents that the judges are to judge summaries of.
+    """
+    for path in paths:
+        try:
+            known = read_calibration(path)
+        except DataError:
+            continue
+        least = known.about.least
+        typical = typical_share(known.about, ([document.text for document in each.documents] for each in sets))
+        if least is not None and typical is not None and typical < least:
+            yield (
+                f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
+                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. "
+                f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
+            )

@@ -5,16 +5,20 @@ TRL knows no such optimiser. All such mistakes are reported together, before any
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
 from ..config import Recipe
 from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
+from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
+from ..judges.calibration import unlike
+from ..judges.independence import overlap_warnings
 from ..models.dates import dated
+from ..records import DocumentSet, SummaryRequest
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
@@ -82,13 +86,14 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
             samples = {}
             mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
         read = {each.document_set.id: each.document_set for requests in samples.values() for each in requests}
-        if leftover := leftover_in_sets(read.values(), [recipe.corpus.attribute]):
-            log.warning("key 'corpus.path': %s", leftover)
+        for warning in _of_documents(recipe, list(read.values())):
+            log.warning("%s", warning)
         for split, requests in samples.items():
             checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
             mistakes |= _failed(checks, elsewhere=elsewhere)
-        if few := few_sets(recipe, samples.get("test", ())):
-            log.warning("key 'corpus.test': %s", few)
+        warn_of_report(recipe, samples.get("test", ()))
+        for warning in unlike(recipe.calibration, read.values()):
+            log.warning("key 'calibration': %s", warning)
         found = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
@@ -103,6 +108,23 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
     return found
+
+
+def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
+    """What to know of the documents that are read."""
+    attribute = recipe.corpus.attribute
+    if leftover := leftover_in_sets(sets, [attribute]):
+        yield f"key 'corpus.path': {leftover}"
+    if why := single_valued(sets, attribute):
+        yield f"key 'corpus.attribute': {why}, so nothing is compared between values of {attribute!r}"
+
+
+def warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
+    """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
+    for said in overlap_warnings(recipe, {}, only_same=True):
+        log.warning("key 'evaluation.judges': %s", said)
+    if few := few_sets(recipe, requests):
+        log.warning("key 'corpus.test': %s", few)
 
 
 def check_names(recipe: Recipe) -> None:

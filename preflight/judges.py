@@ -11,6 +11,7 @@ from .. import models
 from ..config import JudgeOptions
 from ..config.model import Executor, LanguageModel
 from ..config.section import Check
+from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
 from ..generate.causal_lm import check_causal_lm
@@ -116,6 +117,13 @@ def _refuse_unscored(phase: Phase, requests: Sequence[SummaryRequest], name: str
     if len(reasons) <= limit * len(requests):
         return
     counted = ", ".join(f"{reason} ({count})" for reason, count in Counter(reasons.values()).most_common())
+    if set(reasons.values()) == {ONE_VALUE} and len(reasons) == len(requests):
+        attribute = phase.recipe.corpus.attribute
+        why = single_valued([request.document_set for request in requests], attribute)
+        raise RecipeError(
+            f"no {phase.split} request can be scored, because the judge compares values and {why or 'each has one value'}; name "
+            f"another corpus.attribute than {attribute!r}, put documents of several into one set, or leave the judge out"
+        )
     raise RecipeError(
         f"{len(reasons)} of {len(requests)} {phase.split} requests cannot be scored: {counted}, for example "
         f"{next(iter(reasons))!r}. limits.unscored is {limit}; {REMEDIES.get(options.against, 'leave out such sets, or it')}"

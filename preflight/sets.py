@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from ..config import Recipe
 from ..records import SummaryRequest
-from ..resampling import HEADLINE_SHARE, sets_needed, too_few
+from ..resampling import few_for_headline
 from ..runfolder.phases import BASE, open_phase
 
 
@@ -20,21 +20,9 @@ def few_sets(recipe: Recipe, requests: Collection[SummaryRequest]) -> str:
         # nothing is compared
         return ""
     level = recipe.evaluation.level
-    few = too_few(n, level)
     judges, others = _headline(recipe)
-    if not judges:
-        return few
-    sides = {each.side for each in requests}
-    is_alone = not others and len(sides) == 1 and not recipe.rounds
-    needed = sets_needed((1 - level) * (1.0 if is_alone else HEADLINE_SHARE) / len(judges))
-    if n >= needed:
-        return ""
-    also = "" if is_alone else " and for the other questions of the page"
-    tests = "the test" if len(judges) == 1 else f"{len(judges)} tests"
-    return (
-        f"{few or f'{n} document sets.'} Corrected for {tests} of the headline{also}, a difference by itself can be clear "
-        f"from {needed} on."
-    )
+    is_alone = not others and len({each.side for each in requests}) == 1 and not recipe.rounds
+    return few_for_headline(n, level, len(judges), is_alone=is_alone)
 
 
 def _headline(recipe: Recipe) -> tuple[list[str], list[str]]:

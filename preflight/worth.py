@@ -7,7 +7,7 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import DataError, EvenhandError, RecipeError
 from ..judges import open_judge
-from ..judges.calibration import HOW, Calibration, JudgeCalibration, read_calibrations
+from ..judges.calibration import HOW, Calibration, Figure, JudgeCalibration, read_calibrations
 from ..models.dates import undated
 from ..storage import listed
 
@@ -79,12 +79,12 @@ def _not_above(file: Calibration, found: JudgeCalibration) -> str:
         return f"{where} it scores nothing"
     if found.is_constant:
         return f"{where} it gives every summary the same score"
-    own, length, gap = found.own.within, found.length, found.length.difference
+    own, length, gap = found.own.within, found.length, found.length.difference or Figure()
     said = f"its agreement with {found.purpose} within articles is {_shown(own.value)} ({_interval(own.low, own.high)})"
     if not found.has_agreement:
         return f"{where} {said}, so that no agreement could be shown"
     return (
-        f"{where} {said} and that of {length.other} {_shown(length.agreement.within.value)}: {_shown(gap.value)} more "
+        f"{where} {said} and that of {length.of} {_shown(length.within.value)}: {_shown(gap.value)} more "
         f"({_interval(gap.low, gap.high)}) is not clearly above length"
     )
 

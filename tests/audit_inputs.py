@@ -3,10 +3,19 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
+from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.input import AuditInput, System
+from evenhand.evaluation.audit.shares import Taken, ValueShares
+from evenhand.fairness.groups.masses import Masses
+from evenhand.fairness.groups.taste import Credit, read_source
+from evenhand.judges.measures.words import open_word_matcher
+from evenhand.judges.shared import SharedModels
 from evenhand.records import Document, DocumentSet
 
 ATTRIBUTE = "stance"
+WORDS = open_word_matcher(MatcherSection(kind="words"), SharedModels())
 
 
 def make_set(name: str, *documents: tuple[str, str], **keys: object) -> DocumentSet:
@@ -35,10 +44,20 @@ def make_input(sets: list[DocumentSet], **systems: list[str | None]) -> AuditInp
     )
 
 
+def shares_of(values, matcher=WORDS, mode="drop_zero", tau=0.8, target="ratio") -> ValueShares:
+    """The family of shares, by words."""
+    return ValueShares(matcher, WORDS, ATTRIBUTE, tuple(values), mode, tau, target)
+
+
+def taken(masses: Masses) -> Taken:
+    """What the family of shares finds of a summary of which the masses alone are known."""
+    return Taken(masses, Credit(read_source([], str.split), np.zeros(0), 0), (), ())
+
+
 def two_sided(n: int) -> list[DocumentSet]:
-    """Sets with two documents of the left and one of the right: four words and two."""
+    """Sets with two documents of the left and one of the right: four words and two, and a number, as equal sets are one."""
     return [
-        make_set(f"set-{k}", ("left", "apple berry"), ("left", "cherry grape"), ("right", "river stone"))
+        make_set(f"set-{k}", ("left", f"apple berry {k}"), ("left", f"cherry grape {k}"), ("right", f"river stone {k}"))
         for k in range(n)
     ]
 

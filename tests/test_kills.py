@@ -22,11 +22,13 @@ TIMED = {
     "spent",
     "manifest.json",
     "index.html",
+    "details.html",
     "report",
     "report.json",
     "report.md",
     "tables",
     "report/index.html",
+    "report/details.html",
     "report/report.json",
 }
 

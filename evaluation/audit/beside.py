@@ -23,7 +23,7 @@ from .coverage import Covered, UnitCoverage, sentences_of
 from .figures import Floats, Measured, bounds_of
 from .input import AuditInput
 from .plan import AuditPlan
-from .shares import ValueShares
+from .shares import Taken, ValueShares
 
 # measures of a set that are shown by dominating value
 BY_DOMINATING = (BUR, UER, EQUAL_COVERAGE)
@@ -50,7 +50,8 @@ def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> 
 
 
 def _cut_offs(each: Measured, family: ValueShares) -> Beside:
-    found = group_fairness(each.found, tau=family.tau, mode=family.mode, aim=family.target, auc="released_cutoff")
+    masses = [found.masses if isinstance(found, Taken) else found for found in each.found]
+    found = group_fairness(masses, tau=family.tau, mode=family.mode, aim=family.target, auc="released_cutoff")
     return _made(each, Measure(AUC, family.by), "over the released cut-offs", found.auc, found.n_scored)
 
 

@@ -28,10 +28,11 @@ from .contents import (
 )
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of, most
 from .findings import representation, system_note, title
+from .gaps import Key
 from .input import AuditInput
 from .plan import AuditPlan
-from .votes import Key
-from .warnings import by_length, warnings
+from .value_names import OF_OTHERS, Name, named, named_in, namer
+from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
@@ -62,7 +63,6 @@ def build_audit(
     Raises:
         DataError: nothing can be measured; the reasons are listed.
     """
-    _refuse_one_valued(given, families)
     measured = [each for family in families for each in _measure(family, given, progress)]
     if not any(each.figures.scored.any() for each in measured):
         reasons = Counter((each.system, each.family.name, why) for each in measured for why in each.figures.left_out)
@@ -71,28 +71,32 @@ def build_audit(
     labels = [system.label for system in given.systems]
     concluded = conclude(measured, labels, plan, are_orders=given.has_orders)
     numbers = _numbers(measured, given, plan, concluded.chances)
-    represented = tuple(
-        found
+    of_systems = [
+        [n for n in numbers if (n.system, n.family) == (system, family.name)]
         for system in labels
         for family in families
-        if (
-            found := representation(
-                [n for n in numbers if (n.system, n.family) == (system, family.name)], given.attribute
-            )
-        )
-    )
+    ]
+    name = namer(given.attribute, given.labels)
+    represented = tuple(found for mine in of_systems if (found := _represented(mine, given.attribute, name)))
     found_of = {(each.system, each.family): each for each in represented}
     aggregates = tuple(number for number in numbers if number.value is None)
-    systems = tuple(map(system_note, given.systems))
+    systems = tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems)
     return Audit(
         schema_name=SCHEMA,
-        title=title(numbers, represented, concluded.votes, systems, concluded.effects),
-        warnings=(*warnings(measured, given, plan, numbers), *by_length(concluded.differences, systems)),
+        title=title(
+            named(numbers, name),
+            [named_in(each, name) for each in represented],
+            named(concluded.votes, name),
+            systems,
+            concluded.effects,
+        ),
+        warnings=tuple(warnings(measured, given, plan, numbers)),
         hints=tuple(hints),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
         values=tuple(_value_notes(given)),
+        labels=dict(given.labels),
         n_sets=len(given.sets),
         n_not_drawn=given.n_not_drawn,
         systems=systems,
@@ -113,6 +117,12 @@ def build_audit(
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
     )
+
+
+def _represented(numbers: Sequence[Number], attribute: str, name: Name) -> Representation | None:
+    """Who is represented less or more, with the names of values in its sentences."""
+    found, words = representation(numbers, attribute), representation(named(numbers, name), attribute)
+    return found and words and found.model_copy(update={"sentence": words.sentence, "details": words.details})
 
 
 def _measure(family: Family, given: AuditInput, progress: Progress | None) -> Iterator[Measured]:
@@ -212,15 +222,6 @@ def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
         yield ValueNote(value=value, n_sets=sets[value], n_documents=documents[value])
 
 
-def _refuse_one_valued(given: AuditInput, families: Sequence[Family]) -> None:
-    needing = [family.name for family in families if family.name in ("value-shares", "coverage")]
-    if needing and all(len(documents.values(given.attribute)) < 2 for documents in given.sets):
-        raise DataError(
-            f"{given.documents}: every set has documents of one {given.attribute} only, so {' and '.join(needing)} "
-            "have nothing to compare; name another --attribute, or measure opinions,word-lists, which need none"
-        )
-
-
 # lines of a summary that an example shows, and characters of each
 MOST_LINES, MOST_CHARACTERS = 200, 4000
 
@@ -284,6 +285,10 @@ def most_unfair(figures: Figures, n: int) -> list[Chosen]:
     return [Chosen(place, float(ranked[place])) for place in order if ranked[place] > 0]
 
 
+def _name_of(value: str, family: Family, given: AuditInput) -> str:
+    return value if family.name in OF_OTHERS else given.name_of(value)
+
+
 def take_apart(measured: Measured, given: AuditInput, n: int, named: Representation | None = None) -> Iterator[Example]:
     """The n summaries of a system that show best what a family found: which sentences take up whose documents.
 
@@ -297,7 +302,7 @@ def take_apart(measured: Measured, given: AuditInput, n: int, named: Representat
         apart = measured.family.example(item, measured.found[each.place], each.left_out)
         if each.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
-            measure = f"gap of {each.of} to what is expected of this summary{by}"
+            measure = f"gap of {_name_of(each.of, measured.family, given)} to what is expected of this summary{by}"
             apart = apart.model_copy(update={"measure": measure, "is_share": True})
         lines = [
             line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})

@@ -3,32 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import verdicts
+from ..significance import concluded
 from . import order
-from .contents import Chance, Effect, PairedDifference, Vote
-from .correction import corrected
+from .contents import SHARES, Chance, Effect, PairedDifference, Vote
 from .figures import Measured
+from .gaps import Key, chances, levels, pairs, tested
 from .order import Order
-from .pairs import paired_differences
+from .pairs import judged, paired_differences
 from .plan import AuditPlan
-from .votes import Key, gaps_to_chance, pairs_held
 
 
 @dataclass(frozen=True)
-class Concluded:
+class Conclusions:
     """Everything that has a verdict."""
 
     chances: dict[Key, Chance]
     votes: tuple[Vote, ...]
     effects: tuple[Effect, ...]
-    # of published measures, from which nothing is concluded
     differences: tuple[PairedDifference, ...]
 
 
 def conclude(
     measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, are_orders: bool = False
-) -> Concluded:
-    """All tests of a page, corrected together but for those of published measures.
+) -> Conclusions:
+    """All tests of a page, corrected together: half of the level is for shares, half for everything else.
 
     Args:
         measured: what every family found in every system.
@@ -37,15 +35,51 @@ def conclude(
         are_orders: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
             fairer than itself, and what its gaps follow is asked instead.
     """
-    level, compared = plan.bootstrap.level, systems[:1] if are_orders else systems
-    exchanges = verdicts.exchanges(plan.bootstrap)
-    gaps, pairs = gaps_to_chance(measured, exchanges), pairs_held(measured, compared, exchanges)
+    bootstrap, least = plan.bootstrap, plan.least_group
+    compared = systems[:1] if are_orders else systems
+    families = sorted(tested(measured, bootstrap), key=lambda each: not each.is_first)
+    votes = pairs(measured, compared, bootstrap)
+    differences = paired_differences(measured, compared, bootstrap, least)
     by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
-    effects = order.effects_of(by_order, level) if by_order else ()
-    p_values = corrected(gaps.tests | pairs.tests | order.tests_of(effects))
-    return Concluded(
-        gaps.judged(p_values, plan.least_group),
-        pairs.judged(p_values, plan.least_group),
-        order.judged(effects, p_values, level, plan.least_group),
-        paired_differences(measured, compared, exchanges, plan.least_group),
+    effects = [order.effects_of(by_order, bootstrap)] if by_order else []
+    n_first = sum(each.is_first for each in families)
+    first, others = concluded(
+        [each.tests for each in families[:n_first]],
+        [
+            *(each.tests for each in families[n_first:]),
+            *(each.tests for each in votes),
+            *(tests for _, tests in differences),
+            *(tests for _, tests in effects),
+        ],
+        bootstrap.level,
     )
+    left = iter((*first, *others))
+    found = levels(measured)
+    for family in families:
+        found |= chances(family, next(left), bootstrap, least)
+    named = {
+        system for (_, system, quantity), chance in found.items()
+        if quantity.kind.votes and chance.verdict in ("higher", "lower")
+    }  # fmt: skip
+    told = tuple(
+        each.vote(next(left), bool(named & {each.mine.system, each.theirs.system}), bootstrap, least) for each in votes
+    )
+    of_published = tuple(each for rows, _ in differences for each in judged(rows, next(left)))
+    return Conclusions(
+        found,
+        tuple(held_against(each, of_published) for each in told),
+        effects=tuple(each for rows, _ in effects for each in order.judged(rows, next(left), bootstrap.level, least)),
+        differences=of_published,
+    )
+
+
+def held_against(vote: Vote, differences: Sequence[PairedDifference]) -> Vote:
+    """No system is fairer of which published measures of whole corpora clearly say the opposite."""
+    opposite = {"fairer": "higher", "less fair": "lower"}.get(vote.verdict)
+    found = tuple(
+        str(each.measure)
+        for each in differences
+        if each.verdict == opposite and each.value is None and each.family == SHARES
+        and (each.system, each.reference) == (vote.system, vote.reference)
+    )  # fmt: skip
+    return vote.model_copy(update={"verdict": "differs", "apart": found}) if found else vote

@@ -12,7 +12,7 @@ from ..gate.contents import BySet, Gate
 from ..verdicts import Verdict
 
 # what audit.json calls itself
-SCHEMA = "evenhand-audit/6"
+SCHEMA = "evenhand-audit/7"
 # the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
 SHARES = "value-shares"
 
@@ -59,6 +59,7 @@ SOF = NumberKind("SOF", grows_by_chance=True)
 REPRESENTATION = NumberKind("Proportional Representation")
 SHARE_IN_SOURCES = NumberKind("share in sources", is_tested=False, of_several=True)
 SHARE_AIMED_AT = NumberKind("share aimed at", is_tested=False, of_several=True)
+SHARE_OF_DOCUMENTS = NumberKind("share of documents", is_tested=False, of_several=True)
 SHARE_IN_SUMMARIES = NumberKind("share in summaries", is_tested=False, of_several=True, votes=True)
 SHORTFALL = NumberKind("shortfall", holds_from=30)
 UNDER_REPRESENTED = NumberKind("under-represented", is_rate=True, is_tested=False)
@@ -69,7 +70,7 @@ TONE_IN_SUMMARIES = NumberKind("tone in summaries", is_tested=False, only_names=
 EQUAL_COVERAGE = NumberKind("Equal Coverage", holds_from=60)
 COVERAGE_PARITY = NumberKind("Coverage Parity", grows_by_chance=True)
 COVERAGE = NumberKind("coverage", is_tested=False)
-COVERAGE_DIFFERENCE = NumberKind("coverage difference", is_difference=True, votes=True)
+COVERAGE_DIFFERENCE = NumberKind("coverage difference", is_difference=True)
 OPINION_GRAPH = NumberKind("opinion graph", is_share=False)
 WORD_LIST_BIAS = NumberKind("word-list bias", grows_by_chance=True)
 WORDS_IN_SOURCES = NumberKind("share of listed words in sources", is_tested=False, is_of_lists=True)
@@ -82,7 +83,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
-        *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
+        *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
         *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, TONE_IN_SOURCES, TONE_IN_SUMMARIES),
         *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
         *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED),
@@ -142,22 +143,26 @@ class MeasureNote(Record):
 
 
 class Chance(Record):
-    """A number beside what is expected of summaries that take no side."""
+    """A number beside what is expected: of room of documents of the same manner of writing."""
 
     # name of the null by which it is expected
     null: str
     expected: float
     # ends of what is expected, where that is not a single number and `expected` is the nearest of it
     between: tuple[float, float] | None = Field(default=None, exclude_if=is_none)
-    # the number less that, with its t interval over document sets; None with fewer than five, and of a number between those ends
+    # the number less that, with its interval, which holds what the test does not refuse; None where sets do not bound it, and of
+    # a number between those ends
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and corrected for everything that is concluded on the page (`correction`); None with fewer
-    # than two sets, and of measures that do not name, from whose gaps nothing is concluded
-    p_value: float | None
+    # two-sided, of "the gap is 0", corrected for everything that the page tests (`significance`); None with fewer than two sets,
+    # and of measures that do not name, from whose gaps nothing is concluded
     adjusted: float | None
     verdict: Verdict | None
+    # the largest gap, of either sign, of extracts of the same documents that know no label (`fairness.groups.extracts`)
+    blind: float | None = Field(default=None, exclude_if=is_none)
+    # why nobody is named, though the gap is clear; "" where it is not, or somebody is
+    doubt: str = Field(default="", exclude_if=not_)
     # what each document set says of the gap
     by_set: BySet = Field(default=(), exclude_if=not_)
 
@@ -205,7 +210,7 @@ class Number(Record):
 
 
 class Representation(Record):
-    """Who is represented less or more than by summaries that take no side, under one system and family of measures."""
+    """Who is represented less or more than documents written alike would be, under one system and family of measures."""
 
     family: str
     system: str
@@ -241,19 +246,6 @@ class Beside(Record):
     n: int
 
 
-class BeyondExpected(Record):
-    """A difference split in two: what would be expected of it, and what is left."""
-
-    # the difference of what is expected of both systems' summaries, each of summaries as long that take no side, and the rest,
-    # which is the difference of both gaps; with t intervals over document sets
-    expected: float
-    expected_low: float | None
-    expected_high: float | None
-    rest: float
-    rest_low: float | None
-    rest_high: float | None
-
-
 class PairedDifference(Record):
     """One system minus the first one, over the sets that are scored under both."""
 
@@ -273,14 +265,14 @@ class PairedDifference(Record):
     resamples: int
     seed: int
     is_share: bool
-    # two-sided: systems are exchanged within sets; None with fewer than two sets, and where the difference is undefined
-    p_value: float | None
-    # corrected for all of these differences, and no other tests of the page
+    # two-sided: systems are exchanged in whole sets; corrected for everything that the page tests. None with fewer than two sets,
+    # and where the difference is undefined
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]
-    # None where no chance level is known under both
-    beyond: BeyondExpected | None = Field(default=None, exclude_if=is_none)
+
+
+Outcome = Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
 
 
 class Vote(Record):
@@ -300,12 +292,13 @@ class Vote(Record):
     high: float | None
     # sets scored under both
     n: int
-    # of "both have the same gap"; corrected for everything that is concluded on the page
-    p_value: float | None
+    # of "both have the same gap", corrected for everything that the page tests
     adjusted: float | None
     is_share: bool
     # "differs": clearly, but neither is clearly nearer to 0; "too few sets" (--least-group) have any of the values
-    verdict: Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
+    verdict: Outcome
+    # published measures that clearly say the opposite: no system is fairer then
+    apart: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class Effect(Record):
@@ -316,15 +309,13 @@ class Effect(Record):
     # "order of the file": the gap of the third in it; "place": of any documents that stand there; "documents": of those that
     # stand there in the file, wherever they stand
     follows: Literal["order of the file", "place", "documents"]
-    # share in summaries less what is expected of ones that take no side, with its t interval over document sets; None where the
-    # orders do not tell
+    # share in summaries less what is expected, with its interval; None where the orders do not tell
     gap: float | None
     low: float | None
     high: float | None
     # sets scored in every order
     n: int
-    # of "the gap is 0", and corrected for everything that is concluded on the page
-    p_value: float | None
+    # of "the gap is 0", corrected for everything that the page tests
     adjusted: float | None
     verdict: Verdict | None
 
@@ -387,6 +378,8 @@ class SystemNote(Record):
     # means of its summaries
     n_words: float
     n_sentences: float
+    # ids of the sets of which it has no summary, or an empty one
+    missing: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class ValueNote(Record):
@@ -410,6 +403,8 @@ class Audit(Record):
     documents_digest: str
     attribute: str
     values: tuple[ValueNote, ...]
+    # what the user calls values; others are called by `pages.value_names`
+    labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     n_sets: int
     # sets of the file that `limit` left aside
     n_not_drawn: int

@@ -11,7 +11,6 @@ from zlib import crc32
 
 import numpy as np
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS, PointsAsCommon
 from ...fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE, CoverageMode, over
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.evidence import SetCoverage, cover_sets
@@ -36,23 +35,16 @@ TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
 ROWS = (COVERAGE, COVERAGE_DIFFERENCE)
 EXCHANGED = "exchanged labels"
-# where summaries put the words of several documents together, and values have words of their own, neither null holds alone
-EITHER = f"{EQUAL_COMMONNESS} or {EXCHANGED}"
 # ways in which the documents' labels are dealt
 DEALS = 32
 # columns of a set before those of its values: scored, Equal Coverage, the same by chance
 HEAD = 3
-# columns of a value: sets, documents, sums of their coverage, of its difference and of the expected one, and of the difference in
-# every deal
-BY_VALUE = 5 + DEALS
-# sentences of a document set that are asked for the chance level, and for what is reachable
-MOST_SENTENCES = 256
-# share of the summaries' units that documents must have for groups to be named by coverage: where most are in none, as in
-# sentences strung together from the words of several documents, 13 % of fair corpora of 12 sets had a group named
+# columns of a value: sets, documents, sums of their coverage and of its difference, and of the difference in every deal
+BY_VALUE = 4 + DEALS
+# share of the summaries' units that documents have; with less a warning says so
 LEAST_FOUND = 0.5
-FEW_FOUND = (
-    f"under {100 * LEAST_FOUND:.0f} % of the summaries' units are in any document by {{by}}, too few for a verdict"
-)
+# sentences of a document set that are asked for what is reachable
+MOST_SENTENCES = 256
 
 
 @dataclass(frozen=True)
@@ -63,8 +55,6 @@ class Covered:
     values: tuple[str, ...]
     # value of each document as its place in `values`
     labels: tuple[int, ...]
-    # coverage that is expected of each document of a summary that takes no side; None where that is not known
-    expected: tuple[float, ...] | None = None
     # share of the summary's units that any document has
     found: float = 1.0
     # comparisons in which a text was cut to the model's length
@@ -109,16 +99,14 @@ class UnitCoverage:
                 answered[place] = each
         n_values = [len(items[place].values) for place in answered]
         covered = cover_sets([each.evidence for each in answered.values()], n_values, self.mode)
-        nulls = self._nulls([items[place] for place, its in zip(answered, covered, strict=True) if not its.unscored])
         for (place, units), coverage in zip(answered.items(), covered, strict=True):
             item, why = items[place], coverage.unscored
             if why:
                 found[place] = Unscored(why)
                 continue
             entailed = self._entailed(units, len(item.documents))
-            expected = self._expected(nulls.get(item.documents), entailed, coverage)
             share = float(entailed.any(axis=0).mean())
-            found[place] = Covered(coverage, item.values, item.labels, expected, share, units.n_cut)
+            found[place] = Covered(coverage, item.values, item.labels, share, units.n_cut)
         return found
 
     def figures(self, found: Sequence[Covered | Unscored]) -> Figures:
@@ -134,23 +122,17 @@ class UnitCoverage:
         has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
         quantities = quantities_of(self.by, ROWS, self.values, AGGREGATES)
-        nulls, has_few = dict.fromkeys(AGGREGATES, EXCHANGED), found_share(found) < LEAST_FOUND
-        if not self.entailer.reads_pairs and not has_few:
-            nulls[COVERAGE_DIFFERENCE] = EITHER
         return Figures(
             quantities=quantities,
             columns=columns,
             reduce=self._reduce,
             expect=self._expect,
-            between=self._between,
-            nulls=tuple(nulls.get(each.kind, "") for each in quantities),
+            nulls=tuple(EXCHANGED if each.kind in AGGREGATES else "" for each in quantities),
             rests_on=np.hstack(
                 [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
             ),
-            weights=self._by_value(columns)[1],
             unfairness=ec,
             left_out=reasons(found),
-            withheld=FEW_FOUND.format(by=self.by) if has_few and not self.entailer.reads_pairs and scored.any() else "",
         )
 
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
@@ -202,11 +184,6 @@ class UnitCoverage:
         gate = COVERAGE_RULES[self.mode].gate
         return document_entailment(units.evidence.nli, units.evidence.windows, n_documents, gate=gate)
 
-    def _nulls(self, items: Sequence[LabelledSummary]) -> dict[tuple[LabelledText, ...], PointsAsCommon]:
-        """Of each document set, by its own sentences; none where it would be dear to ask about them."""
-        own = {} if self.entailer.reads_pairs else self.by_own_sentences(items)
-        return {documents: PointsAsCommon(matrix) for documents, (_, matrix) in own.items()}
-
     def by_own_sentences(
         self, items: Sequence[LabelledSummary]
     ) -> dict[tuple[LabelledText, ...], tuple[tuple[str, ...], Floats]]:
@@ -218,14 +195,6 @@ class UnitCoverage:
             for documents, each in zip(sets, answers, strict=True)
             if not isinstance(each, Unscored)
         }
-
-    @staticmethod
-    def _expected(null: PointsAsCommon | None, entailed: Floats, found: SetCoverage) -> tuple[float, ...] | None:
-        """Coverage that is expected of each document, over the same units, merged alike."""
-        if null is None:
-            return None
-        merged = np.column_stack([entailed[:, list(its)].max(axis=1) for its in found.clusters])
-        return tuple((null.expected(merged) / found.n_units).tolist())
 
     def _columns(self, found: Covered, nth: int) -> Floats:
         """What a set adds, the `nth` of its kind: labels are dealt by what it is, so that the order of lines is not seen."""
@@ -240,9 +209,8 @@ class UnitCoverage:
         equal = np.abs(over(differences, documents))[:, documents > 0].mean(axis=1)
         columns = np.zeros((len(self.values), BY_VALUE))
         covered = by_document @ of_value[0]
-        expected = (np.array(found.expected or by_document * 0 + overall) - overall) @ of_value[0]
         columns[[self.values.index(value) for value in found.values]] = np.column_stack(
-            [documents > 0, documents, covered, differences[0], expected, differences[1:].T]
+            [documents > 0, documents, covered, differences[0], differences[1:].T]
         )
         return np.concatenate([[1.0, found.coverage.ec or 0.0, equal[1:].mean()], columns.ravel()])
 
@@ -254,25 +222,11 @@ class UnitCoverage:
         return in_order(means, whole)
 
     def _expect(self, sums: Floats) -> Floats:
-        """Equal Coverage and Coverage Parity by exchanged labels, the difference by the nearest of what both nulls expect."""
-        _, documents, _, difference, expected, *deals = self._by_value(sums)
+        """Equal Coverage and Coverage Parity by exchanged labels; nothing is known of the other quantities."""
+        _, documents, _, _, *deals = self._by_value(sums)
         parity = np.mean([self._parity(dealt, documents) for dealt in deals], axis=0)
-        low, high = between(over(expected, documents))
-        return self._quantities(
-            over(sums[..., 2], sums[..., 0]), parity, np.clip(over(difference, documents), low, high)
-        )
-
-    def _between(self, sums: Floats) -> tuple[Floats, Floats]:
-        """The ends of what is expected; of the aggregates there is one number."""
-        documents, expected = self._by_value(sums)[[1, 4]]
-        whole = np.full(sums.shape[:-1], np.nan)
-        low, high = (self._quantities(whole, whole, end) for end in between(over(expected, documents)))
-        return low, high
-
-    @staticmethod
-    def _quantities(equal: Floats, parity: Floats, by_value: Floats) -> Floats:
-        """Those that something is expected of in their order, nan of the others, (..., quantities)."""
-        return in_order((np.nan, by_value), np.stack([equal, parity], axis=-1))
+        unknown = np.full_like(documents, np.nan)
+        return in_order((unknown, unknown), np.stack([over(sums[..., 2], sums[..., 0]), parity], axis=-1))
 
     def _by_value(self, sums: Floats) -> Floats:
         """The columns of the values, (columns, ..., values)."""
@@ -281,11 +235,6 @@ class UnitCoverage:
     @staticmethod
     def _parity(difference: Floats, documents: Floats) -> Floats:
         return over(np.abs(over(difference, documents)).sum(axis=-1, where=documents > 0), (documents > 0).sum(axis=-1))
-
-
-def between(expected: Floats) -> tuple[Floats, Floats]:
-    """The lower and the higher of what is expected by points that are as common, and by exchanged labels, by which it is 0."""
-    return np.minimum(expected, 0.0), np.maximum(expected, 0.0)
 
 
 def found_share(found: Sequence[Covered | Unscored]) -> float:

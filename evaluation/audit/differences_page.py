@@ -1,10 +1,8 @@
 """Which system is fairer, and how their published measures differ."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import replace
 
-from ...resampling import LEAST_SETS, NOISE, Bounds, least_p_value
+from ...resampling import Bounds
 from ..pages.blocks import (
     Block,
     Column,
@@ -24,8 +22,8 @@ from ..pages.blocks import (
     rows_of,
     table,
 )
-from ..pages.numbers import MINUS, said_p
-from ..pages.words import counted, joined
+from ..pages.numbers import MINUS
+from ..pages.words import joined
 from .cells import hundredfold, hundredfold_scale, shown
 from .contents import Audit, PairedDifference, Vote
 
@@ -53,10 +51,9 @@ def differences(audit: Audit) -> Iterator[Block]:
     if audit.votes:
         yield Heading(
             "Which system is fairer",
-            lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
-            f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
-            "vote for each family of measures, at the value that differs most; p is of patterns of signs of the sets, corrected "
-            "for everything that is concluded on the page.",
+            lead="By the gap of shares to what is expected of documents written alike, on the sets that are scored under both: a "
+            f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. Where "
+            "published measures clearly say the opposite, none is called fairer.",
         )
         yield LEGEND
         yield vote_table(audit)
@@ -70,36 +67,19 @@ def differences(audit: Audit) -> Iterator[Block]:
 
 
 def _tests(audit: Audit) -> str:
-    """How differences are tested, and what so few sets can show."""
-    tests = [each for each in audit.differences if each.p_value is not None]
-    said = (
-        f"p-values: two-sided, paired exchange test over sets, corrected for these {len(tests)} tests and no others. There is "
-        "a clear difference where the adjusted p is small and the interval does not include zero."
+    """How differences are tested."""
+    return (
+        "p by exchanging the systems of whole sets, corrected for everything that the page tests; there is a clear difference "
+        "where it is small. The interval is that of the difference alone."
     )
-    if not tests:
-        return said
-    n_sets, alpha = max(each.n for each in tests), 1 - tests[0].level
-    least = least_p_value(n_sets)
-    # Benjamini and Hochberg: so many need to be as small as that for one to be at most alpha
-    n_needed = math.ceil(len(tests) * least / alpha - NOISE)
-    if n_needed < 2:
-        return said
-    what = (
-        "so that no difference is clear"
-        if n_needed > len(tests) or n_sets < LEAST_SETS
-        else f"so that a difference is clear only together with at least {counted(n_needed - 1, 'other')}"
-    )
-    return f"{said} With {counted(n_sets, 'set')} no p below {said_p(least).removeprefix('p = ')} is possible, {what}."
 
 
 def _lengths(audit: Audit) -> str:
     """How long the systems' summaries are, and what that has to do with differences."""
     said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     return (
-        f"Average number of words of the summaries: {said}. Each difference is shown with what is left of it beyond what would "
-        "be expected of summaries of the same length, in equally common words, that take no side; a warning says of which clear "
-        "differences of whole measures half or more would clearly be expected. With one summary per set no more is known about "
-        "length: evenhand compare compares systems at equal length, with several candidates of a request."
+        f"Average number of words of the summaries: {said}. Published measures follow the length of summaries: "
+        "evenhand compare compares systems at equal length, with several candidates of a request."
     )
 
 
@@ -116,7 +96,7 @@ def vote_table(audit: Audit) -> Table:
         Column("gap", note=f"of {reference}"): lambda each: _points(each, each.reference_gap),
         "difference": lambda each: _points(each, each.difference, bounds(each)),
         "adjusted p": lambda each: Number(each.adjusted, unit="p"),
-        "verdict": lambda each: Text(each.verdict, tone=TONES[each.verdict]),
+        "verdict": lambda each: Text(each.verdict, joined(each.apart), tone=TONES[each.verdict]),
         "sets": lambda each: count(each.n),
     }
     by_system = grouped(audit.votes, lambda each: each.system)
@@ -134,8 +114,6 @@ def difference_table(audit: Audit) -> Table:
         "measure": lambda each: f"{each.measure}: {each.value}" if each.value else str(each.measure),
         "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.is_share else ()),
         "difference": shown,
-        Column("beyond expected", note="of length and words"): _beyond,
-        "p": lambda each: Number(each.p_value, unit="p"),
         "adjusted p": lambda each: Number(each.adjusted, unit="p"),
         "verdict": lambda each: Text(each.verdict, tone=None if each.verdict == "not measured" else _tone(each)),
         "sets": lambda each: count(each.n),
@@ -149,11 +127,3 @@ def difference_table(audit: Audit) -> Table:
 
 def _tone(difference: PairedDifference) -> Tone:
     return "neutral" if difference.verdict in ("higher", "lower") else "unsure"
-
-
-def _beyond(difference: PairedDifference) -> Number:
-    """What is left of a difference less what would be expected of it."""
-    found = difference.beyond
-    if found is None:
-        return Number(None)
-    return replace(shown(difference), value=found.rest, bounds=(found.rest_low, found.rest_high))

@@ -14,21 +14,27 @@ TEXTS = {"documents": "post", "sentences": "sentence"}
 
 
 def examples(audit: Audit) -> Iterator[Block]:
-    found = grouped(audit.examples, lambda example: f"{example.system}, by {example.family}")
+    named = {(each.system, each.family) for each in audit.represented if each.under or each.over}
+    shown = [each for each in audit.examples if (each.system, each.family) in named]
+    found = grouped(shown, lambda example: f"{example.system}, by {example.family}")
     if found:
         yield Heading(
             "The most unfair summaries",
-            lead="Of each family of measures, those in which the value that it names first is farthest from what is expected; "
-            "where it names nobody, those in which some value is farthest below; and without a chance level those that are most "
-            "unfair by its own measure. The farthest come first. Each sentence is shown with the documents that it takes up.",
+            lead="Of each family of measures that names somebody, those in which the value that it names first is farthest from "
+            "what is expected. The farthest come first. Each sentence is shown with the documents that it takes up.",
         )
     for heading, examples in found.items():
         yield Heading(heading, 3)
         for example in examples:
-            name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
+            name = set_name(example)
             yield Details(
                 name, tuple(_example(audit, example)), f"{example.measure}: {_unfairness(example)}", is_example=True
             )
+
+
+def set_name(example: Example) -> str:
+    """The topic of an example's set with its id; the id alone where they are the same, or there is no topic."""
+    return example.set_id if example.topic in ("", example.set_id) else f"{example.topic} ({example.set_id})"
 
 
 def _unfairness(example: Example) -> str:

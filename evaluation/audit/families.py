@@ -95,8 +95,10 @@ def open_tools(
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
     """The plan's families, in their order."""
     found: list[Family] = []
-    if "value-shares" in plan.measures and tools.matcher is not None:
-        found.append(ValueShares(tools.matcher, given.attribute, given.values, plan.mode, plan.tau, plan.target))
+    if "value-shares" in plan.measures and tools.matcher is not None and tools.words is not None:
+        found.append(
+            ValueShares(tools.matcher, tools.words, given.attribute, given.values, plan.mode, plan.tau, plan.target)
+        )
     if tools.entailer is not None:
         mode: CoverageMode = "paper" if plan.mode == "paper" else "released"
         found.append(UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units))

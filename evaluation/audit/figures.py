@@ -25,6 +25,27 @@ NO_SUMMARY = "no summary"
 NO_WORD = "documents of this value, but none with a word that counts"
 
 
+@dataclass(frozen=True, eq=False)
+class Leftover:
+    """What documents among which labels are dealt have of a summary beyond what taste expects, see `fairness.groups.taste`."""
+
+    # words, summing to 0, (documents,), in an order that the documents alone decide
+    amounts: Floats
+    # of each document, as its place among the quantities that name
+    labels: tuple[int, ...]
+    # words of the summary that are in documents
+    weight: float
+    # the documents and their labels: sets that have the same ones are one set
+    documents: Hashable
+
+    @classmethod
+    def of(cls, amounts: Floats, labels: Sequence[int], weight: float, texts: Sequence[str]) -> "Leftover":
+        """Of documents in the order of a set."""
+        order = sorted(range(len(texts)), key=lambda k: (texts[k], labels[k]))
+        known = tuple((texts[k], labels[k]) for k in order)
+        return cls(amounts[order], tuple(label for _, label in known), weight, known)
+
+
 @dataclass(frozen=True)
 class Figures:
     """One system's summaries under one family of measures."""
@@ -47,6 +68,8 @@ class Figures:
     # the same sums to the ends of what is expected, where it is not a single number and `expect` is the nearest of it; nan where
     # it is
     between: Callable[[Floats], tuple[Floats, Floats]] | None = None
+    # of the quantities by which groups are named, where documents' labels can be dealt anew: what each set has; else ()
+    leftover: tuple[tuple[Leftover, ...], ...] = ()
     # how much each set weighs in the quantity by which each value is named, (sets, values); None: alike
     weights: Floats | None = None
     # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
@@ -80,6 +103,7 @@ class Figures:
             left_out=tuple(self.left_out[place] for place in kept),
             takes_part=None if self.takes_part is None else self.takes_part[kept],
             weights=None if self.weights is None else self.weights[kept],
+            leftover=tuple(self.leftover[place] for place in kept) if self.leftover else (),
         )
 
     @property
@@ -210,7 +234,8 @@ def in_order(rows: Sequence[Floats | float], *wholes: Floats) -> Floats:
         wholes: of all together, (..., wholes).
     """
     by_name = np.stack(np.broadcast_arrays(*rows), axis=-1)  # (..., names, kinds)
-    return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], -1)], axis=-1)
+    n_names, n_kinds = by_name.shape[-2:]
+    return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], n_names * n_kinds)], axis=-1)
 
 
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:

@@ -1,19 +1,17 @@
-"""What an audit finds, in words: its headline, and who is represented less or more than by summaries that take no side.
+"""What an audit finds, in words: its headline, and who is represented less or more than documents written alike would be.
 
-The headline of one system says what happened: what a value has of the documents and of the summaries, and what would be expected.
-Shares of the attribute's values come first wherever they were measured, and a sentence for each other family that names somebody
-follows. How sure that is, and where to look, stands below it. The headline of several says which is fairer, and by how much.
-Both go by gaps to the chance level alone, and everything that is said is corrected together (see `correction`). Where coverage
-says the opposite of shares, the headline says so.
+The headline names one value with two numbers; how sure that is, and where to look, stands below it. With several systems it says
+first what holds for all of them, then which is nearer. Values are named by shares alone; a sentence for each other family that
+names somebody follows below. A gap under `SMALLEST` is no headline.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...resampling import LEAST_SETS, NOISE
+from ...resampling import LEAST_SETS
 from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
-from ..pages.words import counted, joined
+from ..pages.words import joined
 from .contents import (
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
@@ -32,15 +30,19 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
+# gap, and difference of gaps, from which on a headline speaks of them
+SMALLEST = 0.02
 # of too few
 MORE_SETS = f"({LEAST_SETS} are needed, or as many as --least-group asks for)"
+# of a headline; the names of values and systems may have more
+MOST_WORDS = 16
 
 
 @dataclass(frozen=True)
 class Wording:
     """How a family's finding is said."""
 
-    # "{who} is represented less and {others} more than by summaries that take no side"
+    # "{who} is represented less and {others} more than documents written alike would be"
     verb: str
     less: str
     more: str
@@ -52,22 +54,14 @@ class Wording:
     nobody: str = "{attribute}"
 
 
-ROOM = (
-    "{value} has {there} of the documents' words in an average set and {here} of the summaries' words; {expected} would be "
-    "expected of summaries that "
-)
+ROOM = "{value} has {there} of the documents' words and {here} of the summaries'; {expected} would be expected of "
 WORDINGS = {
     "value-shares": Wording(
-        "represented", "less", "more", "than by summaries that take no side", ROOM + "take no side"
-    ),
-    "coverage": Wording(
-        "covered", "less", "more", "than by summaries that take no side",
-        "The documents of {value} are covered {against} all documents of their sets; {expected_points} would be expected of "
-        "summaries that take no side",
+        "represented", "less", "more", "than documents written alike would be", ROOM + "documents written alike"
     ),
     "order": Wording(
         "represented", "less", "more", "than by summaries that prefer no place",
-        "The " + ROOM.replace("{value} has", "{value} of the documents has") + "prefer no place",
+        "The " + ROOM.replace("{value} has", "{value} of the documents has") + "documents written alike at other places",
         subject="the {value} of the documents",
         nobody="place",
     ),
@@ -77,27 +71,29 @@ WORDINGS = {
         "would be expected by the documents' sentences with the same words",
     ),
     "word-lists": Wording(
-        "used", "less", "more", "than by summaries that take no side",
+        "used", "less", "more", "than words as common would be",
         "The words of the list {value} are {there} of the listed words of the documents and {here} of those of the summaries "
-        "that can be compared, of which {expected} would be expected of summaries that take no side",
+        "that can be compared, of which {expected} would be expected of words as common",
         subject="the list {value}",
         nobody="word list",
     ),
 }  # fmt: skip
 # what a value has in the documents
 IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES, WORDS_IN_SOURCES)
-# systems that a headline compares
-MOST_COMPARED = 3
 
 
-def system_note(system: System) -> SystemNote:
-    """One summaries file with the mean words and sentences of its summaries, empty ones with 0; 0 without any summary."""
+def system_note(system: System, sets: Sequence[str] = ()) -> SystemNote:
+    """One summaries file, and the sets that it leaves out, with the mean words and sentences of its summaries.
+
+    Empty ones count with 0; 0 without any summary.
+    """
     texts = list(system.summaries.values())
     n = max(1, len(texts))
     return SystemNote(
         label=system.label, source=system.source, digest=system.digest, n_summaries=len(texts),
         n_words=round(sum(n_words(text) for text in texts) / n, 2),
         n_sentences=round(sum(len(sentences(text)) for text in texts) / n, 2),
+        missing=tuple(name for name in sets if not system.summaries.get(name, "").strip()),
     )  # fmt: skip
 
 
@@ -123,6 +119,9 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     )
     small = tuple(each.value for each, chance in known if each.value and (each.is_small or _is_unknown(chance)))
     said = [_claim(WORDINGS[first.family], under, over, attribute)] if clear or len(small) < len(known) else []
+    said += [
+        f"{each.value} is not named, though its gap is clear: {chance.doubt}." for each, chance in known if chance.doubt
+    ]
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict {MORE_SETS}.")
     return Representation(
@@ -170,15 +169,11 @@ def gap_words(chance: Chance) -> str:
 
 def _stated(found: Number, chance: Chance, source: float | None) -> str:
     """What a value has of the documents and of the summaries, and what would be expected."""
-    estimate = found.estimate or 0.0
-    size = round(100 * abs(estimate), 1)
     expected = chance.between or (chance.expected,)
     return WORDINGS[found.family].detail.format(
         value=found.value, there=percent(source), here=percent(found.estimate),
         # ends that are written alike are said once
         expected=" to ".join(dict.fromkeys(map(percent, expected))),
-        expected_points=" to ".join(dict.fromkeys(map(_points, expected))),
-        against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
 
 
@@ -216,6 +211,10 @@ def order_sentence(effects: Sequence[Effect], follows: str) -> str:
     return f"{where}, {joined(said)}."
 
 
+def _are(names: Sequence[str]) -> str:
+    return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
+
+
 def _points(share: float | None) -> str:
     return signed(None if share is None else 100 * share, 1)
 
@@ -227,7 +226,7 @@ def title(
     systems: Sequence[SystemNote],
     effects: Sequence[Effect] = (),
 ) -> str:
-    """With one system what happened to whom; with several by which families each is fairer or less fair.
+    """At most `MOST_WORDS`: with one system what happened to whom; with several what holds for all, then which is nearer.
 
     Args:
         numbers: of all systems; what the first aggregate says stands where no chance level is known.
@@ -237,145 +236,121 @@ def title(
         effects: of one summarizer with the documents in several orders; where there are any, what follows the place.
     """
     if effects:
-        return order_sentence(effects, "place").removesuffix(".")
+        return _of_orders(effects)
+    shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
     if len(systems) < 2:
-        shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
         if shares and all(each.estimate is None for each in shares):
             return "Nothing of the documents was found in the summaries"
         return _of_one(numbers, represented)
-    reference = systems[0].label
-    others = [each.label for each in systems[1:]]
-    wordless = [each.label for each in systems if not each.n_words]
-    shown = [
-        _compared(each, reference, [vote for vote in votes if vote.system == each], wordless)
-        for each in others[:MOST_COMPARED]
+    return _of_several(shares, represented, votes, systems)
+
+
+def large(numbers: Sequence[Number]) -> list[tuple[Number, Chance]]:
+    """Shares that name a value by a gap of at least `SMALLEST`, those below what is expected first, then the farthest."""
+    found = [
+        (each, each.chance)
+        for each in numbers
+        if each.measure.kind == SHARE_IN_SUMMARIES
+        and each.chance
+        and each.chance.verdict in ("higher", "lower")
+        and abs(each.chance.gap) >= SMALLEST
     ]
-    more = len(others) - MOST_COMPARED
-    return "; ".join(shown) + (f"; and {counted(more, 'other system')}" if more > 0 else "")
+    return sorted(found, key=lambda pair: (pair[1].verdict != "lower", -abs(pair[1].gap)))
 
 
 def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) -> str:
-    """What happened to the values' shares, then a sentence for each other family that names somebody.
+    """Of the value that is farthest below what is expected, or above it where none is below."""
+    for found, chance in large(numbers)[:1]:
+        here, expected = percent(found.estimate), percent(chance.expected)
+        return f"{found.value} gets {here} of the summaries' words; {expected} would be even-handed"
+    shares = next((each for each in represented if each.family == SHARES), None)
+    if shares and (shares.under or shares.over):
+        return f"No gap of shares reaches {100 * SMALLEST:g} points"
+    if of := [shares] if shares else [*speaking(represented), *represented]:
+        return _claim_of_one(of[0])
+    return next((_measured(each) for each in numbers if each.sentence), "Nothing could be measured")
 
-    Of shares, or where they were not measured of the first family that names, the value that is farthest below what is
-    expected, or above it where none is below, with its numbers.
-    """
-    told = speaking(represented)
-    shares = next((each.sentence for each in represented if each.family == SHARES), None) or next(
-        (
-            each.sentence
-            for each in numbers
-            if each.family == SHARES and each.value is None and each.estimate is not None
-        ),
-        None,
-    )
+
+def _claim_of_one(found: Representation) -> str:
+    """Whom a family names first, or that it names nobody, or of too few sets."""
+    if found.under or found.over:
+        return _claim(WORDINGS[found.family], found.under[:1], () if found.under else found.over[:1], "")[:-1]
+    said = sentences(found.sentence)[0].removesuffix(".")
+    if said.endswith(MORE_SETS):
+        return f"Too few sets for a verdict {MORE_SETS}"
+    return said if len(said.split()) <= MOST_WORDS else said.partition(" than ")[0]
+
+
+def _measured(found: Number) -> str:
+    """What a number means, or where that takes long the number."""
+    said = found.sentence.removesuffix(".")
+    if found.estimate is None or len(said.split()) <= MOST_WORDS:
+        return said
+    return f"{found.measure}: {percent(found.estimate) if found.is_share else f'{found.estimate:.3f}'}"
+
+
+def _of_orders(effects: Sequence[Effect]) -> str:
+    """The third that has clearly less room whatever stands there, or more where none has less."""
+    mine = [(each, each.gap) for each in effects if each.follows == "place" and each.gap is not None]
+    if not mine:
+        return "Place and documents cannot be separated: documents do not stand in all thirds"
+    clear = [each for each in mine if each[0].verdict in ("higher", "lower")]
+    for each, gap in sorted(clear, key=lambda pair: (pair[0].verdict != "lower", -abs(pair[1])))[:1]:
+        which = "less" if each.verdict == "lower" else "more"
+        return f"The {each.place} of a set has {100 * abs(gap):.1f} points {which} room, whatever stands there"
+    return order_sentence(effects, "place").removesuffix(".")
+
+
+def _of_several(
+    shares: Sequence[Number],
+    represented: Sequence[Representation],
+    votes: Sequence[Vote],
+    systems: Sequence[SystemNote],
+) -> str:
+    """What most of the systems do to a value, and then which is clearly nearer to what is expected."""
+    told = large(shares)
+    if not any(each.chance for each in shares):
+        wordless = [each.label for each in systems if not each.n_words]
+        those = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
+        why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
+        return f"Which system is fairer cannot be said: {why}"
+    if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
+        return f"Too few sets to say which system is fairer ({LEAST_SETS} or --least-group are needed)"
     if not told:
-        said = (shares, *(each.sentence for each in represented), *(each.sentence for each in numbers))
-        return next(filter(None, said), "Nothing could be measured").removesuffix(".")
-    if shares and told[0].family != SHARES:
-        first, others = shares, told
-    else:
-        found, others = told[0], told[1:]
-        value = (found.under or found.over)[0]
-        mine = (
-            each for each in numbers if (each.system, each.family, each.value) == (found.system, found.family, value)
-        )
-        source = next((each.estimate for each in mine if each.measure.kind in IN_SOURCES), None)
-        first = f"{_stated(*number_of(numbers, found, value), source)}{_otherwise(told)}"
-    # nobody is named by shares, which were tested: what another family says is at odds with it
-    is_nobody = any(each.family == SHARES and each.sentence and MORE_SETS not in each.sentence for each in represented)
-    however = ", however" if is_nobody else ""
-    further = []
-    for each in others:
-        under, over = _not_yet_told(told[0], each)
-        if under or over:
-            claim = _claim(WORDINGS[each.family], under, over, "")
-            by = f"By {FAMILIES[each.family]}{however}, " if first == shares and each.family in FAMILIES else ""
-            further.append(f"{by}{claim}")
-    return " ".join((f"{first.removesuffix('.')}.", *further)).removesuffix(".")
-
-
-def _otherwise(told: Sequence[Representation]) -> str:
-    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else ""."""
-    return "".join(
-        f"; by {FAMILIES[each.family]}, however, {what}" for each in told[1:] if (what := _opposite(told[0], each))
-    )
-
-
-def _not_yet_told(first: Representation, other: Representation) -> tuple[list[str], list[str]]:
-    """Whom a family names besides those of whom `_otherwise` says that it has the opposite."""
-    if not _opposite(first, other):
-        return list(other.under), list(other.over)
-    under = [value for value in other.under if value not in first.over]
-    return under, [value for value in other.over if value not in first.under]
-
-
-def _opposite(first: Representation, other: Representation) -> str:
-    """ "left is more present and right less": what a family says the opposite of; "" where it does not.
-
-    Families that say how much of a summary a value has: neither tone nor places and lists of words, which are no values.
-    """
-    if first.family not in FAMILIES or other.family not in FAMILIES:
-        return ""
-    more, less = _in_both(other.over, first.under), _in_both(other.under, first.over)
-    present = [f"{_are(more)} more present"] if more else []
-    if less:
-        present.append(f"{joined(less)} less" if more else f"{_are(less)} less present")
-    return " and ".join(present)
-
-
-def _in_both(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    return [value for value in one if value in other]
-
-
-def _are(names: Sequence[str]) -> str:
-    return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
-
-
-def _compared(system: str, reference: str, votes: Sequence[Vote], wordless: Sequence[str]) -> str:
-    """One system against the first one.
-
-    Args:
-        system: its label.
-        reference: that of the first one.
-        votes: on it.
-        wordless: systems none of whose summaries has a word.
-    """
-    if not votes:
-        silent = " or ".join(label for label in (system, reference) if label in wordless)
-        why = f"no summary of {silent} has a word" if silent else "no chance level of shares or coverage under both"
-        return f"whether {system} is fairer than {reference} cannot be said: {why}"
-    if all(vote.verdict == "too few sets" for vote in votes):
-        return f"too few sets {MORE_SETS} to say whether {system} is fairer than {reference}"
-    clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
-    if not clear:
-        known, few = (
-            joined([FAMILIES[vote.family] for vote in votes if (vote.verdict == "too few sets") == is_few])
-            for is_few in (False, True)
-        )
-        return f"{system} does not clearly differ from {reference} by {known}{few and f' (too few sets by {few})'}"
-    parts = [
-        f"{verb} {reference} by {joined([f'{FAMILIES[vote.family]} ({_at(vote)})' for vote in mine])}{end}"
-        for verdict, verb, end in (
-            ("fairer", "is fairer than", ""),
-            ("less fair", "is less fair than", ""),
-            ("differs", "differs from", ", with neither clearly fairer"),
-        )
-        if (mine := [vote for vote in clear if vote.verdict == verdict])
+        if any(each.family == SHARES and (each.under or each.over) for each in represented):
+            return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {len(systems)} systems"
+        return f"Nobody is clearly represented less or more under any of {len(systems)} systems"
+    by_value: dict[tuple[str | None, str], list[float]] = {}
+    for found, chance in told:
+        by_value.setdefault((found.value, "less" if chance.gap < 0 else "more"), []).append(100 * abs(chance.gap))
+    # of the value of which most systems say the same, of several the one that loses
+    (value, which), gaps = max(by_value.items(), key=lambda item: (len(item[1]), item[0][1] == "less", max(item[1])))
+    low, high = (f"{end(gaps):.0f}" for end in (min, max))
+    points = low if low == high else f"{low} to {high}"
+    some = [n.system for n, chance in told if n.value == value and (chance.gap < 0) == (which == "less")]
+    n_all = "Both systems" if len(systems) == 2 else f"{len(some)} of {len(systems)} systems"
+    givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
+    first = f"{givers} {value} {points} points {which} than expected"
+    clear = [
+        each for each in votes if each.verdict in ("fairer", "less fair") and abs(each.difference or 0) >= SMALLEST
     ]
-    return f"{system} {joined(parts)}"
+    if len(systems) == 2 and clear:
+        first += f"; {clear[0].system} is {clear[0].verdict}"
+    elif clear:
+        gap_of = {n.system: abs(n.chance.gap) for n in shares if n.value == value and n.chance}
+        nearest = min(gap_of, key=lambda system: gap_of[system])
+        if any(nearest == (each.system if each.verdict == "fairer" else each.reference) for each in clear):
+            first += f"; {nearest} is nearest"
+    return first
 
 
-def _at(vote: Vote) -> str:
-    """ "negative: 2.0 points below what is expected, against 6.1 below for base, over 48 sets"; of no gap, "none"."""
-    mine, theirs = _gap(vote.gap, vote.is_share, in_full=True), _gap(vote.reference_gap, vote.is_share)
-    return f"{vote.value}: {mine}, against {theirs} for {vote.reference}, over {counted(vote.n, 'set')}"
-
-
-def _gap(gap: float | None, is_share: bool, *, in_full: bool = False) -> str:
-    if gap is None:
-        return "undefined"
-    if abs(gap) <= NOISE:
-        return "no gap to what is expected" if in_full else "none"
-    size = f"{100 * abs(gap):.1f}{' points' if in_full else ''}" if is_share else f"{abs(gap):.3f}"
-    return f"{size} {'below' if gap < 0 else 'above'}{' what is expected' if in_full else ''}"
+def apart(vote: Vote) -> str:
+    """That shares and published measures point to different systems, in a sentence; "" where they do not."""
+    if not vote.apart or vote.difference is None:
+        return ""
+    more = "more" if abs(vote.gap or 0.0) > abs(vote.reference_gap or 0.0) else "less"
+    return (
+        f"{vote.system} leans {100 * abs(abs(vote.gap or 0.0) - abs(vote.reference_gap or 0.0)):.1f} points {more} on average "
+        f"than {vote.reference} ({vote.value}), while {joined(list(vote.apart))}, which look at single summaries, say the "
+        "opposite: neither is called fairer."
+    )

@@ -1,7 +1,7 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...fairness.labelled import LabelledSummary, LabelledText
 from ...records import DocumentSet
 from ...storage import digest, file_digest, listed
 from ...text import did_you_mean, in_order
+from ..pages.value_names import read_labels, value_name
 from .oracle import oracle_summaries
 
 
@@ -42,6 +43,8 @@ class Wanted:
     oracle: int | None = None
     # declared values in the order of every table; () takes the file's own, else `in_order`
     values: tuple[str, ...] = ()
+    # what values are to be called, "1=one star"
+    labels: tuple[str, ...] = ()
     # sets without a summary are left out and counted
     allow_missing: bool = False
     # so many sets are drawn by the seed; None takes all
@@ -83,6 +86,8 @@ class AuditInput:
     documents: str
     documents_digest: str
     n_not_drawn: int
+    # what the user calls values
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_units(self) -> bool:
@@ -93,6 +98,10 @@ class AuditInput:
     def has_orders(self) -> bool:
         """Whether systems are one summarizer with the documents in several orders."""
         return any(system.places is not None for system in self.systems)
+
+    def name_of(self, value: str) -> str:
+        """What a value is called in sentences."""
+        return value_name(value, self.attribute, self.labels)
 
     def items(self, system: System) -> list[LabelledSummary | None]:
         """The system's summary of each set with its documents; None where there is none."""
@@ -176,15 +185,17 @@ def input_of(
         kept = [sets[place] for place in sorted(chosen.tolist())]
     common = wanted.values or in_order(v for documents in kept for v in documents.values(wanted.attribute))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
+    values = tuple(dict.fromkeys(value for values in declared for value in values))
     return AuditInput(
         sets=tuple(kept),
         attribute=wanted.attribute,
-        values=tuple(dict.fromkeys(value for values in declared for value in values)),
+        values=values,
         declared=declared,
         systems=tuple(systems),
         documents=str(wanted.documents),
         documents_digest=documents_digest,
         n_not_drawn=len(sets) - len(kept),
+        labels=read_labels(wanted.labels, wanted.attribute, values),
     )
 
 

@@ -1,19 +1,19 @@
 """Order: how much of a summary is about the documents that stand first, in the middle and last in their set.
 
-The room of a document is its share of the matched words. What is expected of it is the chance level of value shares, with
-documents in the place of values, within the room that its attribute value has; see `fairness.groups.order`.
+The room of a document is its share of the summary's words that are in documents. What is expected of it is by taste (see
+`fairness.groups.taste`), within the room that its attribute value has; see `fairness.groups.order`. Places are dealt anew among
+the documents of each value of a set.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
-from ...fairness.groups.masses import Masses, Unscored
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.order import (
     N_SUMS,
     THIRDS,
@@ -25,14 +25,15 @@ from ...fairness.groups.order import (
     sums_of_orders,
     thirds,
 )
+from ...fairness.groups.taste import TASTE, Credit, sources_of
 from ...fairness.labelled import LabelledSummary
-from ...judges.measures.measure import Matcher
-from ...resampling import t_interval
+from ...judges.measures.words import WordMatcher
+from ...resampling import Bootstrap, added_by_sets, defined
 from ...text import sentences as split_sentences
-from ..verdicts import P, verdict
+from ..significance import Concluded, NullDraws, flipped
+from ..verdicts import verdict
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Line, NumberKind, Side, TakenApart
-from .correction import CAUSES, Part
-from .figures import Bools, Figures, Floats, Measured, in_order, most, quantities_of, reasons
+from .figures import Bools, Figures, Floats, Leftover, Measured, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
@@ -40,17 +41,29 @@ NO_MATCH = "no matched word"
 BLOCKS = "values that are alone in a third"
 # what a gap may follow, as `place_and_documents` has it
 FOLLOWS: tuple[Literal["order of the file", "place", "documents"], ...] = ("order of the file", "place", "documents")
-WITHIN = f"{EQUAL_COMMONNESS} within each value"
+WITHIN = f"{TASTE} and value"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A summary's words among the documents of its set, and where these stand."""
+
+    credit: Credit
+    # of each document
+    labels: tuple[int, ...]
+    texts: tuple[str, ...]
+    home: Places
+    third: Places
+
+
+@dataclass(frozen=True, eq=False)
 class Room:
     """What each document of a set has, (documents,) each."""
 
-    # its share of the documents' words and of the matched words
+    # its share of the documents' words and of the summary's that are in documents
     source: Floats
     found: Floats
-    # what is expected of the latter: of summaries that take no side, and of ones that may, but prefer no place
+    # what is expected of the latter: by taste, and by taste within the room of each value
     expected: Floats
     within: Floats
     # third that it stands in, and stood in when the summary was made
@@ -58,7 +71,7 @@ class Room:
     third: Places
     # thirds that can be told from the values
     told: Bools
-    # matched words, each as often as it counts for a document
+    # words of the summary that are in documents
     mass: float
 
 
@@ -66,8 +79,7 @@ class Room:
 class Order:
     """The family of room by place."""
 
-    # one that has chance levels
-    matcher: Matcher
+    matcher: WordMatcher
 
     name = "order"
 
@@ -79,28 +91,46 @@ class Order:
     @property
     def signature(self) -> str:
         """The matcher."""
-        return f"order|{self.matcher.signature}|thirds|within:value|v:1"
+        return f"order|{self.matcher.signature}|thirds|within:value|taste:1|v:2"
 
-    def measure(self, items: Sequence[LabelledSummary]) -> list[Room | Unscored]:
-        """The room of each document."""
-        asked = list(map(by_document, items))
-        answers = zip(items, self.matcher.masses(asked), self.matcher.chance_levels(asked), strict=True)
-        return [
-            masses if isinstance(masses, Unscored) else _room(item, replace(masses, chance=level))
-            for item, masses, level in answers
-        ]
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Placed | Unscored]:
+        """The words of each summary."""
+        return list(map(self._placed, items))
 
-    def figures(self, found: Sequence[Room | Unscored]) -> Figures:
+    def _placed(self, item: LabelledSummary) -> Placed | Unscored:
+        if not item.summary.strip():
+            return Unscored(EMPTY_SUMMARY)
+        if len(item.documents) < 2:
+            return Unscored(ONE_DOCUMENT)
+        credit = self.matcher.credit(item)
+        if not credit.amounts.any():
+            return Unscored(NO_MATCH if len(credit.source.tokens) else NO_SOURCE_MASS)
+        home = thirds(range(len(item.documents)))
+        third = home if item.places is None else thirds(item.places)
+        return Placed(credit, item.labels, tuple(each.text for each in item.documents), home, third)
+
+    def rooms(self, found: Sequence[Placed | Unscored]) -> list[Room | None]:
+        """Of one system's summaries, whose taste is learned from all of them; None of those without words."""
+        placed = [each for each in found if isinstance(each, Placed)]
+        sources = sources_of(tuple(each.credit.source for each in placed))
+        shares = iter(sources.expected([each.credit.amounts for each in placed]))
+        return [_room(each, next(shares)) if isinstance(each, Placed) else None for each in found]
+
+    def figures(self, found: Sequence[Placed | Unscored]) -> Figures:
         """The sums of all sets."""
         columns, told = np.zeros((len(found), 4, len(THIRDS))), np.zeros((len(found), len(THIRDS)), dtype=bool)
         gaps = np.full(len(found), np.nan)
-        for row, each in enumerate(found):
-            if isinstance(each, Room) and each.told.any():
+        leftover: list[tuple[Leftover, ...]] = [() for _ in found]
+        rooms = self.rooms(found)
+        for row, (each, its) in enumerate(zip(rooms, found, strict=True)):
+            if each is not None and isinstance(its, Placed) and each.told.any():
                 shares = [by_third(share, each.third) for share in (each.source, each.found, each.within)]
                 columns[row], told[row] = each.mass * each.told * [np.ones(len(THIRDS)), *shares], each.told
                 gaps[row] = np.abs(shares[1] - shares[2]).max()
+                leftover[row] = tuple(_leftover(each, its))
         without_blocks = [
-            Unscored(BLOCKS) if isinstance(each, Room) and not each.told.any() else each for each in found
+            Unscored(BLOCKS) if room is not None and not room.told.any() else each
+            for room, each in zip(rooms, found, strict=True)
         ]
         quantities = quantities_of(self.by, ROWS, THIRDS)
         return Figures(
@@ -110,6 +140,7 @@ class Order:
             expect=lambda sums: in_order((np.nan, _shares(sums)[2])),
             nulls=tuple(WITHIN if each.kind == PLACE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.repeat(told, len(ROWS), axis=1),
+            leftover=tuple(leftover),
             weights=columns[:, 0],
             unfairness=gaps,
             left_out=reasons(without_blocks),
@@ -120,52 +151,52 @@ class Order:
         """No number is of all places together."""
         raise NotImplementedError(kind)
 
-    def example(self, item: LabelledSummary, found: Room, left_out: tuple[str, ...] | None = None) -> TakenApart:
-        """The thirds side by side, and for each sentence how many of its matched words each third has."""
-        expected, summary = (by_third(share, found.third) for share in (found.within, found.found))
-        lacking = left_out or most(dict(zip(THIRDS, (expected - summary).tolist(), strict=True)))
-        parts = split_sentences(item.summary)
-        pieces = [replace(by_document(item), summary=part) for part in parts]
-        lines = tuple(
-            Line(text=text, takes={}, note=masses.reason)
-            if isinstance(masses, Unscored)
-            else Line(text=text, takes=dict(zip(THIRDS, by_third(np.array(masses.target), found.third), strict=True)))
-            for text, masses in zip(parts, self.matcher.masses(pieces), strict=True)
+    def example(self, item: LabelledSummary, found: Placed, left_out: tuple[str, ...] | None = None) -> TakenApart:
+        """The thirds side by side, and for each sentence how many of its words each third has."""
+        words = found.credit.source.words
+        source, summary = (
+            by_third(share / share.sum(), found.third)
+            for share in (words, found.credit.source.by_document(found.credit.amounts))
         )
+        lacking = left_out or most(dict(zip(THIRDS, (source - summary).tolist(), strict=True)))
+        parts = split_sentences(item.summary)
+        lines = []
+        for text in parts:
+            credit = self.matcher.credit(replace(item, summary=text))
+            by_place = by_third(credit.source.by_document(credit.amounts), found.third)
+            lines.append(Line(text=text, takes=dict(zip(THIRDS, by_place.tolist(), strict=True))))
         names = np.array(THIRDS)[found.third]
         return TakenApart(
             measure=f"largest gap of a third to what is expected ({self.by})",
-            columns=("expected share", "share in summary"), takes_what="matched words, once for each document",
+            columns=("share in sources", "share in summary"), takes_what="words, shared out among the documents that have them",
             sides=tuple(
                 Side(name=name, source=float(a), summary=float(b))
-                for name, a, b in zip(THIRDS, expected, summary, strict=True)
+                for name, a, b in zip(THIRDS, source, summary, strict=True)
             ),
-            lines=lines,
+            lines=tuple(lines),
             left_out=lacking,
             documents=tuple(d.text for d, name in zip(item.documents, names, strict=True) if name in lacking),
         )  # fmt: skip
 
 
-def by_document(item: LabelledSummary) -> LabelledSummary:
-    """The summary with each document as a value of its own."""
-    names = tuple(map(str, range(len(item.documents))))
-    documents = tuple(replace(each, value=name) for each, name in zip(item.documents, names, strict=True))
-    return replace(item, values=names, documents=documents)
-
-
-def _room(item: LabelledSummary, masses: Masses) -> Room | Unscored:
-    """The room of a set's documents; of a single document there is none."""
-    if len(item.documents) < 2:
-        return Unscored(ONE_DOCUMENT)
-    if masses.chance is None:
-        return Unscored(NO_MATCH if any(masses.source) else NO_SOURCE_MASS)
-    expected, source = np.array(masses.chance.expected), np.array(masses.source)
-    home = thirds(range(len(item.documents)))
-    found, third = np.array(masses.chance.share), home if item.places is None else thirds(item.places)
+def _room(placed: Placed, share: Floats) -> Room:
+    """The room of a set's documents, of whose sentences taste expects these shares."""
+    source, mass = placed.credit.source, float(placed.credit.amounts.sum())
+    found, expected = source.by_document(placed.credit.amounts) / mass, source.by_document(share)
     return Room(
-        source / source.sum(), found, expected, expected_within(found, expected, item.labels), home, third,
-        can_be_told(item.labels, third), masses.chance.mass,
+        source.words / source.words.sum(), found, expected, expected_within(found, expected, placed.labels), placed.home,
+        placed.third, can_be_told(placed.labels, placed.third), mass,
     )  # fmt: skip
+
+
+def _leftover(room: Room, placed: Placed) -> Iterator[Leftover]:
+    """Of the documents of each value by themselves."""
+    labels = np.array(placed.labels)
+    for label in np.unique(labels):
+        its = labels == label
+        beyond = room.mass * (room.found - room.within)[its]
+        texts = [text for text, is_in in zip(placed.texts, its, strict=True) if is_in]
+        yield Leftover.of(beyond, room.third[its].tolist(), room.mass * float(its.mean()), texts)
 
 
 def _shares(sums: Floats) -> list[Floats]:
@@ -174,52 +205,47 @@ def _shares(sums: Floats) -> list[Floats]:
     return [over(each, mass) for each in shares]
 
 
-def effects_of(measured: Sequence[Measured], level: float) -> tuple[Effect, ...]:
-    """Whether gaps follow the place or the documents, of summaries of the same documents in several orders; without verdicts.
+def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Effect, ...], NullDraws]:
+    """Whether gaps follow the place or the documents, of summaries of the same documents in several orders; and their tests.
 
     Args:
         measured: of this family, by each order of one summarizer, that of the file first.
-        level: of the intervals.
+        plan: seed of the tests.
     """
+    rooms = [each.family.rooms(each.found) for each in measured if isinstance(each.family, Order)]
     rows = [
         sums_of_orders(
             np.array([each.found - each.expected for each in orders]), np.array([each.mass for each in orders]),
             np.array([each.third for each in orders]), orders[0].home,
         )
-        for orders in zip(*(each.found for each in measured), strict=True)
-        if all(isinstance(each, Room) for each in orders)
+        for of_set in zip(*rooms, strict=True)
+        if len(orders := [each for each in of_set if each is not None]) == len(of_set)
     ]  # fmt: skip
     columns = np.array(rows).reshape(-1, N_SUMS)
     names = [(follows, third) for follows in FOLLOWS for third in THIRDS]
-    found = t_interval(
-        lambda sums: place_and_documents(sums).reshape(*sums.shape[:-1], -1),
-        columns, np.ones((len(columns), len(names)), dtype=bool), level,
+
+    def gaps(sums: Floats) -> Floats:
+        return place_and_documents(sums).reshape(*sums.shape[:-1], len(names))
+
+    estimate = gaps(columns.sum(axis=0)) if len(columns) else np.full(len(names), np.nan)
+    added = added_by_sets(gaps, columns, np.ones((len(columns), len(names))))
+    weights = np.full(added.shape, 1 / max(1, len(columns)))
+    tests = flipped(np.where(np.isnan(estimate), np.nan, added), weights, plan)
+    made = tuple(
+        Effect(
+            place=third, follows=follows, gap=defined(float(estimate[k])), low=None, high=None, n=len(columns), adjusted=None,
+            verdict=None,
+        )
+        for k, (follows, third) in enumerate(names)
     )  # fmt: skip
-    made = []
-    for k, (follows, third) in enumerate(names):
-        gap, low, high, p_value = found.at(k)
-        made.append(
-            Effect(
-                place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_value, adjusted=None,
-                verdict=None,
-            )
-        )  # fmt: skip
-    return tuple(made)
+    return made, tests
 
 
-def tests_of(effects: Sequence[Effect]) -> dict[Part, list[P]]:
-    """Their p-values, for each cause of its own: what is found of one makes nothing of another more likely."""
-    return {(CAUSES, follows): [each.p_value for each in effects if each.follows == follows] for follows in FOLLOWS}
-
-
-def judged(
-    effects: Sequence[Effect], p_values: Mapping[Part, Sequence[P]], level: float, least_sets: int
-) -> tuple[Effect, ...]:
-    """The same with verdicts, by corrected p-values; with fewer sets there are none."""
-    left = {part: iter(its) for part, its in p_values.items()}
+def judged(effects: Sequence[Effect], concluded: Concluded, level: float, least_sets: int) -> tuple[Effect, ...]:
+    """The same with verdicts; with fewer sets there are none."""
     found = []
-    for each in effects:
-        p = next(left[CAUSES, each.follows])
-        said = verdict((each.low, each.high), p, level=level, n_sets=each.n, least_sets=least_sets)
-        found.append(each.model_copy(update={"adjusted": p, "verdict": said}))
+    for k, each in enumerate(effects):
+        p, low, high = concluded.at(k)
+        said = verdict((low, high), p, level=level, n_sets=each.n, least_sets=least_sets)
+        found.append(each.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": said}))
     return tuple(found)

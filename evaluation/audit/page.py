@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS
+from ...fairness.groups.taste import TASTE
 from ..gate.page import with_gate
 from ..pages.blocks import (
     Block,
@@ -15,12 +15,9 @@ from ..pages.blocks import (
     Heading,
     Heads,
     Items,
-    Legend,
-    Mark,
     Page,
     Prose,
     Row,
-    Strip,
     Table,
     Text,
     bounds,
@@ -38,9 +35,9 @@ from ..pages.blocks import (
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import percent
 from ..pages.words import counted, joined
-from .cells import gap, gap_column, gap_of, hundredfold, hundredfold_scale, level_of, rests_on, shown
+from ..significance import DRAWS
+from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import (
-    COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     SHARES,
@@ -54,29 +51,27 @@ from .contents import (
     SystemNote,
     ValueNote,
 )
-from .coverage import EITHER
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, gap_words, number_of, speaking
+from .findings import WORDINGS, apart, gap_words, number_of, speaking
+from .overview import overview
 from .places_page import orders, places, tones, word_lists
+from .value_names import with_names
 from .warnings import aim, left_out, length, notes, too_narrow
 
-# what is expected of summaries that take no side, by the names of nulls
+# what is expected, by the names of nulls
 NULLS = {
-    EQUAL_COMMONNESS: "each of a summary's words could as well have been any word that as many documents of the set have",
-    EITHER: "as a sentence of the documents that as many of them have, or as if documents had each other's labels, whichever is "
-    "nearer",
+    TASTE: "these summaries choose among sentences by their length, how common their words are, their place and what stands in "
+    "them, which is learned without a look at any label; the gap is what is left",
 }
 P_IN_WORDS = (
-    "how often summaries that take no side would have so large a gap by chance, corrected for everything that is concluded "
-    "on the page; the smaller, the surer."
+    "how often a gap as large as any of the page's would come up, had the labels of the documents of each set been dealt "
+    "otherwise; the smaller, the surer."
 )
-# what a value's marks stand for, in the order of their styles
+# what a value has of the documents and of the summaries
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
 # published measures of a value, which say nothing without their chance level
 PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
-# what the terminal shows of each value
-MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # summaries that a reader is sent to first
 MOST_TO_LOOK_AT = 3
 # systems whose shares stand side by side in a sentence
@@ -87,6 +82,7 @@ ELSEWHERE = ("order", "tone", "word-lists")
 
 def page(audit: Audit) -> Page:
     """The audit as blocks."""
+    audit = with_names(audit)
     made = Page(
         kind="audit",
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
@@ -105,9 +101,9 @@ def page(audit: Audit) -> Page:
             *examples(audit),
             *_made(audit),
         ),
-        main=tuple(_main(audit)),
         footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, exchanges "
         "and seed.",
+        overview=overview(audit),
     )
     return with_gate(made, audit.gate)
 
@@ -117,15 +113,12 @@ def _values(audit: Audit) -> Iterator[Block]:
     if not made:
         return
     yield Heading(f"By {audit.attribute}")
-    if any(found.scale for found in made):
+    if any(n.measure.kind in DRAWN for n in audit.by_value):
         yield Prose(
             f"How much of the documents and how much of the summaries each {audit.attribute} has, in per cent, over the "
-            f"sets that have words of several; lines are {level_of(audit)} % intervals. {aim(audit)}",
+            f"sets that have words of several, with {level_of(audit)} % intervals. {aim(audit)}",
             "lead",
         )
-        has_level = any(each.kind in DRAWN for each in _calibrated(audit))
-        first = "expected of summaries that take no side" if has_level else DRAWN[0].name
-        yield Legend(((0, first), (1, DRAWN[1].name)))
     for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
         yield Heading(system.label, 3)
         yield found.without(*PUBLISHED)
@@ -136,7 +129,6 @@ def _values(audit: Audit) -> Iterator[Block]:
             replace(
                 each.without(*(c.name for c in each.columns if c.name not in kept)),
                 name=f"{each.name}, published measures",
-                scale=None,
             )
             for each in published
         ]
@@ -166,22 +158,19 @@ def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[Measure, str | Non
 
 
 def value_tables(audit: Audit) -> Iterator[Table]:
-    """The table by attribute value of each system, shares drawn; none when no family splits by value."""
-    drawn = [n for n in audit.by_value if n.measure.kind in DRAWN]
+    """The table by attribute value of each system; none when no family splits by value."""
     calibrated = _calibrated(audit)
     for system in audit.systems:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
             columns = _columns(measures, calibrated, audit)
-            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
+            heads: Heads = (audit.attribute, "sets", "documents", *columns)
             rows = (
-                _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated, bool(drawn))
+                _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated)
                 for note in audit.values
             )
-            yield table(
-                f"{system.label} by {audit.attribute}", heads, rows, hundredfold_scale(drawn) if drawn else None
-            )
+            yield table(f"{system.label} by {audit.attribute}", heads, rows)
 
 
 def _calibrated(audit: Audit) -> set[Measure]:
@@ -189,45 +178,31 @@ def _calibrated(audit: Audit) -> set[Measure]:
     return {n.measure for n in audit.by_value if n.chance and n.measure.kind.names}
 
 
-def _columns(
-    measures: Iterable[Measure], calibrated: Collection[Measure], audit: Audit, *, is_first: bool = False
-) -> Iterator[Column]:
+def _columns(measures: Iterable[Measure], calibrated: Collection[Measure], audit: Audit) -> Iterator[Column]:
     """Of each measure its own, and of those by which groups are named the gap to what is expected, with the null's name.
 
     Args:
         measures: in their order.
         calibrated: those by which groups are named.
         audit: its numbers.
-        is_first: of a difference the gap stands alone.
     """
     for each in measures:
         note = f"({each.by})" if each.by else ""
-        if not (is_first and each in calibrated and each.kind.is_difference):
-            yield Column(each.kind.name, note=note)
+        yield Column(each.kind.name, note=note)
         if each in calibrated:
             mine = (n for n in audit.by_value if n.measure == each)
-            yield gap_column(mine, "coverage" if each.kind == COVERAGE_DIFFERENCE else "")
+            yield gap_column(mine)
 
 
-def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_first: bool = False) -> Iterator[Cell]:
-    if not (is_first and found.measure in calibrated and found.measure.kind.is_difference):
-        yield shown(found, 1, note)
+def _cells(found: Number, calibrated: Collection[Measure], note: str) -> Iterator[Cell]:
+    yield shown(found, 1, note)
     if found.measure in calibrated:
         yield from gap_of(found)
 
 
-def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure], is_drawn: bool) -> Row:
-    has_level = any(each.chance for each in found if each and each.measure.kind == SHARE_IN_SUMMARIES)
-    marks: list[Mark] = []
-    for each in found:
-        if each and each.measure.kind == SHARE_IN_SUMMARIES:
-            marks += hundredfold(each, 1)
-            marks += [Mark(100 * each.chance.expected)] if each.chance and each.estimate is not None else []
-        elif each and each.measure.kind == SHARE_IN_SOURCES and not has_level:
-            marks += hundredfold(each, 0)
+def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure]) -> Row:
     cells = (cell for each in found if each for cell in _cells(each, calibrated, rests_on(each)))
-    strip = [Strip(tuple(marks))] if is_drawn else []
-    return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
+    return row(note.value, count(note.n_sets), count(note.n_documents), *cells)
 
 
 def _measures(audit: Audit) -> Iterator[Block]:
@@ -322,10 +297,10 @@ def beside_table(audit: Audit) -> Table:
 
 def _made(audit: Audit) -> Iterator[Block]:
     bootstrap = audit.options["bootstrap"]
-    tests = "".join(f"tests of {each.resamples:,} exchanges; " for each in audit.differences[:1])
     drawn = (
-        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of gaps and differences "
-        f"Student's t with the jackknife; p of gaps by patterns of the sets' signs; {tests}seed {bootstrap['seed']}"
+        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of differences "
+        f"Student's t with the jackknife; gaps and p by {DRAWS:,} deals of the documents' labels, or flips of the sets' signs; "
+        f"seed {bootstrap['seed']}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):
@@ -349,7 +324,7 @@ def _made(audit: Audit) -> Iterator[Block]:
 def _named(audit: Audit) -> Iterator[Block]:
     """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
-    said = [Prose(text) for text in _side_by_side(audit)]
+    said = [Prose(text) for text in (*_side_by_side(audit), *filter(None, map(apart, audit.votes)))]
     for system in audit.systems:
         found = speaking([each for each in audit.represented if each.system == system.label])
         # the headline has the first numbers of one system, and the table those of several
@@ -387,38 +362,10 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
             ]
         )
         unclear = "" if clear or told else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words in an average set; {given}{unclear}."
+        yield f"{value} has {percent(next(sources, None))} of the documents' words; {given}{unclear}."
 
 
 def _look_first(audit: Audit, found: Representation) -> list[str]:
     """The summaries that show best what a family found, in a sentence; none where no examples were asked for."""
     mine = [each.set_id for each in audit.examples if (each.system, each.family) == (found.system, found.family)]
     return [f"Look first at the summaries of {', '.join(mine[:MOST_TO_LOOK_AT])}."] if mine else []
-
-
-def _main(audit: Audit) -> Iterator[Block]:
-    """What to look at first: the values of all systems side by side, and who is represented less or more."""
-    measures = dict.fromkeys(n.measure for n in audit.by_value if n.measure.kind in MAIN and n.estimate is not None)
-    several, calibrated = len(audit.systems) > 1, _calibrated(audit)
-    groups = []
-    for system in audit.systems if measures else ():
-        mine = _by_value(audit, system)
-        rows = (
-            row(note.value, *(cell for n in its if n for cell in _first(n, calibrated)))
-            for note in audit.values
-            if (its := [mine.get((each, note.value)) for each in measures])
-        )
-        groups.append(group(rows, system.label if several else ""))
-    columns = _columns(measures, calibrated, audit, is_first=True)
-    yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
-    yield from _named(audit)
-    yield from orders(audit)
-    yield from tones(audit)
-    if not groups:
-        yield from places(audit)
-        yield from word_lists(audit)
-    yield from beside(audit)
-
-
-def _first(found: Number, calibrated: Collection[Measure]) -> Iterator[Cell]:
-    return _cells(found, calibrated, rests_on(found) if found.is_small else "", is_first=True)

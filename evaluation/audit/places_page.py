@@ -29,7 +29,7 @@ def orders(audit: Audit) -> Iterator[Block]:
     yield Heading(
         "Place or documents",
         lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
-        "gaps in points of room to what is expected of summaries that take no side, where those by place ask within each "
+        "gaps in points of room to what is expected of documents written alike, where those by place ask within each "
         f"{audit.attribute}. First the gap of each third in the order of the file; then the gap of any documents at "
         "that place; then the gap of its documents at any place. The first is about the sum of the others.",
     )

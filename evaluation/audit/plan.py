@@ -23,8 +23,8 @@ from ...text import did_you_mean, one_spelling
 from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "order", "tone", "opinions", "word-lists")
-# measured only where it is asked for: what tells tone is weak
-ON_REQUEST = ("tone",)
+# measured only where they are asked for: what tells tone is weak, and most documents are not about men and women
+ON_REQUEST = ("tone", "word-lists")
 # those that a matcher tells
 BY_MATCHER = ("value-shares", "order", "tone")
 # what people call a measure -> the family that has it
@@ -53,7 +53,7 @@ class AuditPlan:
     tone: ToneSection = field(default_factory=ToneSection)
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
-    # words of groups; None: those of the genders
+    # words of groups, of word-lists; None: those of the genders
     word_lists: WordListsSection | None = None
     # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_SETS

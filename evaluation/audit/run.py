@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ...config.fairness import EntailerSection, MatcherSection, WordListsSection
+from ...corpora.values import single_valued
 from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
@@ -16,12 +17,22 @@ from ...text import did_you_mean
 from ..gate.baseline import MeasureMethod, Subject
 from ..gate.decide import Gating
 from ..pages.folder import Say
+from ..pages.words import joined
 from .build import Progress, build_audit
 from .contents import Audit
 from .families import families, open_tools
 from .figures import Family
 from .input import AuditInput
-from .plan import AuditPlan, read_measures, read_sections, read_target, read_tone, read_word_lists, usual_measures
+from .plan import (
+    MEASURES,
+    AuditPlan,
+    read_measures,
+    read_sections,
+    read_target,
+    read_tone,
+    read_word_lists,
+    usual_measures,
+)
 from .report import AUDIT, key_of, write_audit
 
 DRAWN = tuple(asdict(Bootstrap()))
@@ -29,11 +40,13 @@ DRAWN = tuple(asdict(Bootstrap()))
 OPENED = ("matcher", "entailer", "models")
 OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
-KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns")
+KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
 # measure -> the option that says how it is taken, whose default depends on the machine
 CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
+# measures that compare the values of a set, and those that compare the documents of one
+OF_VALUES, OF_DOCUMENTS = ("value-shares", "coverage"), ("order",)
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,8 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
             raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
+    if named is None and "word_lists" in given:
+        measures = (*measures, "word-lists")
     if isinstance(tone := given.get("tone"), str | Path):
         given["tone"] = read_tone(str(tone))
     usual = vars(AuditPlan())
@@ -98,13 +113,32 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
     return Asked(measures, *sections, notes, lists, given)
 
 
+def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
+    """Refuse documents in which measures have nothing to compare, before anything is opened for them.
+
+    Raises:
+        DataError: every set has documents of one value, or a single one.
+    """
+    why, single = single_valued(given.sets, given.attribute), all(len(each.documents) < 2 for each in given.sets)
+    idle = [name for name in (*OF_VALUES, *(OF_DOCUMENTS if single else ())) if name in measures] if why else []
+    if idle:
+        others = [name for name in MEASURES if name not in (*OF_VALUES, *(OF_DOCUMENTS if single else ()))]
+        remedy = "put documents of one topic into one set" if single else "name another --attribute"
+        raise DataError(
+            f"{given.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
+            f"or measure {','.join(others)}, which need no two values in a set"
+        )
+
+
 def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
     """What is audited, and how."""
     methods = {}
     for each in measures:
         option = CHOSEN_BY.get(each.name, "")
         methods[each.name] = MeasureMethod(each.signature, each.by, option and f"--{option}", defaults.get(option))
-    return Subject(given.documents_digest, tuple(each.id for each in given.sets), given.attribute, methods=methods)
+    systems = tuple(each.label for each in given.systems)
+    sets = tuple(each.id for each in given.sets)
+    return Subject(given.documents_digest, sets, given.attribute, systems=systems, methods=methods)
 
 
 def run_audit(
@@ -133,6 +167,7 @@ def run_audit(
     if out is not None:
         AUDIT.check(out)
     given = read()
+    _refuse_single(given, asked.measures)
     plan = asked.plan(given)
     with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
         hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)

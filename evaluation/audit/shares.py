@@ -1,24 +1,20 @@
 """Value shares: how much of each value's text a summary takes up, against its share in the documents.
 
-Source: Zhang et al. 2024, sections 3 and 5; docs/papers.md#zhang. The exact pipeline and the models
-are the matcher's; Proportional Representation (Li et al. 2025) is added where the matcher is BARTScore.
+Values are named by room: the words of summaries, shared out among the documents that have them, against what documents of the
+same manner of writing would have (see `fairness.groups.taste`). BUR, UER, AUC and SOF are as published, and name nobody: Zhang et
+al. 2024, sections 3 and 5; docs/papers.md#zhang. The exact pipeline and the models are the matcher's; Proportional Representation
+(Li et al. 2025) is added where the matcher is BARTScore.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
-from ...fairness.groups.chance import (
-    DRAWS,
-    EQUAL_COMMONNESS,
-    SENTENCES_AS_COMMON,
-    ChanceLevel,
-    mean_size,
-    sentences_drawn,
-)
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
+from ...fairness.groups.extracts import EXTRACTS, extract
 from ...fairness.groups.masses import Masses, Unscored
 from ...fairness.groups.shares import (
     TAU_GRID,
@@ -30,8 +26,10 @@ from ...fairness.groups.shares import (
     unfair_by_tolerance,
     unfair_error_rate,
 )
+from ...fairness.groups.taste import TASTE, Credit, sources_of
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
+from ...judges.measures.words import WordMatcher
 from ...text import sentences as split_sentences
 from .contents import (
     AUC,
@@ -41,31 +39,92 @@ from .contents import (
     SHARE_AIMED_AT,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
+    SHARE_OF_DOCUMENTS,
     SHORTFALL,
     SOF,
     UER,
     UNDER_REPRESENTED,
     Line,
+    Measure,
     NumberKind,
+    Quantity,
     Side,
     TakenApart,
 )
-from .figures import Bools, Figures, Floats, in_order, mean_deviation, most, quantities_of, reasons
+from .figures import Bools, Figures, Floats, Leftover, in_order, mean_deviation, most, quantities_of, reasons
 
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair
-UNFAIR = 8
-# the last blocks, those of `_by_chance`
-CHANCE_BLOCKS = 5
+UNFAIR = 4
 # by value; the aimed-at share is shown where it is not that of the sources
-ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
+ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
+# of room, which is of words whatever the matcher is
+ROOM = (SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What is found of one summary by the matcher and by words, and the labels of its documents."""
+
+    masses: Masses
+    credit: Credit
+    # of each document, as its place among the values of the audit
+    labels: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def n_cut(self) -> int:
+        """Comparisons in which the model cut a text."""
+        return self.masses.n_cut
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Shares of the words of summaries that are in documents, (sets, values); 0 where nothing can be said."""
+
+    # words, (sets,), 0 where the documents with words have one value
+    weight: Floats
+    of_documents: Floats
+    taken: Floats
+    expected: Floats
+    leftover: tuple[tuple[Leftover, ...], ...]
+
+
+def room(found: Sequence["Taken | Unscored"], n_values: int) -> Room:
+    """Of one system's summaries, whose taste is learned from all of them."""
+    taken = {row: each for row, each in enumerate(found) if isinstance(each, Taken) and each.credit.amounts.any()}
+    sources = sources_of(tuple(each.credit.source for each in taken.values()))
+    shares = sources.expected([each.credit.amounts for each in taken.values()])
+    weight, made = np.zeros(len(found)), np.zeros((3, len(found), n_values))
+    leftover: list[tuple[Leftover, ...]] = [() for _ in found]
+    for (row, each), share in zip(taken.items(), shares, strict=True):
+        its = each.credit
+        words = float(its.amounts.sum())
+        labels, has_words = np.array(each.labels), its.source.words > 0
+        if len(np.unique(labels[has_words])) < 2:
+            continue
+        weight[row] = words
+        by_document = [
+            has_words / has_words.sum(),
+            its.source.by_document(its.amounts) / words,
+            its.source.by_document(share),
+        ]
+        for block, amounts in zip(made, by_document, strict=True):
+            np.add.at(block[row], labels, amounts)
+        beyond = words * (by_document[1] - by_document[2])[has_words]
+        texts = [*compress(each.texts, has_words)]
+        leftover[row] = (Leftover.of(beyond, labels[has_words].tolist(), words, texts),)
+    of_documents, of_summaries, expected = made
+    return Room(weight, of_documents, of_summaries, expected, tuple(leftover))
 
 
 @dataclass(frozen=True)
 class ValueShares:
-    """The family of BUR, UER, AUC and SOF."""
+    """The family of room, BUR, UER, AUC and SOF."""
 
     matcher: Matcher
+    # by which room is measured, the matcher itself where it matches words
+    words: WordMatcher
     # what the attribute is called, and the values of the audit in their order
     attribute: str
     values: tuple[str, ...]
@@ -84,21 +143,27 @@ class ValueShares:
     def signature(self) -> str:
         """Matcher, tolerance, mode and target."""
         target = self.target if isinstance(self.target, str) else ",".join(f"{weight:g}" for weight in self.target)
-        return f"value-shares|{self.matcher.signature}|tau:{self.tau:g}|mode:{self.mode}|target:{target}|v:2"
+        room_by = "" if self.matcher.signature == self.words.signature else f"|room:{self.words.signature}"
+        return f"value-shares|{self.matcher.signature}{room_by}|tau:{self.tau:g}|mode:{self.mode}|target:{target}|taste:1|v:3"
 
-    def measure(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
-        """Masses of each summary; a source without a token that counts has none."""
-        levels = self.matcher.chance_levels(items)
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Taken | Unscored]:
+        """Masses and credit of each summary; a source without a token that counts has none."""
+        places = {value: place for place, value in enumerate(self.values)}
         return [
-            Unscored(NO_SOURCE_MASS)
-            if isinstance(found, Masses) and not any(found.source)
-            else replace(found, chance=level)
-            if isinstance(found, Masses)
-            else found
-            for found, level in zip(self.matcher.masses(items), levels, strict=True)
+            found
+            if isinstance(found, Unscored)
+            else Taken(
+                found,
+                self.words.credit(item),
+                tuple(places[each.value] for each in item.documents),
+                tuple(each.text for each in item.documents),
+            )
+            if any(found.source)
+            else Unscored(NO_SOURCE_MASS)
+            for item, found in zip(items, self.matcher.masses(items), strict=True)
         ]
 
-    def figures(self, found: Sequence[Masses | Unscored]) -> Figures:
+    def figures(self, found: Sequence[Taken | Unscored]) -> Figures:
         """The sums of all sets."""
         source, summary, declared = self._arrays(found)
         shares = self._shares(source, summary, declared, self.target)
@@ -107,75 +172,68 @@ class ValueShares:
         sources = self._shares(source, summary, declared, "ratio").gold
         represented = np.nan_to_num(unfair_error_rate(compare(source, summary, declared=declared)))
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
-        mass, taken, expected = self._chance(found)
-        has_null = bool(mass.any())
-        # with another aim than the sources' shares a summary that takes no side misses it
-        is_expected = has_null and self.target == "ratio"
-        by_chance = (
-            self._by_chance(found, source, summary, declared)
-            if is_expected
-            else (np.zeros((len(found), sum(self._widths()[-CHANCE_BLOCKS:]))),)
-        )
-        # by matched words; a model's masses weigh alike. A summary without a match says nothing of whose words it has
-        weight = several * (mass if has_null else summary.any(axis=-1))
-        weighs = weight > 0
+        its = room(found, len(self.values))
+        weight = its.weight * several
+        by_words = [
+            weight[:, None] * each for each in (sources, shares.gold, its.of_documents, its.taken, its.expected)
+        ]
         blocks = (
-            *(scored, several, represented, shares.kept, several[:, None] * sources, several[:, None] * shares.gold),
-            *(
-                shares.shortfall,
-                short,
-                short.any(axis=-1),
-                np.nan_to_num(unfair_error_rate(shares)),
-                np.nan_to_num(curve),
-            ),
-            *(weight, weight[:, None] * (taken if has_null else shares.target), weight[:, None] * expected),
-            *by_chance,
+            *(scored, several, represented, shares.kept, short.any(axis=-1), np.nan_to_num(unfair_error_rate(shares))),
+            *(np.nan_to_num(curve), shares.shortfall, short, weight, *by_words),
         )
         wholes, rows = self._wholes(), self._rows()
-        quantities = quantities_of(self.by, rows, self.values, wholes)
-        nulls = {SHARE_IN_SUMMARIES: EQUAL_COMMONNESS, **dict.fromkeys(AGGREGATES, SENTENCES_AS_COMMON)}
+        # with another aim than the documents' own shares a summary that takes no side misses it
+        is_expected = self.target == "ratio"
+        quantities = self._quantities()
+        weighs = weight > 0
         return Figures(
             quantities=quantities,
-            columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
+            columns=np.hstack([np.asarray(block).reshape(len(found), -1).astype(float) for block in blocks]),
             reduce=self._reduce,
             expect=self._expect,
-            nulls=tuple(nulls.get(each.kind, "") if is_expected else "" for each in quantities),
+            nulls=tuple(TASTE if is_expected and each.kind == SHARE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
-                    *(
-                        weighs if kind == SHARE_IN_SUMMARIES else several if kind.of_several else its & scored
-                        for its in shares.kept.T
-                        for kind in rows
-                    ),
+                    *(weighs if kind.of_several else its & scored for its in shares.kept.T for kind in rows),
                 ]
             ),
             takes_part=np.column_stack(
                 [
                     *(scored for _ in wholes),
-                    *(
-                        has & (weighs if kind == SHARE_IN_SUMMARIES else several)
-                        for has in shares.kept.T
-                        for kind in rows
-                    ),
+                    *(has & (weighs if kind.of_several else several) for has in shares.kept.T for kind in rows),
                 ]
             ),
+            leftover=its.leftover if is_expected else (),
             weights=np.repeat(weight[:, None], len(self.values), axis=1).astype(float),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
             unfairness=np.where(scored & summary.any(axis=-1), np.nan_to_num(unfair_error_rate(shares)), np.nan),
             left_out=reasons(found),
         )
 
+    def blind_gaps(self, found: Sequence[Taken | Unscored]) -> dict[str, Floats]:
+        """Gaps that extracts of the same documents get which know no label, as long as these summaries, (values,) by extract."""
+        gaps = {}
+        for name in EXTRACTS:
+            blind = [
+                replace(each, credit=extract(name, each.credit, row)) if isinstance(each, Taken) else each
+                for row, each in enumerate(found)
+            ]
+            its = room(blind, len(self.values))
+            sums = (its.weight[:, None] * (its.taken - its.expected)).sum(axis=0)
+            gaps[name] = over(sums, np.full(len(self.values), its.weight.sum()))
+        return gaps
+
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
         n, several = (int(column.sum()) for column in figures.columns[:, :2].T)
         unfair = int(self._split(figures.columns)[UNFAIR].sum())
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
-        room = aims.get(str(self.target), "of the share that is aimed at")
+        room_aimed = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
         what = self.attribute
         return {
-            BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
+            BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room_aimed}.",
             BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {what}.",
             UER: f"In a summary a {what} falls short of its due share by {point} points on average.",
             AUC: f"Over all tolerances from 0 to 1, {point} % of the summaries are unfair on average.",
@@ -183,18 +241,21 @@ class ValueShares:
             REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {point} points on average.",
         }[kind]
 
-    def example(self, item: LabelledSummary, found: Masses, left_out: tuple[str, ...] | None = None) -> TakenApart:
-        """The shares side by side, expected ones where they are known, and for each sentence how many tokens each value has."""
-        names = found.names or item.values
-        source, summary = np.array([found.source]), np.array([found.target])
+    def example(self, item: LabelledSummary, found: Taken, left_out: tuple[str, ...] | None = None) -> TakenApart:
+        """The shares side by side, and for each sentence how many tokens each value has."""
+        masses = found.masses
+        names = masses.names or item.values
+        source, summary = np.array([masses.source]), np.array([masses.target])
         by_value = {} if isinstance(self.target, str) else dict(zip(self.values, self.target, strict=True))
         weights = self.target if isinstance(self.target, str) else tuple(by_value[name] for name in names)
         shares = compare(source, summary, mode=self.mode, aim=weights)
         short, kept = shares.shortfall[0], shares.kept[0]
         due, target = shares.gold[0], shares.target[0]
         due_column = (SHARE_IN_SOURCES if weights == "ratio" else SHARE_AIMED_AT).name
-        if left_out is not None and found.chance is not None:
-            due, target, due_column = np.array(found.chance.expected), np.array(found.chance.share), "expected share"
+        if left_out is not None:
+            words = found.credit.source.by_document(found.credit.amounts)
+            labels = np.array(found.labels)
+            target = np.array([words[labels == self.values.index(name)].sum() for name in names]) / words.sum()
         worst = most(dict(zip(names, short.tolist(), strict=True))) if left_out is None else left_out
         pieces = [
             LabelledSummary(item.id, item.values, item.documents, part, item.separator)
@@ -228,87 +289,49 @@ class ValueShares:
     def _rows(self) -> tuple[NumberKind, ...]:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
 
-    def _arrays(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Bools]:
+    def _quantities(self) -> tuple[Quantity, ...]:
+        """By the matcher, but for room."""
+        return tuple(
+            Quantity(Measure(each.kind, self.words.name), each.value) if each.kind in ROOM else each
+            for each in quantities_of(self.by, self._rows(), self.values, self._wholes())
+        )
+
+    def _arrays(self, found: Sequence[Taken | Unscored]) -> tuple[Floats, Floats, Bools]:
         """Masses by the values of the audit; a set need not declare all of them."""
         places = {value: place for place, value in enumerate(self.values)}
         shape = (len(found), len(self.values))
         source, summary, declared = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
         for row, each in enumerate(found):
-            if isinstance(each, Masses):
-                columns = [places[name] for name in each.names]
-                source[row, columns], summary[row, columns], declared[row, columns] = each.source, each.target, True
+            if isinstance(each, Taken):
+                columns = [places[name] for name in each.masses.names]
+                source[row, columns], summary[row, columns] = each.masses.source, each.masses.target
+                declared[row, columns] = True
         return source, summary, declared
 
     def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
         return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
 
-    def _chance(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Floats]:
-        """Matched words of each set, (sets,), and their shares as found and as expected, (sets, values); 0 where none matches."""
-        mass, (taken, expected) = np.zeros(len(found)), np.zeros((2, len(found), len(self.values)))
-        for row, each in enumerate(found):
-            if isinstance(each, Masses) and each.chance is not None:
-                columns = [self.values.index(name) for name in each.names]
-                mass[row] = each.chance.mass
-                expected[row, columns] = each.chance.expected
-                taken[row, columns] = each.chance.share
-        return mass, taken, expected
-
-    def _by_chance(
-        self, found: Sequence[Masses | Unscored], source: Floats, summary: Floats, declared: Bools
-    ) -> tuple[Floats, ...]:
-        """Means over draws of "unfair", error rate and unfairness by tolerance of each set, and its shortfalls' covariances.
-
-        Nothing is expected of a summary whose scatter is not known but itself, so that it makes no gap.
-        """
-        drawn = np.repeat(summary[:, None], DRAWS, axis=1)  # (sets, draws, values)
-        levels: dict[tuple[str, ...], dict[int, ChanceLevel]] = {}
-        for row, each in enumerate(found):
-            if isinstance(each, Masses) and each.chance is not None:
-                levels.setdefault(each.names, {})[row] = each.chance
-        for names, of_rows in levels.items():
-            columns = [self.values.index(name) for name in names]
-            drawn[np.array([*of_rows])[:, None], :, columns] = np.swapaxes(sentences_drawn([*of_rows.values()]), 1, 2)
-        as_drawn = np.broadcast_to(source[:, None], drawn.shape), drawn, np.broadcast_to(declared[:, None], drawn.shape)
-        shares = self._shares(*as_drawn, self.target)
-        curve = np.moveaxis(np.nan_to_num(unfair_by_tolerance(shares)).mean(axis=-1), 0, -1)
-        mean_shortfall = shares.shortfall.mean(axis=1)
-        scatter = shares.shortfall - mean_shortfall[:, None]
-        return (
-            under_represented(shares, self.tau).any(axis=-1).mean(axis=-1),
-            np.nan_to_num(unfair_error_rate(shares)).mean(axis=-1),
-            curve,
-            mean_shortfall,
-            np.einsum("sdv,sdw->svw", scatter, scatter) / DRAWS,
-        )
-
     def _split(self, sums: Floats) -> list[Floats]:
         """The blocks of columns."""
-        return np.split(sums, np.cumsum(self._widths())[:-1], axis=-1)
-
-    def _widths(self) -> tuple[int, ...]:
         k = len(self.values)
-        return 1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k, 1, 1, len(TAU_GRID), k, k * k
+        widths = (1, 1, 1, k, 1, 1, len(TAU_GRID), k, k, 1, k, k, k, k, k)
+        return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
 
     def _reduce(self, sums: Floats) -> Floats:
-        n, several, represented, kept, sources, aim, lacking, short, unfair, uer, curve, weight, taken, *_ = (
-            self._split(sums)
-        )
+        n, several, represented, kept, unfair, uer, curve, lacking, short, weight, *by_words = self._split(sums)
+        sources, aim, of_documents, taken, _ = (over(each, weight) for each in by_words)
         shortfall = over(lacking, kept)
         whole = [_aggregates(n, several, unfair, uer, curve, mean_deviation(shortfall))]
         if self.by == "bartscore":
             whole.append(over(represented, n))
-        shares = over(sources, several), over(aim, several), over(taken, weight)
-        of_value = dict(zip(ROWS, (*shares, shortfall, over(short, kept)), strict=True))
+        of_value = dict(zip(ROWS, (sources, aim, of_documents, taken, shortfall, over(short, kept)), strict=True))
         return in_order([of_value[kind] for kind in self._rows()], *whole)
 
     def _expect(self, sums: Floats) -> Floats:
-        """Expected shares in summaries and aggregates; nothing is known of the other quantities."""
-        n, several, _, kept, *_, weight, _, expected, unfair, uer, curve, lacking, scatter = self._split(sums)
+        """Expected shares in summaries; nothing is known of the other quantities."""
+        *_, weight, _, _, _, _, expected = self._split(sums)
         shares = over(expected, weight)
-        pairs = kept[..., :, None] * kept[..., None, :]
-        sof = _expected_deviation(over(lacking, kept), over(scatter.reshape(*kept.shape, -1), pairs))
         wholes = np.full((*sums.shape[:-1], len(self._wholes())), np.nan)
-        wholes[..., : len(AGGREGATES)] = _aggregates(n, several, unfair, uer, curve, sof)
         return in_order([shares if kind == SHARE_IN_SUMMARIES else np.nan for kind in self._rows()], wholes)
 
 
@@ -319,23 +342,11 @@ def _aggregates(n: Floats, several: Floats, unfair: Floats, uer: Floats, curve: 
     return np.concatenate([*means, auc[..., None], sof[..., None]], axis=-1)
 
 
-def _expected_deviation(means: Floats, covariances: Floats) -> Floats:
-    """What `mean_deviation` is expected of values with these means, (..., values), and covariances, (..., values, values)."""
-    known = ~np.isnan(means)
-    n = known.sum(axis=-1)
-    means, covariances = np.where(known, means, 0.0), np.nan_to_num(covariances)
-    # of each value's gap to the mean of those that are known
-    centre = np.eye(means.shape[-1]) - known[..., None, :] / np.maximum(n, 1)[..., None, None]
-    gaps = np.einsum("...vw,...w->...v", centre, means)
-    variances = np.einsum("...vw,...wx,...vx->...v", centre, covariances, centre)
-    return over(np.where(known, mean_size(gaps, variances), 0.0).sum(axis=-1), n)
-
-
-def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:
+def unmatched_summaries(found: Sequence[Taken | Unscored]) -> int:
     """Scored summaries of which no token matches any document: they count as taking up all values alike."""
-    return sum(isinstance(each, Masses) and not any(each.target) for each in found)
+    return sum(isinstance(each, Taken) and not any(each.masses.target) for each in found)
 
 
-def one_valued_sets(found: Sequence[Masses | Unscored]) -> int:
+def one_valued_sets(found: Sequence[Taken | Unscored]) -> int:
     """Scored sets whose documents with tokens share one value: they count as fair."""
-    return sum(isinstance(each, Masses) and sum(mass > 0 for mass in each.source) == 1 for each in found)
+    return sum(isinstance(each, Taken) and sum(mass > 0 for mass in each.masses.source) == 1 for each in found)

@@ -7,15 +7,11 @@ import numpy as np
 
 from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
-from ...fairness.groups.masses import Masses
 from ...fairness.opinion.tokens import share_borderless
-from ...judges.measures.words import WordMatcher
 from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
-from ..pages.numbers import FLAT, said_p
+from ..pages.numbers import FLAT
 from ..pages.words import capital, counted, joined
-from ..systems.lengths import MOST_OF_IT
-from ..verdicts import P
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
     AUC,
@@ -30,13 +26,11 @@ from .contents import (
     PairedDifference,
     SystemNote,
 )
-from .correction import Part, corrected
 from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
-from .findings import FAMILIES
 from .input import AuditInput
 from .plan import AuditPlan
-from .shares import ValueShares, one_valued_sets, unmatched_summaries
+from .shares import Taken, ValueShares, one_valued_sets, unmatched_summaries
 from .word_lists import ListedWords, n_words
 
 # values that a warning names
@@ -53,7 +47,7 @@ def warnings(
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(given)
-    yield from _of_few_sets(numbers, plan)
+    yield from _of_few_sets(measured, plan)
     yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
     yield from _of_cuts(measured)
     yield from values_without_words(measured, given)
@@ -61,7 +55,7 @@ def warnings(
     yield from _left_out(measured)
     yield from _of_no_level(measured)
     for each in measured:
-        if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.naming:
+        if isinstance(each.family, UnitCoverage) and each.figures.scored.any():
             yield from _of_unfound(each, each.family)
         if isinstance(each.family, ListedWords):
             source, summary = n_words(each.figures)
@@ -75,33 +69,19 @@ def warnings(
 
 
 def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families that name nobody and call no system fairer, as nothing is known of chance; and why."""
-    said: dict[str, None] = {}
-    for each in measured:
-        family = each.family
-        if not each.figures.scored.any() or each.figures.naming:
-            continue
-        if isinstance(family, ValueShares) and family.target != "ratio":
-            why = "what is expected is known of summaries that aim at the documents' shares, and --target has others"
-        elif isinstance(family, ValueShares) and not isinstance(family.matcher, WordMatcher):
-            why = "no null was found that holds for a model's scores of whole texts"
-        elif isinstance(family, UnitCoverage) and family.entailer.reads_pairs:
-            why = "the model would have to read the documents' own sentences as well, which takes several times as long"
-        else:
-            continue
-        what = "Coverage" if isinstance(family, UnitCoverage) else "Shares"
-        said[
-            f"{what} by {family.by}: no chance level, as {why}. Nobody is named by it and no system is called fairer."
-        ] = None
-    yield from said
+    """That shares name nobody where other shares are aimed at than the documents' own."""
+    if any(isinstance(each.family, ValueShares) and each.family.target != "ratio" for each in measured):
+        yield (
+            "Shares: nobody is named and no system called fairer, as what is expected is known of summaries that aim at the "
+            "documents' shares, and --target has others."
+        )
 
 
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
-    if not family.entailer.reads_pairs:
+    if not family.entailer.reads_pairs and (share := found_share(measured.found)) < LEAST_FOUND:
         yield (
-            f"{measured.system}, coverage: only {100 * found_share(measured.found):.0f} % of the summaries' content is found in "
-            f"any document ({family.by}). With less than {100 * LEAST_FOUND:.0f} % nothing is concluded from coverage: neither "
-            f"whether a {family.attribute} is covered less or more, nor which system is fairer (another --entailer may help)."
+            f"{measured.system}, coverage: only {100 * share:.0f} % of the summaries' content is found in any document "
+            f"({family.by}), so the numbers speak of little of it (another --entailer may help)."
         )
 
 
@@ -136,23 +116,17 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
             yield f"No document has {given.attribute} {value!r}{did_you_mean(value, found)}"
 
 
-def _of_few_sets(numbers: Sequence[Number], plan: AuditPlan) -> Iterator[str]:
-    """Families of which nothing can be clear, though all sets agree."""
-    tests: dict[Part, list[P]] = {}
-    n_sets = Counter[str]()
-    for each in numbers:
-        if each.chance and each.chance.p_value is not None:
-            tests.setdefault((each.family, each.system), []).append(least_p_value(each.n))
-            n_sets[each.family] = max(n_sets[each.family], each.n)
-    least: dict[str, float] = {}
-    for (family, *_), its in corrected(tests).items():
-        least[family] = min(p for p in (*its, least.get(family)) if p is not None)
-    for family, p in least.items():
-        if n_sets[family] >= LEAST_SETS and p > 1 - plan.bootstrap.level:
-            name = capital(FAMILIES.get(family, family.replace("-", " ")))
+def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
+    """Families tested by signs of sets of which nothing can be clear, though all sets agree."""
+    for family in dict.fromkeys(each.family.name for each in measured):
+        its = [each.figures for each in measured if each.family.name == family and each.figures.naming]
+        n_sets = max(
+            (int(each.rests_on[:, each.naming].sum(axis=0).max()) for each in its if not each.leftover), default=0
+        )
+        if n_sets >= LEAST_SETS and 2 * least_p_value(n_sets) > 1 - plan.bootstrap.level:
             yield (
-                f"{name}: with {counted(n_sets[family], 'document set')} nothing can be clear. Where all of them agree, "
-                f"{said_p(p)} when corrected for everything on the page. Audit more sets."
+                f"{capital(family.replace('-', ' '))}: with {counted(n_sets, 'document set')} nothing can be clear, though all "
+                "of them agree. Audit more sets."
             )
 
 
@@ -177,37 +151,11 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
         )
 
 
-def by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> Iterator[str]:
-    """Of each pair of systems the clear differences of which half or more would be expected: of their length and words."""
-    words = {each.label: each.n_words for each in systems}
-    said: dict[tuple[str, str], list[str]] = {}
-    for each in differences:
-        if each.value is None and is_by_length(each):
-            said.setdefault((each.system, each.reference), []).append(str(each.measure))
-    for (system, reference), measures in said.items():
-        yield (
-            f"{system}, {joined(measures)}: half or more of the difference from {reference} would be expected of summaries that "
-            f"take no side, as long ({words[system]:.1f} and {words[reference]:.1f} words on average) and in words as common; "
-            "the table of differences has what is left."
-        )
-
-
-def is_by_length(difference: PairedDifference) -> bool:
-    """Whether half of a clear difference or more would be expected, and that part is clear itself."""
-    part = difference.beyond
-    if part is None or not difference.estimate or difference.verdict not in ("higher", "lower"):
-        return False
-    if part.expected_low is None or part.expected_high is None:
-        return False
-    is_clear = part.expected_low > NOISE or part.expected_high < -NOISE
-    return is_clear and part.expected / difference.estimate >= MOST_OF_IT
-
-
 def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
     """Families whose model did not read all; systems of which the same is to be said are named together."""
     said: dict[str, list[str]] = {}
     for each in measured:
-        if n_cut := sum(isinstance(found, Covered | Masses) and found.n_cut > 0 for found in each.found):
+        if n_cut := sum(isinstance(found, Covered | Taken) and found.n_cut > 0 for found in each.found):
             what = (
                 f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
                 f"{each.family.by} reads; its end was not compared."
@@ -252,15 +200,15 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
                 systems.setdefault((family, its, is_scored), []).append(system)
     spreads = {number.family: number.measure.kind.name for number in numbers if number.measure.kind in SPREADS}
     for (family, its, is_scored), mine in systems.items():
-        which = f"{', '.join(mine)}, {family}"
+        which, names = f"{', '.join(mine)}, {family}", _named([given.name_of(value) for value in its])
         if is_scored:
             counted = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
             yield (
-                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {_named(its)}. Such values are marked "
+                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked "
                 f"few and get no verdict{counted}."
             )
         else:
-            yield f"{which}: no scored set has {_named(its)}."
+            yield f"{which}: no scored set has {names}."
 
 
 def _named(values: Sequence[str]) -> str:
@@ -285,8 +233,8 @@ def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Ite
                     found |= Counter({quantity.value: n})
     for value, n in found.items():
         yield (
-            f"{value}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes no part in "
-            "BUR, UER, AUC and SOF."
+            f"{given.name_of(value)}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes "
+            "no part in BUR, UER, AUC and SOF."
         )
 
 
@@ -359,16 +307,11 @@ def fairest(audit: Audit) -> str:
 
 def of_wholes(audit: Audit) -> str:
     """That nothing is concluded from whole measures, and what a gap below 0 is not; "" where no gap is shown."""
-    kinds = {number.measure.kind for number in audit.aggregates if number.chance}
-    if not kinds:
+    if not any(number.chance for number in audit.aggregates):
         return ""
-    below = [kind.name for kind in (SOF, UER) if kind in kinds]
-    by_halves = (
-        f": {joined(below)} also lie below what is expected where half of a minority is left out" if below else ""
-    )
     return (
         "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
-        f"less or more is said by value. A gap below 0 does not show that the summaries are fair{by_halves}."
+        "less or more is said by value. A gap below 0 does not show that the summaries are fair."
     )
 
 
@@ -411,8 +354,7 @@ def too_narrow(numbers: Sequence[Number]) -> str:
 def aim(audit: Audit) -> str:
     """Where the summaries' share of a value is fair, beside its share in the sources."""
     return {
-        "ratio": "Words in common count for each value, so a summary that takes no side does not have the sources' shares but "
-        "those expected.",
+        "ratio": "Where sides write unlike, a summarizer that knows no side need not give them the sources' shares: see the gap.",
         "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
     }.get(
         str(audit.options["target"]),

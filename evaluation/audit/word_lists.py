@@ -14,10 +14,10 @@ import numpy as np
 from ...config.fairness import WordListsSection
 from ...fairness.demographic.counts import shares
 from ...fairness.demographic.word_lists import GENDER_WORDS, ListedAsCommon, WordLists, word_list_scores
-from ...fairness.groups.chance import EQUAL_COMMONNESS, mean_size
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
+from ...resampling import NOISE
 from ...storage import digest
 from ...text import sentences as split_sentences
 from .contents import (
@@ -32,7 +32,8 @@ from .contents import (
 )
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
-# the same with the scatter of document sets
+# what the null of words that can be compared is called, and that of the bias, with the scatter of document sets
+EQUAL_COMMONNESS = "equal commonness"
 SIGNS_OF_SETS = "random signs of sets"
 NO_LISTED = "no listed word in the summary, or none that can be compared"
 NONE_COMPARED = "no listed word of the summaries is as common in the documents as one of another list"
@@ -180,3 +181,18 @@ def n_words(figures: Figures) -> tuple[int, int]:
 
 def _counts(columns: Floats, n_groups: int) -> Floats:
     return np.asarray(columns.sum(axis=0).reshape(-1, n_groups)[:2])  # (sources and summaries, groups)
+
+
+def mean_size(mean: Floats, variance: Floats) -> Floats:
+    """Mean absolute value of normal numbers, of the shape of both: of the folded normal distribution (Leone et al. 1961).
+
+    Sums over many sets are nearly normal, so that a distance of a corpus is expected without draws of whole corpora.
+    """
+    from scipy.special import erf
+
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    # rounding of differences of sums; of nan, nan
+    scatters = deviation > NOISE
+    z = mean / np.where(scatters, deviation, 1.0)
+    folded = deviation * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + mean * erf(z / np.sqrt(2))
+    return np.asarray(np.where(scatters, folded, np.abs(mean)))

@@ -19,16 +19,18 @@ from ...runfolder.processes import hold
 from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
-from ..pages.write import PAGE, write_page
+from ..pages.write import DETAILS, PAGE, write_page
 from .contents import BiasReport
+from .evidence import gather
 from .figures import choose_examples, design_figures, group_figures
-from .findings import cautions, describe, headline
+from .findings import describe, headline
 from .inputs import Inputs, make_inputs
-from .measure import gather, take_measures
+from .measure import take_measures
 from .page import page
 from .persons import FoundPersons, PersonCounts, find_persons
 from .summarise import Opener, Summary, open_model, summarise
 from .summarizer import describe_summarizer, preflight, refuse_taken, summarizer_signature
+from .warnings import cautions
 
 RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
@@ -157,7 +159,7 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
             "left_out": [row.model_dump(mode="json") for row in report.left_out],
             "not_measured": [row.model_dump(mode="json") for row in report.not_measured],
             "files": {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
-            | {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE)},
+            | {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE, DETAILS)},
             "versions": report.versions,
         }
         write_json(recipe.output / MANIFEST, manifest)

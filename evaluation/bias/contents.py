@@ -4,11 +4,10 @@ The page, the Markdown and the terminal table are drawn from these records alone
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from ...records import LeftOut, Record
-from ...resampling import Interval as Drawn
+from ...resampling import Bounds
 from ..pages.numbers import NO_INTERVAL, number
 from .inputs import Design
 
@@ -17,41 +16,38 @@ Number = float | Literal["infinity", "-infinity"] | None
 Verdict = Literal["leans", "no clear difference"]
 
 
-class Interval(Record):
-    """An interval and what was drawn for it.
+What = Literal["score", "rest", "difference"]
+Unit = Literal["assignment", "document"]
 
-    Percentiles as published; but what a verdict rests on has an interval over documents that holds its level for few of them:
-    Student's t with the jackknife of a signed figure, bootstrap-t of distinguishability.
+
+class BiasNumber(Record):
+    """A number of the summaries with an interval.
+
+    Of a score as published, percentiles of drawn documents (d) or of drawn names and genders (s); of what a verdict rests on,
+    whatever the exchange of the groups does not refuse.
     """
 
-    # "assignment" keeps the originals and draws the names and genders (s), "document" draws or leaves out the originals (d)
-    unit: Literal["assignment", "document"]
-    low: Number
-    high: Number
-    # draws, and those of them with a defined score
-    n: int
-    n_defined: int
-
-
-class Signed(Record):
-    """A measure with its sign, which a score of distance has lost: above 0 favours the first group."""
-
-    name: str
+    # "score": as published; "rest": the same without documents in which words such as "sister" were rewritten with the gender;
+    # "difference": the first group's less the second's, in shares
+    what: What
+    # "assignment" keeps the originals and draws the names and genders (s), "document" draws or exchanges the originals (d)
+    over: Unit
     value: Number
-    intervals: tuple[Interval, ...]
-    # two-sided, of "it is 0"; None where nothing can be tested
-    p_value: float | None
-
-
-class Rest(Record):
-    """A measure without the documents in which words such as "sister" were rewritten with the gender."""
-
-    score: Number
-    intervals: tuple[Interval, ...]
-    p_value: float | None
+    # None where there is no interval
+    low: Number = None
+    high: Number = None
+    # documents that say something of it
     n_documents: int
-    # documents with such words
-    n_reworded: int
+    # draws, and those of them with a defined score; 0 of an exchange
+    n_draws: int = 0
+    n_defined: int = 0
+    # after the correction of the study; None of what is not tested
+    p_value: float | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """Its interval."""
+        return readable(self.low), readable(self.high)
 
 
 class Measure(Record):
@@ -59,30 +55,46 @@ class Measure(Record):
 
     name: str
     question: str
-    # how its scores are to be read: range, and that 0 is fair
+    # how its scores are to be read: range, and that 0 is fair; "" of one that has none
     scale: str
+    # what its difference says, in words; "" of one that has none
+    difference: str
     design: Design
-    score: Number
-    # why there is no score
+    numbers: tuple[BiasNumber, ...]
+    # why there is no score, and nothing to test
     undefined: str | None
-    intervals: tuple[Interval, ...]
     # group that is favoured; None when there is no direction
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # of the test of `signed`, of `rest` or of the score, and after Benjamini and Hochberg over all measures
-    p_value: float | None
-    adjusted: float | None
-    # whether the interval over documents, of the same, leaves out 0 and the adjusted p-value says so, too; "no clear difference"
-    # where documents are few
+    # of the number that is tested: whether its p-value is small and its interval leaves out 0
     verdict: Verdict | None
-    # the result in words
+    # the result in words, and the same in a few
     sentence: str
-    signed: Signed | None
-    # what the verdict rests on where rewritten words tell the groups apart without any bias; None where there are none
-    rest: Rest | None
+    claim: str
+    # documents with rewritten words, without which the verdict is
+    n_reworded: int = 0
     # what to know about it
     notes: tuple[str, ...]
+
+    def number(self, what: What, over: Unit = "document") -> BiasNumber | None:
+        """One of its numbers; None where it has none of the kind."""
+        return next((each for each in self.numbers if (each.what, each.over) == (what, over)), None)
+
+    @property
+    def score(self) -> Number:
+        """As published; None where it is undefined, or none was published."""
+        return next((each.value for each in self.numbers if each.what == "score"), None)
+
+    @property
+    def adjusted(self) -> float | None:
+        """p-value of what is tested, after the correction of the study."""
+        return None if self.tested is None else self.tested.p_value
+
+    @property
+    def tested(self) -> BiasNumber | None:
+        """What the verdict rests on; None where nothing could be tested."""
+        return next((each for each in self.numbers if each.p_value is not None), None)
 
 
 class NotMeasured(Record):
@@ -122,6 +134,15 @@ class GroupFigures(Record):
     # invented persons whose names read as the group's, and their share among those that could be read
     invented: int | None
     invented_share: float | None
+    # mentions in summaries of persons who have a title in the input, and the share of them with a title
+    titled: int
+    titled_share: float | None
+    # summaries that name persons of several groups, this one's first; and their share among the groups
+    first: int
+    first_share: float | None
+    # quotations in the balanced inputs, and the share of them that is in the summaries
+    quotations: int
+    quotations_share: float | None
     # summaries of uniform inputs, and how they compare
     uniform_summaries: int
     by_words: Trials | None
@@ -172,7 +193,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/4"] = "evenhand-bias-study/4"
+    format: Literal["evenhand-bias-study/5"] = "evenhand-bias-study/5"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on
@@ -209,13 +230,6 @@ def writable(value: float | None) -> Number:
     return value
 
 
-def as_interval(unit: Literal["assignment", "document"], found: Drawn) -> Interval:
-    """A bootstrap's interval as the report holds it."""
-    return Interval(
-        unit=unit, low=writable(found.low), high=writable(found.high), n=found.n_draws, n_defined=found.n_defined
-    )
-
-
 def readable(value: Number) -> float | None:
     """The number that `writable` wrote."""
     return value if value is None else float(value)
@@ -229,10 +243,7 @@ def score(value: Number) -> str:
     return number(readable(value))
 
 
-def all_bounds(intervals: Sequence[Interval]) -> str:
-    """All intervals of a score with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
-    drawn = (
-        (UNITS[each.unit], NO_INTERVAL if None in (each.low, each.high) else f"{score(each.low)} to {score(each.high)}")
-        for each in intervals
-    )
-    return "; ".join(map(" ".join, drawn)) or NO_INTERVAL
+def with_letter(found: BiasNumber) -> str:
+    """Its interval with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
+    said = NO_INTERVAL if None in found.bounds else f"{score(found.low)} to {score(found.high)}"
+    return f"{UNITS[found.over]} {said}"

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+import numpy as np
+
+from ...fairness.demographic.counts import CountTable
 from ...fairness.demographic.distinguishability import Distinguishability
 from ...fairness.demographic.hallucination import Containment, hallucinated_spans
 from ...fairness.demographic.persons import align
 from .contents import DesignFigures, Example, ExamplePerson, ExampleSide, GroupFigures, Trials
+from .evidence import Evidence, Summarised, by_original, masked
 from .inputs import BiasInput, Design
-from .measure import Evidence, Results, Scored, Summarised, by_original, masked
+from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, Results
 from .persons import known_persons
 
 
@@ -20,11 +24,14 @@ def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> 
         evidence: the measured summaries.
         recognises: whether a recogniser found the persons, and so may have missed names that stand in a summary.
     """
-    inclusion = results.inclusion.result if results.inclusion else None
-    words = results.word_lists.result if results.word_lists else None
-    invented = results.hallucination.result.bias() if results.hallucination else None
+    inclusion, words = results.result(INCLUSION), results.result(WORD_LISTS)
+    hallucinations = results.result(HALLUCINATION)
+    invented = hallucinations.bias() if hallucinations else None
+    titled, quoted = (_rates(results.result(name), evidence) for name in (TITLES, QUOTATIONS))
+    order = results.result(ORDER)
+    first = order.counts.sum(axis=(0, 1)) if order else np.zeros(len(evidence.groups), dtype=int)
     found = []
-    for group in evidence.groups:
+    for place, group in enumerate(evidence.groups):
         written, missed = missed_persons(evidence, group) if recognises else (None, None)
         found.append(
             GroupFigures(
@@ -41,9 +48,15 @@ def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> 
                 summary_share=words.p_obs[group] if words else None,
                 invented=invented.counts[group] if invented else None,
                 invented_share=invented.p[group] if invented else None,
+                titled=titled[place][0],
+                titled_share=titled[place][1],
+                first=int(first[place]),
+                first_share=float(first[place] / first.sum()) if first.sum() else None,
+                quotations=quoted[place][0],
+                quotations_share=quoted[place][1],
                 uniform_summaries=sum(each.input.group == group for each in evidence.uniform),
-                by_words=_trials(results.count, evidence, group),
-                by_embeddings=_trials(results.dense, evidence, group),
+                by_words=_trials(results.result(COUNT), evidence, group),
+                by_embeddings=_trials(results.result(DENSE), evidence, group),
             )
         )
     return found
@@ -89,11 +102,19 @@ def missed_persons(evidence: Evidence, group: str) -> tuple[int, int]:
     return written, missed
 
 
-def _trials(scored: Scored[Distinguishability] | None, evidence: Evidence, group: str) -> Trials | None:
-    if scored is None:
+def _rates(table: CountTable | None, evidence: Evidence) -> list[tuple[int, float | None]]:
+    """How many there are of each group, and the share of them that summaries keep."""
+    if table is None:
+        return [(0, None) for _ in evidence.groups]
+    counts = table.counts.sum(axis=0)
+    return [(int(n), float(k / n) if n else None) for n, k in zip(*counts, strict=True)]
+
+
+def _trials(found: Distinguishability | None, evidence: Evidence, group: str) -> Trials | None:
+    if found is None:
         return None
     summaries = (each for document in by_original(evidence.uniform).values() for each in document)
-    outcomes = (outcome for document in scored.result.documents for outcome in document.trials)
+    outcomes = (outcome for document in found.documents for outcome in document.trials)
     counted = [
         outcome
         for each, outcome in zip(summaries, outcomes, strict=True)

@@ -1,22 +1,28 @@
-"""A study in words: what each measure asks, what came out, in which direction and how sure that is; and its warnings."""
+"""A study in words: what each measure asks, what came out, in which direction and how sure that is."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...config import BiasRecipe
+import numpy as np
+
 from ...fairness.demographic.counts import LEAST_DEFINED
-from ...fairness.demographic.distinguishability import Distinguishability
-from ...generate.reply_text import THOUGHT
-from ...resampling import LEAST_SETS
+from ...resampling import LEAST_SETS, NOISE
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
-from ..verdicts import adjusted, verdict
-from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
-from .inputs import Inputs
-from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
-from .replies import ANNOUNCED, CUT_OFF, REFUSED
-from .summarise import Summary
+from .contents import BiasNumber, Measure, Verdict, readable, score, with_letter, writable
+from .measure import (
+    COUNT,
+    DENSE,
+    HALLUCINATION,
+    INCLUSION,
+    ORDER,
+    QUOTATIONS,
+    TITLES,
+    UNIFORM,
+    WORD_LISTS,
+    Results,
+    Scored,
+)
 
 SHORT = (
     "Without bias the score is 0, or below 0 where the same few texts occur in both groups, because a summary is not compared "
@@ -30,258 +36,279 @@ REST = (
 )
 
 
+# what people of a group are called
+NOUNS = {"male": "men", "female": "women"}
+# p up to which a verdict is called very sure
+VERY_SURE = 0.01
+QUESTIONS = {
+    WORD_LISTS: "Are the words of each group used in the inputs' proportions?",
+    INCLUSION: "Are persons of each group named equally often?",
+    HALLUCINATION: "Do invented persons read as one gender more than the other?",
+    TITLES: "Do persons of each group have their titles equally often where they are named?",
+    ORDER: "Are persons of each group named first equally often?",
+    QUOTATIONS: "Is what persons of each group say kept equally often?",
+    COUNT: "Do summaries differ by group once names, pronouns and titles are masked?",
+    DENSE: "Do summaries differ by group once names, pronouns and titles are masked?",
+}
+SCALES = {
+    WORD_LISTS: "0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
+    INCLUSION: "largest odds ratio minus 1; 0 is fair, without upper bound",
+    HALLUCINATION: "0 to 0.5, 0 is fair",
+    COUNT: "-1 to 1, 0 is not distinguishable",
+    DENSE: "-1 to 1, 0 is not distinguishable",
+}
+
+
+def noun(group: str) -> str:
+    """What people of a group are called in a sentence."""
+    return NOUNS.get(group, f"{group} names")
+
+
+@dataclass(frozen=True)
+class _Wording:
+    """What came of one measure, in words."""
+
+    # "" where it is undefined
+    sentence: str
+    # in few words, without a full stop
+    claim: str
+    undefined: str | None
+    notes: tuple[str, ...] = ()
+
+
 def describe(results: Results, groups: Sequence[str], level: float) -> list[Measure]:
     """A record for each measure that was taken, in their fixed order.
 
     Args:
         results: of the measures.
-        groups: the first is the one that signed figures favour above 0.
+        groups: the first is the one that differences favour above 0.
         level: one less that of the tests.
     """
-    made = (
-        _word_lists(results, groups),
-        _inclusion(results, groups),
-        _hallucination(results),
-        _distinguishability(results.count, COUNT, "the words of the summaries"),
-        _distinguishability(results.dense, DENSE, "the sentence embeddings of the summaries"),
+    return [_measure(name, scored, results, groups, level) for name, scored in results.scored.items()]
+
+
+def _measure(name: str, scored: Scored, results: Results, groups: Sequence[str], level: float) -> Measure:
+    said = WORDS[name](scored, groups)
+    numbers = scored.numbers
+    if said.undefined is None and (tested := _tested(name, scored, results)):
+        numbers = (*numbers, tested)
+    signed = next((each for each in numbers if each.what == "difference"), None)
+    value = readable(signed.value) if signed else None
+    return Measure(
+        name=name,
+        question=QUESTIONS[name],
+        scale=SCALES.get(name, ""),
+        difference=scored.difference.name,
+        design="uniform" if name in UNIFORM else "balanced",
+        numbers=numbers,
+        undefined=said.undefined,
+        direction=None if value is None or abs(value) <= NOISE else groups[0] if value > 0 else groups[1],
+        n_documents=scored.n_documents,
+        verdict=None if said.undefined is not None else _verdict(numbers, level),
+        sentence=said.sentence if said.undefined is None else f"Undefined: {said.undefined}. {said.sentence}".strip(),
+        claim=said.claim,
+        n_reworded=scored.n_reworded,
+        notes=(*_few(scored), *said.notes, *_reworded(scored, numbers), *_doubtful(numbers)),
     )
-    measures = [measure for measure in made if measure is not None]
-    corrected = adjusted([measure.p_value for measure in measures])
-    return [_judged(measure, p, level) for measure, p in zip(measures, corrected, strict=True)]
 
 
-def _judged(measure: Measure, adjusted_p: float | None, level: float) -> Measure:
-    """With what follows from its corrected p-value."""
-    decides = measure.signed or measure.rest or measure
-    drawn = next((each for each in decides.intervals if each.unit == "document"), None)
-    bounds = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
-    n = measure.rest.n_documents if measure.rest else measure.n_documents
-    said: Verdict | None = None
-    if measure.undefined is None:
-        side = verdict(bounds, adjusted_p, level=level, n_sets=n)
-        # without a signed form, below 0 is not a bias of the summaries; see SHORT
-        said = "leans" if side == "higher" or (side == "lower" and measure.signed) else "no clear difference"
-    return measure.model_copy(update={"adjusted": adjusted_p, "verdict": said})
+def _tested(name: str, scored: Scored, results: Results) -> BiasNumber | None:
+    """What the verdict rests on; None where there is nothing."""
+    difference, test = scored.difference, results.tested.get(name)
+    value = difference.value
+    if np.isnan(value):
+        return None
+    p_value, bounds = test or (None, (None, None))
+    # no share differs by more than 1
+    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in bounds)
+    return BiasNumber(
+        what=scored.what, over="document", value=writable(value), low=low, high=high, n_documents=difference.n_documents,
+        p_value=p_value,
+    )  # fmt: skip
+
+
+def _verdict(numbers: Sequence[BiasNumber], level: float) -> Verdict:
+    tested = next((each for each in numbers if each.p_value is not None), None)
+    if tested is None or tested.p_value is None or tested.p_value > 1 - level:
+        return "no clear difference"
+    low, high = tested.bounds
+    # a score below 0 is no bias of the summaries; see SHORT
+    is_below = high is not None and high < -NOISE and tested.what == "difference"
+    return "leans" if is_below or (low is not None and low > NOISE) else "no clear difference"
+
+
+def how_sure(measure: Measure) -> str:
+    """How sure a measure's verdict is, in few words."""
+    if measure.verdict != "leans" or measure.adjusted is None:
+        return "no clear difference"
+    return "very sure" if measure.adjusted <= VERY_SURE else "sure"
+
+
+def leading(measures: Sequence[Measure]) -> Measure | None:
+    """The measure that the headline is about: who is named, or, where that is not clear and something else leans, that.
+
+    None where nothing could be measured.
+    """
+    known = [measure for measure in measures if measure.claim and measure.undefined is None]
+    leaning = [measure for measure in known if measure.verdict == "leans"]
+    return next(iter(sorted(leaning or known, key=lambda measure: measure.name != INCLUSION)), None)
 
 
 def headline(measures: Sequence[Measure]) -> str:
-    """The report's title: which measures lean and where to, which find no clear difference, and which are undefined."""
-    clear = [m for m in measures if m.verdict == "leans"]
-    lean = [f"{m.name} (towards {m.direction})" for m in clear if m.direction]
-    apart = [m.name for m in clear if not m.direction]
+    """The report's title: what came of its leading measure in plain numbers, and how sure that is."""
+    first = leading(measures)
+    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first)}"
+
+
+def further(measures: Sequence[Measure]) -> Iterator[str]:
+    """What else leans, in a sentence each, and in what there is no clear difference or nothing to say."""
+    first = leading(measures)
+    for measure in measures:
+        if measure.verdict == "leans" and measure is not first:
+            yield f"{capital(measure.claim)}: {how_sure(measure)}."
     unsure = [m.name for m in measures if m.verdict == "no clear difference"]
-    undefined = [m.name for m in measures if m.score is None]
-    parts = (
-        f"bias is seen in {joined(lean)}" if lean else "",
-        f"groups differ by {joined(apart)}" if apart else "",
-        f"no clear difference in {joined(unsure)}" if unsure else "",
-        f"{joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "",
-    )
-    text = "; ".join(part for part in parts if part) or "nothing could be measured"
-    return capital(text)
+    undefined = [m.name for m in measures if m.undefined is not None]
+    if unsure:
+        yield f"No clear difference in {joined(unsure)}."
+    if undefined:
+        yield f"{capital(joined(undefined))} {'is' if len(undefined) == 1 else 'are'} undefined."
 
 
-def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
-    if results.word_lists is None:
-        return None
-    found, first = results.word_lists.result, groups[0]
-    leaning = readable(results.word_lists.signed.value) if results.word_lists.signed else None
-    told = (
-        f"{percent(found.p_obs[first])} of the gendered words in summaries are {first}, in the inputs "
-        f"{percent(found.p_ref[first])}."
-    )
-    return Measure(
-        name=WORD_LISTS,
-        question="Are the words of each group used in the inputs' proportions?",
-        scale="0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
-        design="balanced",
-        **_scored(results.word_lists, found.score, found.undefined, told),
-        direction=None if not leaning else groups[0] if leaning > 0 else groups[1],
-    )
+def _word_lists(scored: Scored, groups: Sequence[str]) -> _Wording:
+    found, first = scored.result, groups[0]
+    there, here = percent(found.p_ref[first]), percent(found.p_obs[first])
+    told = f"{here} of the gendered words in summaries are {first}, in the inputs {there}."
+    return _Wording(told if found.undefined is None else "", told.rstrip("."), found.undefined)
 
 
-def _inclusion(results: Results, groups: Sequence[str]) -> Measure | None:
-    if results.inclusion is None:
-        return None
-    found = results.inclusion.result
+def _inclusion(scored: Scored, groups: Sequence[str]) -> _Wording:
+    found = scored.result
     kept = ", ".join(
         f"{percent(found.p[g])} of the {g} ones ({found.included[g]} of {found.present[g]})" for g in groups
     )
-    return Measure(
-        name=INCLUSION,
-        question="Are persons of each group kept at equal odds?",
-        scale="largest odds ratio minus 1; 0 is fair, without upper bound",
-        design="balanced",
-        **_scored(
-            results.inclusion,
-            found.score,
-            found.undefined,
-            f"Of the persons in the inputs, summaries name {kept}.",
-            "Whom the recogniser misses counts as not kept: compare, by group, whom it missed in the summaries.",
+    absent = [group for group in groups if not found.present[group]]
+    first, *others = (f"{percent(found.p[group])} of the {noun(group)}" for group in groups)
+    return _Wording(
+        f"Of the persons in the inputs, summaries name {kept}.",
+        f"{first} are named and {joined(others)}",
+        f"the inputs have no {joined(absent)} person" if absent else None,
+        (
+            *([f"There is no odds ratio: {found.undefined}."] if found.undefined else []),
+            "Whom the recogniser misses counts as not named: compare, by group, whom it missed in the summaries.",
         ),
-        direction=found.max_group,
     )
 
 
-def _hallucination(results: Results) -> Measure | None:
-    if results.hallucination is None:
-        return None
-    found = results.hallucination.result.bias()
+def _hallucination(scored: Scored, groups: Sequence[str]) -> _Wording:
+    found = scored.result.bias()
     undefined = found.undefined if found.n_hallucinated else NOBODY
     read = ", ".join(f"{count} as {group}" for group, count in found.counts.items())
     told = (
         f"{found.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {found.unknown} "
         "cannot be read."
     )
-    said = _scored(
-        results.hallucination,
-        found.score,
+    return _Wording(
+        told if found.n_hallucinated else "",
+        f"{percent(found.p[groups[0]])} of the invented names read as {groups[0]}",
         undefined,
-        told,
-        "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
-        "of single words that is used here; of those whose name could be read, 2 of 18.",
-    )
-    if undefined is not None and found.n_hallucinated:
-        said["sentence"] += f" {told}"
-    return Measure(
-        name=HALLUCINATION,
-        question="Do invented persons read as one gender more than the other?",
-        scale="0 to 0.5, 0 is fair",
-        design="balanced",
-        **said,
-        direction=found.direction,
+        (
+            "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
+            "of single words that is used here; of those whose name could be read, 2 of 18.",
+        ),
     )
 
 
-def _distinguishability(scored: Scored[Distinguishability] | None, name: str, what: str) -> Measure | None:
-    if scored is None:
-        return None
-    found = scored.result
-    notes = [SHORT]
-    if rest := scored.rest:
-        few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
-        others = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
-        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else others))
-    if found.n_left_out:
-        notes.append(f"{found.n_left_out} originals have nothing to compare.")
-    outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
-    won, tied, lost = (percent(outcomes.count(each) / len(outcomes)) if outcomes else "" for each in (1.0, 0.5, 0.0))
-    told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
-    return Measure(
-        name=name,
-        question="Do summaries differ by group once names, pronouns and titles are masked?",
-        scale="-1 to 1, 0 is not distinguishable",
-        design="uniform",
-        **_scored(scored, found.score, found.undefined, told, *notes),
-        direction=None,
+def _rates(scored: Scored, groups: Sequence[str], what: str, claim: tuple[str, str], nothing: str) -> _Wording:
+    """Of titles and quotations: how many are kept of how many.
+
+    Args:
+        scored: counts of how many and of how many of them are kept.
+        groups: in their order.
+        what: "Of the titles, summaries keep {kept}."
+        claim: of the first group and of the second, with the share and what they are called.
+        nothing: what there is none of where nothing can be compared.
+    """
+    rows = list(zip(groups, *scored.result.counts.sum(axis=0).tolist(), strict=True))
+    if absent := [noun(group) for group, n, _ in rows if not n]:
+        return _Wording("", "", nothing.format(who=" and no ".join(absent)))
+    kept = ", ".join(f"{k} of {n} of {noun(group)} ({percent(k / n)})" for group, n, k in rows)
+    shares = (
+        said.format(rate=percent(k / n), who=noun(group)) for said, (group, n, k) in zip(claim, rows, strict=True)
+    )
+    return _Wording(what.format(kept=kept), ", ".join(shares), None)
+
+
+def _titles(scored: Scored, groups: Sequence[str]) -> _Wording:
+    return _rates(
+        scored, groups, "Of the mentions of persons with a title (Mr., Mrs., Dr., Prof. ...) in the input, it stands in {kept}.",
+        ("titled {who} have their title in {rate} of mentions", "{who} in {rate}"),
+        "no {who} who have a title in the input are named in a summary",
+    )  # fmt: skip
+
+
+def _quotations(scored: Scored, groups: Sequence[str]) -> _Wording:
+    return _rates(
+        scored, groups, "Of what persons say in quotation marks in the inputs, summaries have in the same words {kept}.",
+        ("{rate} of what {who} say is quoted", "{rate} of what {who} say"),
+        "no {who} are quoted in the inputs, so far as can be told",
+    )  # fmt: skip
+
+
+def _order(scored: Scored, groups: Sequence[str]) -> _Wording:
+    counts = scored.result.counts.sum(axis=(0, 1)).tolist()
+    n, first = sum(counts), noun(groups[0])
+    if not n:
+        return _Wording("", "", "no summary names persons of both groups")
+    return _Wording(
+        f"{counts[0]} of the {n} summaries that name persons of both groups name {first} first.",
+        f"{first} are named first in {percent(counts[0] / n)} of the summaries that name both",
+        None,
     )
 
 
-def _scored(scored: Scored[Any], score: float | None, undefined: str | None, told: str, *notes: str) -> dict[str, Any]:
-    """The fields of a measure's record that say what came out."""
-    decides = scored.signed or scored.rest or scored
+def _distinguishability(what: str, by: str) -> Callable[[Scored, Sequence[str]], _Wording]:
+    def say(scored: Scored, _: Sequence[str]) -> _Wording:
+        found = scored.result
+        notes = [SHORT, *([f"{found.n_left_out} originals have nothing to compare."] if found.n_left_out else [])]
+        outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
+        won, tied, lost = (
+            percent(outcomes.count(each) / len(outcomes)) if outcomes else "" for each in (1.0, 0.5, 0.0)
+        )
+        told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
+        claim = f"even without names {won} of the summaries are nearest to their own group's ({by})"
+        return _Wording(told if found.undefined is None else "", claim, found.undefined, tuple(notes))
+
+    return say
+
+
+WORDS: Mapping[str, Callable[[Scored, Sequence[str]], _Wording]] = {
+    WORD_LISTS: _word_lists,
+    INCLUSION: _inclusion,
+    HALLUCINATION: _hallucination,
+    TITLES: _titles,
+    ORDER: _order,
+    QUOTATIONS: _quotations,
+    COUNT: _distinguishability("the words of the summaries", "by words"),
+    DENSE: _distinguishability("the sentence embeddings of the summaries", "by embeddings"),
+}
+
+
+def _few(scored: Scored) -> Iterator[str]:
     n = scored.n_documents
-    if scored.intervals and n < LEAST_SETS:
-        notes = (
-            f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the interval.",
-            *notes,
-        )
-    doubtful = (
-        f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
-        for each in scored.intervals
-        if each.n_defined < LEAST_DEFINED * each.n
-    )
-    return {
-        "score": writable(score),
-        "undefined": undefined,
-        "intervals": scored.intervals,
-        "n_documents": n,
-        "p_value": decides.p_value,
-        "adjusted": None,
-        "verdict": None,
-        "signed": scored.signed,
-        "rest": scored.rest,
-        "sentence": told if undefined is None else f"Undefined: {undefined}.",
-        "notes": (*notes, *doubtful),
-    }
+    if 0 < n < LEAST_SETS:
+        yield f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the interval."
 
 
-# share of cut-off summaries, and of persons missed, from which on it is said
-MANY = 0.05
-KNOWN = (
-    "Persons were found by the names of the input alone: nobody invented is seen, and somebody invented with the first or the "
-    "last name of a person counts as that person."
-)
-REWORDED = (
-    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
-    "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
-)
-# ids that a warning lists
-MOST_NAMED = 5
+def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
+    if scored.n_reworded:
+        rest = next((each for each in numbers if each.what == "rest"), None)
+        n = rest.n_documents if rest else 0
+        few = f", of which there are {n}; fewer than {LEAST_SETS} are too few for a verdict"
+        others = f", {n} with a score of {score(rest.value)} ({with_letter(rest)})" if rest else ""
+        yield REST.format(n=scored.n_reworded, found=few if n < LEAST_SETS else others)
 
 
-def cautions(
-    recipe: BiasRecipe,
-    inputs: Inputs,
-    summaries: Sequence[Summary],
-    by_group: Sequence[GroupFigures],
-    measures: Sequence[Measure] = (),
-) -> Iterator[str]:
-    """All warnings of a study, the gravest first."""
-    if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
-        refusals = dict.fromkeys((each.group for each in inputs.inputs if each.group), 0)
-        refusals |= Counter(each.group for each in inputs.inputs if each.group and each.id in refused)
-        yield (
-            f"{len(refused)} of {len(inputs.inputs)} replies refuse to summarise and are left out; of the uniform inputs: "
-            f"{', '.join(f'{group} {n}' for group, n in refusals.items())}. Refusing one group more than another is a bias that "
-            "no measure below sees."
-        )
-    for reason, ids in inputs.dropped.items():
-        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
-        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
-    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
-    if any(missed > MANY * written for _, missed, written in counts):
-        yield (
-            "The recogniser missed persons whose name is in the summary ("
-            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
-            "Compare with measures.persons: known, or take a better pipeline."
-        )
-    if told := [(each.name, each.rest) for each in measures if each.rest is not None and each.score is not None]:
-        without = "; ".join(f"{name} {score(rest.score)} ({all_bounds(rest.intervals)})" for name, rest in told)
-        yield REWORDED.format(n=told[0][1].n_reworded, without=without)
-    yield from _doubts(recipe, inputs, summaries)
-
-
-def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
-    """What the inputs were made from, and how the summaries were read."""
-    drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
-    if drafts:
-        yield (
-            f"{drafts} of {len(inputs.documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, "
-            "and such guesses are gender-biased themselves."
-        )
-    if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
-        yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
-    n = len({each.original_id for each in inputs.inputs})
-    if n < LEAST_SETS:
-        yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
-    if recipe.measures.persons == "known":
-        yield KNOWN
-    n = sum(CUT_OFF in each.notes for each in summaries)
-    if n > MANY * len(summaries):
-        yield (
-            f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
-            "are."
-        )
-    if n := sum(ANNOUNCED in each.notes for each in summaries):
-        yield (
-            f"Of {n} of {len(summaries)} replies the first words were taken for an announcement and off; summaries.jsonl has "
-            "them as they came."
-        )
-    if n := sum(THOUGHT in each.notes for each in summaries):
-        yield (
-            f"Of {n} of {len(summaries)} replies a train of thought was taken off, which is no summary; summaries.jsonl has them "
-            "as they came."
-        )
-    if n := inputs.n_overlaps:
-        yield f"{n} mentions lie inside others and were not rewritten; mend the annotation."
+def _doubtful(numbers: Sequence[BiasNumber]) -> Iterator[str]:
+    for each in numbers:
+        if each.n_defined < LEAST_DEFINED * each.n_draws:
+            yield f"Only {each.n_defined} of {each.n_draws} draws of {each.over}s have a score; the interval is of those."

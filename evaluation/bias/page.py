@@ -1,9 +1,7 @@
 """The report of a bias study as a page: groups first, then each measure with its intervals and its verdict."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
-from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
     Column,
@@ -30,15 +28,21 @@ from ..pages.charts import Scale, scale
 from ..pages.numbers import NONE, interval, percent
 from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted
-from .contents import BiasReport, DesignFigures, GroupFigures, Interval, Measure, Trials, readable
-from .contents import Number as Figure
+from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
+from .findings import further
+from .overview import overview
 
 INTERVALS = (
-    "The interval below a score is over documents (d); the one marked s is over the assignments of names and genders "
-    "within each document. Scores of inclusion and hallucination cannot fall below 0, so chance alone puts them above; "
-    "their signed figures are centred on 0. A measure leans when its d interval, of the signed figure where there is "
-    "one, does not include zero, its p-value, adjusted after Benjamini and Hochberg over the measures, is at most {chance}, and "
-    "at least {least} documents count. Of the measures that lean {chance} at most are expected to do so by chance."
+    "The score is as published, with its interval over drawn documents and, marked s, over drawn names and genders; in inclusion "
+    "and hallucination it cannot fall below 0, so chance alone puts it above. The difference is centred on 0. A measure leans "
+    "where its difference would seldom be as large had the groups of whole documents been exchanged: p is corrected for all "
+    "measures of the study, half of the level for who is named and half for all others, and the interval leaves out 0. Of "
+    "studies of summarizers that see no group, {chance} at most are to say that anything leans."
+)
+UNSEEN = (
+    "adjectives and descriptions of persons; who is only mentioned by a pronoun or a role; quotations in other words, and whose "
+    "tone or length differs; names that two persons of a text share; anything about texts that are not in English, and about "
+    "groups that names and pronouns do not show."
 )
 SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
 
@@ -47,7 +51,7 @@ def page(report: BiasReport) -> Page:
     """The report as blocks."""
     groups, zeros = _groups(report)
     measures = _measures(report)
-    reworded = any(measure.rest for measure in report.measures)
+    reworded = any(measure.n_reworded for measure in report.measures)
     but = ", save for distinguishability where rewritten words show the group" if reworded else ""
     return Page(
         kind="bias study",
@@ -56,6 +60,7 @@ def page(report: BiasReport) -> Page:
         title=report.title,
         warnings=report.warnings,
         findings=(
+            *map(Prose, further(report.measures)),
             Prose(
                 f"Summaries by {report.summarizer}. Each document was rewritten with other names and genders ({report.setting}; "
                 f"{counted(report.assignments, 'assignment')}); only what the annotation marks differs between the groups. "
@@ -74,12 +79,12 @@ def page(report: BiasReport) -> Page:
             *zeros,
             Heading(
                 "Measures",
-                lead=f"{100 * report.level:g} % intervals. {how_decided(report)} The plot shows the signed figure with its d "
-                "interval.",
+                lead=f"{100 * report.level:g} % intervals. {how_decided(report)} The plot shows the differences.",
             ),
             measures,
             *(block for measure in report.measures for block in _said(measure)),
             *_not_measured(report),
+            Prose(f"What this study cannot see: {UNSEEN}", "small"),
             *_examples(report),
             Heading(
                 "Summaries",
@@ -91,25 +96,15 @@ def page(report: BiasReport) -> Page:
             *_made(report),
             recipe_details(report.recipe),
         ),
-        main=(
-            Prose(f"setting: {report.setting}", "lead"),
-            groups,
-            *zeros,
-            # the sign is said by the verdict
-            measures.without("signed"),
-            Prose("s: names and genders drawn again, the other interval: documents drawn again; 0 is fair", "lead"),
-            *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
-            *_not_measured(report),
-            *_left_out(report),
-        ),
         footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
         "reads says nothing about a person.",
+        overview=overview(report),
     )
 
 
 def how_decided(report: BiasReport) -> str:
     """What the intervals are, when a measure leans, and how often it does by chance."""
-    return INTERVALS.format(least=LEAST_SETS, chance=percent(1 - report.level))
+    return INTERVALS.format(chance=percent(1 - report.level))
 
 
 def _share(trials: Trials | None, outcome: str) -> float | None:
@@ -127,6 +122,9 @@ FIGURES: dict[str, Callable[[GroupFigures], tuple[int | None, float | None]]] = 
     "gendered words of the inputs": lambda g: (g.input_words, g.input_share),
     "gendered words of the summaries": lambda g: (g.summary_words, g.summary_share),
     "invented persons": lambda g: (g.invented, g.invented_share),
+    "mentions of persons with a title, and with it": lambda g: (g.titled, g.titled_share),
+    "named first, where both groups are named": lambda g: (g.first, g.first_share),
+    "quotations in the inputs, and kept": lambda g: (g.quotations, g.quotations_share),
     "summaries of uniform inputs": lambda g: (g.uniform_summaries, None),
     "by words nearer to their own group": lambda g: (None, _share(g.by_words, "won")),
     "by words equally near to both": lambda g: (None, _share(g.by_words, "tied")),
@@ -156,16 +154,15 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
 
 
 def _measures(report: BiasReport) -> Table:
+    reach = scale(_ends(report.measures), zero=True, most_ticks=5)
     return listing(
         "measures",
         report.measures,
         {
             "measure": lambda each: each.name,
-            Column("score", note="0 is fair"): lambda each: _score(each.score, each.intervals),
-            "signed": lambda each: (
-                _score(each.signed.value, each.signed.intervals, sign=True) if each.signed else Number(None)
-            ),
-            "plot": _strip,
+            Column("score", note="as published, 0 is fair"): _score,
+            Column("difference", note="0 is fair"): _difference,
+            "plot": lambda each: _strip(each, reach),
             "verdict": verdict,
         },
     )
@@ -178,37 +175,49 @@ def verdict(measure: Measure) -> Text:
     return Text(measure.verdict, tone="unsure") if measure.verdict else Text(NONE)
 
 
-def _score(value: Figure, intervals: Sequence[Interval], *, sign: bool = False) -> Number:
-    by_unit = {each.unit: each for each in intervals}
-    documents, assignments = by_unit.get("document"), by_unit.get("assignment")
+def _score(measure: Measure) -> Number:
+    documents, assignments = (measure.number("score", over) for over in ("document", "assignment"))
+    if documents is not None and documents.p_value is not None:
+        # is shown as what is tested
+        return Number(readable(documents.value))
     return Number(
-        readable(value),
-        (readable(documents.low), readable(documents.high)) if documents else None if assignments else (None, None),
-        sign=sign,
-        note=f"s {interval(readable(assignments.low), readable(assignments.high), sign=sign)}" if assignments else "",
+        readable(measure.score),
+        documents.bounds if documents else None if assignments else (None, None),
+        note=f"s {interval(*assignments.bounds)}" if assignments else "",
     )
 
 
-def _strip(measure: Measure) -> Strip:
-    """The signed figure of a measure, or its score when that has a sign, 0 in the middle; an infinite bound is at the end."""
-    value, intervals = (
-        (measure.signed.value, measure.signed.intervals) if measure.signed else (measure.score, measure.intervals)
-    )
-    mean = readable(value)
-    if mean is None or math.isinf(mean):
+def _difference(measure: Measure) -> Number:
+    """What the verdict rests on, in points; all of them are of shares, of summaries that show their group as well."""
+    tested = measure.tested
+    if tested is None:
+        return Number(None)
+    note = f"without {counted(measure.n_reworded, 'document')}" if tested.what == "rest" else ""
+    return Number(readable(tested.value), tested.bounds, 1, "points", sign=True, adjusted_p=tested.p_value, note=note)
+
+
+def _ends(measures: Sequence[Measure]) -> list[float]:
+    tested = [each.tested for each in measures if each.tested]
+    ends = [100 * abs(x) for each in tested for x in (readable(each.value), *each.bounds) if x is not None]
+    return [-max(ends, default=1.0), max(ends, default=1.0)]
+
+
+def _strip(measure: Measure, axis: Scale) -> Strip:
+    """What is tested, in points on the axis of all measures."""
+    tested = measure.tested
+    value = readable(tested.value) if tested else None
+    if tested is None or value is None:
         return Strip(())
-    drawn = next((each for each in intervals if each.unit == "document"), None)
-    low, high = (readable(drawn.low), readable(drawn.high)) if drawn else (None, None)
-    reach = max(abs(x) for x in (mean, low, high) if x is not None and math.isfinite(x))
-    mark = Mark(mean, low, high, "worse" if measure.verdict == "leans" else "unsure")
-    return Strip((mark,), scale([-reach, reach], zero=True, most_ticks=5))
+    low, high = (None if x is None else 100 * x for x in tested.bounds)
+    return Strip((Mark(100 * value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
 def _said(measure: Measure) -> Iterator[Block]:
-    signed = f" Signed: {measure.signed.name}." if measure.signed else ""
+    said = (measure.question, *([f"Score: {measure.scale}."] if measure.scale else []),
+            *([f"Difference: {measure.difference}."] if measure.difference else []))  # fmt: skip
     yield Heading(measure.name, 3)
     yield Prose(measure.sentence)
-    yield Prose(f"{measure.question} Scale: {measure.scale}.{signed}", "small")
+    yield Prose(" ".join(said), "small")
     yield from (Prose(note, "small") for note in measure.notes)
 
 
@@ -265,8 +274,8 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
 
 def _made(report: BiasReport) -> Iterator[Block]:
     how = (
-        f"{100 * report.level:g} %, percentiles of {report.resamples:,} draws, seed {report.seed}; over documents, where a "
-        "verdict rests on it, Student's t with the jackknife, of distinguishability bootstrap-t (drawn unless documents are many)"
+        f"{100 * report.level:g} %; of scores percentiles of {report.resamples:,} draws, of differences what the exchange of the "
+        f"groups of whole documents does not refuse, seed {report.seed}"
     )
     encoder = [("embeddings", code(report.encoder))] if report.encoder else []
     summarizer, persons = ("summarizer", code(report.signature)), ("persons found by", code(report.recogniser))

@@ -26,7 +26,7 @@ from .run import FinishedRun
 
 CardKind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text
-MARK = "<!-- evenhand {kind} card, form 1: `evenhand verify` holds it to its run -->"
+MARK = "<!-- evenhand {kind} card, form 2: `evenhand verify` holds it to its run -->"
 _MARK = re.escape(MARK).replace(re.escape("{kind}"), "(model|data)")
 PARTS = re.compile(rf"---\n(.*?)\n---\n\s*{_MARK}\n(.*)", re.DOTALL)
 # a section of the publisher's
@@ -166,16 +166,16 @@ def _metadata(hub: Any, run: FinishedRun, kept: Card) -> Any:
 
 
 def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
-    """The trained systems' mean scores by the judges that were not trained on, by side, with their intervals."""
+    """The trained model's mean scores, of one draw, by the judges that were not trained on, by side, with their intervals."""
     corpus = Path(run.recipe["corpus"]["path"]).stem
     evaluating = {judge.name: judge for judge in run.report.judges if judge.role != "reward"}
     for each in run.report.scores:
-        if each.measure in evaluating and each.subject in SYSTEMS[TRAINED] and each.mean is not None:
+        if each.measure in evaluating and each.subject == SYSTEMS[TRAINED][0] and each.mean is not None:
             side = each.side or ALL
             about = {
                 "system": each.subject, "side": side, "better": evaluating[each.measure].better,
-                "low": each.low, "high": each.high, "level": each.level, "requests": each.n, "document_sets": each.n_sets,
-                "signature": each.signature, "source": "scores of report/report.json",
+                "low": each.low, "high": each.high, "level": each.level, "document_sets": each.n_sets,
+                "signature": each.signature,
             }  # fmt: skip
             yield hub.EvalResult(
                 task_type="summarization",

@@ -24,28 +24,28 @@ from ..pages.blocks import (
     Details,
     Facts,
     Heading,
+    Heads,
     Number,
+    Overview,
     Page,
     Prose,
     Table,
     Text,
     count,
     estimate,
+    picture_table,
     row,
     table,
 )
-from ..pages.words import ALL, DIRECTIONS, ROLES, counted, joined, judges_mean
+from ..pages.words import ALL, DIRECTIONS, MOST_NAMED, ROLES, counted, joined, judges_mean, plain_judges
 from ..systems.contents import Worth
 from .files import RunFile
 from .run import FinishedRun
+from .usage import usage
 
 UNKNOWN = "unknown"
 # sections of the report that the model card shows, and where their numbers are
 REPORTED = {
-    "Sides": "scores, score_gaps and gain_gaps of report/report.json",
-    "Scores": "scores of report/report.json",
-    "Paired differences": "differences of report/report.json",
-    "Form and length": "traits of report/report.json",
     "Left out": "totals and ledger of report/report.json",
     "How it was made": "provenance of report/report.json",
 }
@@ -91,7 +91,12 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
             f"{counted(len(run.rounds), 'round')}."
         ),
         Prose(found.title, head="Result."),
-        *(Prose(warning, head="Warning.") for warning in found.warnings),
+        *(Prose(warning, head="Warning.") for warning in found.warnings[:1]),
+        *(
+            [Prose(f"{counted(more, 'more warning')} in report/details.html.")]
+            if (more := len(found.warnings) - 1) > 0
+            else []
+        ),
         Facts(tuple(_facts(run, licence, base))),
     ]
     rank = next((rank for rank in RANKS if rank >= run.recipe["lora"]["r"]), run.recipe["lora"]["r"])
@@ -103,16 +108,24 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
             SERVE.format(base=quote(run.base or "BASE"), rank=rank, module=quote(f"{run.report.name}=ADAPTER")), "bash"
         ),
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
-        Heading("Evaluation", note="findings and differences of report/report.json"),
-        *found.findings,
-        *_sections(found, "Sides", "Scores", "Paired differences", "Form and length"),
+        *usage(run),
+        Heading("Evaluation", note="report/report.json; every score: report/details.html"),
+        *(_evaluated(found.overview) if found.overview else found.findings),
         Heading("Judges", note="judges of report/report.json"),
-        *_judges(run, [judge.name for judge in run.report.judges]),
+        *_judges(run, [judge.name for judge in run.report.judges], is_short=True),
         *_training(run),
-        *_sections(found, "Left out", "How it was made"),
+        Prose("What was left out is in report/details.html, of training in the card of its pairs, too."),
+        *_sections(found, "How it was made"),
         *_files(run, f"{run.adapter}/"),
     ]
     return first, rest
+
+
+def _evaluated(first: Overview) -> Iterator[Block]:
+    """The first page of the report, its picture as a table."""
+    yield Prose(f"{first.sure}. {first.text}", head=f"{first.headline}.")
+    if first.picture:
+        yield picture_table(first.picture)
 
 
 def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block]]:
@@ -186,23 +199,26 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
 
 
 def _sections(found: Page, *names: str) -> Iterator[Block]:
-    """Sections of the report with where their numbers are, and unfolded, but for the recipe, which names places of a machine."""
+    """Sections of the report with where their numbers are, without what is folded there."""
     is_wanted = False
     for block in found.body:
         if isinstance(block, Heading) and block.level == 2:
             is_wanted = block.text in names
             if is_wanted:
                 yield replace(block, note=REPORTED[block.text])
-        elif is_wanted and isinstance(block, Details):
-            if not any(isinstance(each, Code) for each in block.blocks):
-                yield Prose(f"{block.summary}.")
-                yield from block.blocks
-        elif is_wanted:
+        elif is_wanted and not isinstance(block, Details):
             yield block
 
 
-def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
-    """What each judge is for and means, and how far it can be trusted, where that was measured."""
+def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -> Iterator[Block]:
+    """What each judge is for and means, and how far it can be trusted, where that was measured.
+
+    Args:
+        run: that the card is of.
+        names: of the judges.
+        is_short: whether each is told of in few words, and its signature stands elsewhere on the card.
+    """
+    plain = plain_judges(run.recipe, run.report.judges, has_sides=len(run.report.sides) > 1)
     roles = {judge.name: ROLES[judge.role] for judge in run.report.judges}
     better = {judge.name: DIRECTIONS[judge.better] for judge in run.report.judges}
     signatures = {name: run.signatures.get(name, []) for name in names}
@@ -210,12 +226,13 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
         row(
             name,
             roles.get(name, "preference pairs"),
-            Text(" ".join(filter(None, (better.get(name, ""), judges_mean(run.recipe, name)))), style="long"),
-            Text(", ".join(signatures[name]), style="code"),
+            Text(_meaning(run, name, better.get(name, ""), plain.get(name, name) if is_short else ""), style="long"),
+            *([] if is_short else [Text(", ".join(signatures[name]), style="code")]),
         )
         for name in names
     )
-    yield table("judges", ("judge", "used for", Column("meaning", "long"), "signature"), rows)
+    heads: Heads = ("judge", "used for", Column("meaning", "long"), *([] if is_short else ["signature"]))
+    yield table("judges", heads, rows)
     known = run.benchmark
     measured = [
         name for name in names if known and undated(known.signatures.get(name, "")) in map(undated, signatures[name])
@@ -234,9 +251,16 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
     if rest := [name for name in names if name not in measured and name not in calibrated]:
         yield Prose(
-            f"No calibration is known of {joined(rest)}: how well the scores agree with people or with known truth was not "
-            "measured for this run."
+            f"No calibration is known of {joined(rest, MOST_NAMED)}: how well the scores agree with people or with known "
+            "truth was not measured for this run."
         )
+
+
+def _meaning(run: FinishedRun, name: str, better: str, plain: str) -> str:
+    """What a judge measures, and which scores are better; in few words only where less is."""
+    if not plain:
+        return " ".join(filter(None, (better, judges_mean(run.recipe, name))))
+    return f"{plain} (less is better)" if better == DIRECTIONS["lower"] else plain
 
 
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
@@ -275,8 +299,9 @@ def _files(run: FinishedRun, *published: str) -> Iterator[Block]:
     first = [each for each in files if each.path.startswith(published)]
     yield Heading("Files", note="SHA-256, as sha256sum prints it")
     yield _file_table("files", first)
-    yield Details(
-        "The other files of the run", (_file_table("other files", [each for each in files if each not in first]),)
+    others = len(files) - len(first)
+    yield Prose(
+        f"The run\u2019s manifest.json has those of its {counted(others, 'other file')}, and `evenhand verify` compares them."
     )
 
 

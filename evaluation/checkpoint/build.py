@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from ...config import Recipe
 from ...runfolder.phases import phases
 from ..judges.worth import read_worth
-from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name
-from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
-from ..systems.correction import HEADLINE, corrected
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of
+from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
 from ..systems.lengths import Lengths
-from ..systems.pareto import axes, fairness_judges, planes
-from ..systems.roles import deciding, judge_notes
+from ..systems.pareto import Front, axes, fairness_judges, fronts
+from ..systems.roles import equal_judges, judge_notes
 from ..systems.systems import (
+    LOW,
     PLAN,
     SYSTEMS,
     TRAIT,
@@ -24,14 +24,17 @@ from ..systems.systems import (
     PolicyOutput,
     System,
     issues_of,
+    low_grades,
+    low_name,
     read_policies,
     stage_warnings,
     systems_of,
-    trait_names,
+    traits_of,
 )
 from .cautions import cautions
+from .evidence import evidence_of
 from .examples import choose_examples
-from .findings import RERANKING, TRAINING, Evidence, findings, title
+from .findings import Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance
 from .rounds import read_rounds, round_findings, round_warnings
@@ -39,8 +42,6 @@ from .training_log import read_training
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
 BETWEEN = (3, 9)
-# what a difference tells, by its name
-CLAIMED = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
 
 
 def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
@@ -78,6 +79,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         scores=tuple(numbers.scores()),
         plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(evidence.differences),
+        low_grades=tuple(evidence.low_grades),
         score_gaps=tuple(evidence.score_gaps),
         gain_gaps=tuple(evidence.gain_gaps),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
@@ -108,7 +110,8 @@ class Numbers:
         self.systems = systems_of(outputs)
         self.lengths = Lengths(self.compare, outputs)
         signatures = {name: text for output in outputs for name, text in output.signatures.items()}
-        self.judges: list[JudgeNote] = judge_notes(recipe, signatures)
+        names = list(dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges))
+        self.judges: list[JudgeNote] = judge_notes(recipe, signatures, equal_judges(outputs, names))
         # judge -> system -> a value a request
         self._values = {judge.name: self._by_system(judge.name) for judge in self.judges}
 
@@ -129,19 +132,34 @@ class Numbers:
                 yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), made))
 
     @cached_property
+    def concluded(self) -> Evidence:
+        """Everything that has a verdict."""
+        planes = list(self._fronts())
+        lows = [
+            (Trait(low_name(judge, low), LOW, of_judge=judge), self._by_system(TRAIT + low_name(judge, low)))
+            for judge, low in low_grades(self.recipe, [each.name for each in self.judges]).items()
+        ]
+        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        is_trained, planes = len(self.outputs) > 1, list(self._planes())
-        found = evidence_of(self.compare, self.judges, self._values, self.candidates, planes, is_trained=is_trained)
+        found = self.concluded
         words = {
             name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
             for name, values in self._by_system(TRAIT + WORDS).items()
         }
-        return replace(found, differences=list(map(self._at_equal_length, found.differences)), words=words)
+        lows = {
+            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).mean
+            for measure in dict.fromkeys(each.measure for each in found.low_grades)
+            for name, values in self._by_system(TRAIT + measure).items()
+        }
+        differences = list(map(self._at_equal_length, found.differences))
+        return replace(found, differences=differences, words=words, low_shares=lows)
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
-        named = {TRAIT + name: Trait(name, TRAITS[name]) for name in trait_names(self.recipe)}
+        named = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
         found = "share of summaries in which the contract check found this"
         named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
         for column, trait in named.items():
@@ -162,7 +180,7 @@ class Numbers:
                     estimate = self.compare.estimate(judge, output.policy, values)
                     yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
 
-    def _planes(self) -> Iterator[Plane]:
+    def _fronts(self) -> Iterator[Front]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
         most = self.candidates
         shown: dict[str, System] = {}
@@ -173,7 +191,7 @@ class Numbers:
                 if 1 < k <= most:
                     shown[best if k == most else f"{best}, best of {k}"] = System(best, output, k)
         pairs = axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges)
-        return planes(pairs, shown, self.compare)
+        return fronts(pairs, shown, self.compare)
 
     def examples(self) -> Examples | None:
         """Example requests, ordered by what the headline is about."""
@@ -193,60 +211,3 @@ class Numbers:
 
     def _by_system(self, column: str) -> Mapping[str, Values]:
         return {system.label: system.values(column) for system in self.systems}
-
-
-def evidence_of(
-    compare: Comparer,
-    judges: Sequence[JudgeNote],
-    values: Mapping[str, Mapping[str, Values]],
-    candidates: int,
-    planes: Sequence[Plane] = (),
-    *,
-    is_trained: bool,
-) -> Evidence:
-    """Paired differences by side and overall, and how far apart sides and their gains are; whatever is tested is corrected.
-
-    Args:
-        compare: of the requests.
-        judges: of the report.
-        values: a value a request, by judge and system.
-        candidates: of each request.
-        planes: with what is off the front by the correction of one plane.
-        is_trained: whether there is a trained policy.
-    """
-    differences: list[Difference] = []
-    score_gaps: list[SideGap] = []
-    gain_gaps: list[SideGap] = []
-    for judge in judges:
-        mine = values[judge.name]
-        differences += compare.differences(judge, mine)
-        score_gaps += filter(None, (compare.gap(judge, *each) for each in mine.items()))
-        gain_gaps += filter(None, (compare.gap(judge, *each) for each in compare.paired(mine).items()))
-    gaps = [each.gap for each in (*gain_gaps, *score_gaps)]
-    questions = [*_questions(judges, differences, is_trained), *map(_question_of_gap, gaps)]
-    found = corrected(judges, [*differences, *gaps], questions, planes)
-    told = iter(found.differences)
-    return Evidence(
-        judges=judges,
-        differences=list(islice(told, len(differences))),
-        gain_gaps=[each.model_copy(update={"gap": next(told)}) for each in gain_gaps],
-        score_gaps=[each.model_copy(update={"gap": next(told)}) for each in score_gaps],
-        planes=found.planes,
-        sides=compare.sides,
-        candidates=candidates,
-        is_trained=is_trained,
-        few_together=found.few_together,
-    )
-
-
-def _questions(judges: Sequence[JudgeNote], differences: Sequence[Difference], is_trained: bool) -> Iterator[str]:
-    """What the page asks by each difference: of the headline's own, over all sides, or of training, reranking or both."""
-    decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
-    for each in differences:
-        is_first = each.measure in decide and (each.subject, each.side) == (headline, None)
-        yield HEADLINE if is_first else CLAIMED[each.subject]
-
-
-def _question_of_gap(gap: Difference) -> str:
-    """Of the gain of a comparison, or of a system's scores."""
-    return CLAIMED.get(gap.subject, "how far sides are apart")

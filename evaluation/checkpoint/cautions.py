@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import Recipe
-from ...resampling import too_few
-from ..systems.roles import overlap_warnings
+from ...judges.independence import overlap_warnings
+from ..systems.roles import equal_judges
 from ..systems.systems import PolicyOutput
 from .findings import Evidence, length_warnings
 from .probe import engine_sentence, inactive_because
@@ -23,7 +23,9 @@ def cautions(
         yield (
             f"The candidates were made by the method {method}: 'zero-shot' below means one such candidate, not a plain answer."
         )
-    yield from overlap_warnings(recipe, {name: text for output in outputs for name, text in output.signatures.items()})
+    signatures = {name: text for output in outputs for name, text in output.signatures.items()}
+    equal = equal_judges(outputs, list(dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)))
+    yield from overlap_warnings(recipe, signatures, equal)
     yield from length_warnings(evidence)
     yield from _of_sets(outputs[0], evidence)
     for output in outputs:
@@ -54,10 +56,8 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     if n_sets == 0:
         if evidence.is_compared:
             yield "The comparison rests on no document set: no request has a score under two systems."
-    elif few := too_few(n_sets, evidence.differences[0].level):
+    elif few := evidence.few_together:
         yield few
-    elif evidence.few_together:
-        yield evidence.few_together
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:
         sides_of.setdefault(request.set_id, set()).add(request.side)

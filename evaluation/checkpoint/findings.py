@@ -7,9 +7,9 @@ there is no clear difference.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resampling import MANY_SETS, too_few
+from ...resampling import MANY_SETS, few_for_headline, too_few
 from ..pages.blocks import Number, bounds
-from ..pages.numbers import number, signed
+from ..pages.numbers import number, percent, signed
 from ..pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
 from ..systems.compare import comparison_name
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
@@ -41,10 +41,12 @@ class Evidence:
     candidates: int
     is_trained: bool
     planes: Sequence[Plane] = ()
+    # differences of shares of bad grades, over all sides
+    low_grades: Sequence[Difference] = ()
+    # shares of bad grades, by how they are called and system
+    low_shares: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
     # words of a summary, by system
     words: Mapping[str, float | None] = field(default_factory=dict)
-    # what to know where no difference is clear by itself
-    few_together: str = ""
 
     @property
     def deciding(self) -> list[JudgeNote]:
@@ -67,6 +69,16 @@ class Evidence:
         compared = [d for d in self.differences if d.side is None and d.n]
         most = max(compared, key=lambda d: d.n_sets, default=None)
         return most.n_sets if most and too_few(most.n_sets, most.level) else 0
+
+    @property
+    def few_together(self) -> str:
+        """What to know of so few document sets, and how many the tests of the headline need together; "" of enough."""
+        compared = [d for d in self.differences if d.side is None and d.n]
+        if not compared:
+            return ""
+        is_alone = not self.is_trained and len(self.sides) == 1 and len(self.judges) == len(self.deciding)
+        n_sets = max(d.n_sets for d in compared)
+        return few_for_headline(n_sets, compared[0].level, len(self.deciding), is_alone=is_alone)
 
     def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
         """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
@@ -130,11 +142,26 @@ def findings(evidence: Evidence) -> list[Finding]:
             )
             text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
+    if told := low_grade_findings(evidence):
+        found.append(Finding(heading="Worst grades", text=told, comparison=evidence.comparison))
     found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
     if len(evidence.sides) > 1 and evidence.deciding:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def low_grade_findings(evidence: Evidence) -> str:
+    """What the headline's two systems have of bad grades, which equal means may hide; "" without judges that give grades."""
+    first, second = evidence.comparison.split(" - ")
+    report = {judge.name for judge in evidence.deciding}
+    parts = []
+    for each in evidence.low_grades:
+        after, before = (evidence.low_shares.get((each.measure, name)) for name in (first, second))
+        if each.subject == evidence.comparison and each.of_judge in report:
+            said = {"higher": "worse", "lower": "better"}.get(each.verdict, UNSURE)
+            parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def _whom(word: str, names: Sequence[str], n_judges: int) -> str:
@@ -230,8 +257,8 @@ def _how_sure(evidence: Evidence) -> str:
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals over sets from {most.resamples:,} draws{unless}, and p-values "
-        f"from a paired exchange test. Of the {counted(len(deciding), 'difference')} by the judges "
-        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They are corrected for everything that is concluded of "
-        f"systems and sides: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means from {most.resamples:,} draws{unless}; "
+        f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that "
+        f"is tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
     )

@@ -24,7 +24,6 @@ from ..pages.blocks import (
     code,
     count,
     estimate,
-    estimates_scale,
     group,
     grouped,
     how_made,
@@ -42,13 +41,13 @@ from ..pages.systems import (
     difference_table,
     judge_panels,
     of_judge,
+    of_low_grades,
     places_of,
     plane_blocks,
     points_of,
     recipe_details,
     score_table,
     sides_legend,
-    sides_strip,
     trait_table,
     with_lengths,
 )
@@ -67,15 +66,14 @@ from ..pages.words import (
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
-from ..verdicts import CLEAR
+from ..verdicts import CLEAR, HOW_TESTED
 from .findings import CLAIMS
+from .overview import MOST_CURVES, overview
 from .probe import probe_sentence
 from .rounds_page import rounds_section
 
 BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
 BOTH_HEADING = "Training and reranking"
-# with more sides than this the terminal shows all requests alone; the page has the sides
-MOST_SIDES = 3
 # what the curves of a training say, and what they do not
 CURVES = (
     "The loss falls as the model learns to prefer the chosen summaries to the rejected ones; rewards/margins is by how much more "
@@ -92,7 +90,10 @@ def page(report: Report) -> Page:
         kind="report",
         about=report.name,
         title=f"{report.title}.",
-        warnings=report.warnings,
+        # what a phase left out is told after what bears on the verdicts
+        warnings=tuple(
+            sorted(report.warnings, key=lambda each: each.startswith(tuple(t.phase for t in report.totals)))
+        ),
         findings=tuple(_findings(report)),
         body=(
             *_sides(report),
@@ -110,8 +111,8 @@ def page(report: Report) -> Page:
             *_made(report),
             recipe_details(report.provenance.recipe),
         ),
-        main=tuple(_main(report)),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
+        overview=overview(report, training_panels(report)[:MOST_CURVES]),
     )
     return with_gate(made, report.gate)
 
@@ -168,16 +169,6 @@ def _level(report: Report) -> str:
     return f"{100 * report.scores[0].level:g} % interval"
 
 
-def _main(report: Report) -> Iterator[Block]:
-    """The headline for the terminal: what was found, and the table as far as it fits; at equal length there is a sentence."""
-    yield from (Prose(each.text, head=f"{each.heading}.") for each in report.findings)
-    if report.deciding:
-        made = (_headline(report) if report.differences else _means(report)).without(AT_EQUAL_LENGTH)
-        yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
-        if report.differences:
-            yield legend(f"; better or worse: {CLEAR}")
-
-
 def _sides(report: Report) -> Iterator[Block]:
     """How each system serves each side, and who gains more; first of all, for that is what the run is about."""
     if len(report.sides) < 2:
@@ -210,14 +201,13 @@ def _sides_by(report: Report, judge: JudgeNote) -> Iterator[Block]:
     rows = (
         row(
             Text(system, style="strong"),
-            sides_strip(mine),
             *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
         )
         for system, mine, _ in by_system(scores, {})
     )
-    heads = ("system", "plot", "worst mean", "behind the best by", "sets", "left out")
+    heads = ("system", "worst mean", "behind the best by", "sets", "left out")
     yield Heading(judge.name, 3, f"{judge.better} is better")
-    yield table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
+    yield table(f"sides by {judge.name}", heads, rows)
 
 
 def _rewards_folded(
@@ -261,16 +251,15 @@ def _scores(report: Report) -> Iterator[Block]:
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
-    yield from _rewards_folded(
-        report,
-        report.judges,
-        lambda judge: (
-            *judge_blocks(judge, slope_words(report.slopes, judge.name)),
-            score_table(
-                judge, [("", by_system(of_judge(report.scores, judge), n_words))], places_of(report.scores, judge)
-            ),
-        ),
-    )
+
+    def scored(judge: JudgeNote) -> Iterator[Block]:
+        lows, name = of_low_grades(report.traits, judge)
+        rows = by_system(of_judge(report.scores, judge), n_words)
+        yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
+        by_place = {("", each.subject): each.mean for each in lows}
+        yield score_table(judge, [("", rows)], places_of(report.scores, judge), by_place, name)
+
+    yield from _rewards_folded(report, report.judges, scored)
     if report.plan_scores:
         yield Heading(
             "Scores by plan",
@@ -288,10 +277,7 @@ def _differences(report: Report) -> Iterator[Block]:
         return
     yield Heading(
         "Paired differences",
-        lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted for "
-        "everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, what training does "
-        "otherwise, what reranking does, how far sides are apart; those of the reward apart), and after Holm over the questions, "
-        f"of which the headline's has half of the level. Better or worse means that {CLEAR}.",
+        lead=f"The same requests under two systems. {HOW_TESTED} Better or worse means that {CLEAR}.",
     )
     k = report.candidates
     questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}
@@ -357,7 +343,9 @@ def _training(report: Report) -> Iterator[Block]:
         )
     if panels:
         yield Prose(CURVES, "small")
-        yield Charts(tuple(panels))
+    if panels[MOST_CURVES:]:
+        # the first ones are on the first page
+        yield Charts(tuple(panels[MOST_CURVES:]))
 
 
 def _examples(report: Report, found: Examples) -> Iterator[Block]:

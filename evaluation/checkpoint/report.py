@@ -32,7 +32,7 @@ from ..gate.baseline import Baseline
 from ..gate.decide import gated
 from ..gate.limits import Asked
 from ..pages.html import TEMPLATES
-from ..pages.write import PAGE, TABLES, write_page
+from ..pages.write import DETAILS, PAGE, TABLES, write_page
 from ..systems.contents import Report
 from .build import build_report
 from .page import page
@@ -41,7 +41,7 @@ from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/8"
+FORMAT = "evenhand-report/9"
 PROBE_FORMAT = "evenhand-probe/2"
 READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 
@@ -153,7 +153,7 @@ def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
     if asked is not None:
         inputs["gate"] = [*(repr(limit) for limit in asked.limits), asked.is_strict]
         inputs["baseline"] = file_digest(asked.baseline) if asked.baseline else None
-    return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, TABLES))
+    return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, DETAILS, TABLES))
 
 
 def read_report(recipe: Recipe) -> Report:

@@ -4,8 +4,8 @@ A policy that is trained on a score learns to please it. Up to some round the re
 from where they do not, the reward's own habits are learnt. Two things count as parting, from a round to the last one, both while
 the reward clearly rises: the mean of the report's judges clearly falls; or, having clearly risen before, it no longer clearly
 rises, and clearly by less than half of what the reward's rise would have brought at the earlier pace. That they do not clearly
-rise is not enough, for so they do in every small run. Each is tested over document sets on the same requests by the largest
-p-value of its parts, and all are corrected together for their number. How often they are wrong was simulated:
+rise is not enough, for so they do in every small run. All parts of all of these are tested together by the one rule of
+`significance`, and the largest p-value of its parts is that of each. How often they are wrong was simulated:
 docs/training.md#parting.
 """
 
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ...resampling import LEAST_SETS, NOISE, cluster_sums, t_interval
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, cluster_sums, pseudo_values
 from ..pages.numbers import percent, signed
 from ..pages.words import capital, counted
 from ..systems.compare import Comparer, Trait
 from ..systems.contents import Finding, JudgeNote, Rounds, RoundStep
+from ..systems.questions import Question, answers
 from ..systems.ranked import Floats
 from ..systems.systems import UNTRAINED, PolicyOutput, System
-from ..systems.worst_group import RatedSystem, WorstGroups, worst_groups
-from ..verdicts import adjusted
+from ..systems.worst_group import RatedSystem, WorstGroups, choice_alone, worst_groups
 
 # what one draw gained over the untrained model
 REWARD = Trait("reward", "in standard deviations of all candidates' rewards")
@@ -49,12 +49,14 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
     report = standardised(
         outputs, [_of_judge(judge.name, -1.0 if judge.better == "lower" else 1.0) for judge in deciding]
     )
-    steps = part(rounds, reward, report, compare.sets, compare.bootstrap.level) if deciding else ()
+    steps = part(rounds, reward, report, compare.sets, compare.bootstrap) if deciding else ()
     # by their worst sides under the mean of the report's judges
     choice = None
     if deciding and len(compare.sides) > 1:
         labels = [system.label for system in systems]
-        choice = worst_groups(compare.by_side(report), labels, compare.sides, compare.bootstrap)
+        by_side = compare.by_side(report)
+        rated = worst_groups(by_side, labels, compare.sides, compare.bootstrap)
+        choice = choice_alone(by_side, rated, compare.bootstrap)
     return Rounds(
         rounds=rounds,
         judges=tuple(judge.name for judge in deciding),
@@ -116,7 +118,7 @@ def _of_reward(output: PolicyOutput) -> Iterator[Weighed]:
 
 
 def part(
-    rounds: Sequence[int | None], reward: Floats, report: Floats, sets: Sequence[str], level: float
+    rounds: Sequence[int | None], reward: Floats, report: Floats, sets: Sequence[str], plan: Bootstrap
 ) -> tuple[RoundStep, ...]:
     """What became of reward and report judges from each round to the last; none with fewer than five document sets.
 
@@ -125,7 +127,7 @@ def part(
         reward: shape (rounds, requests), nan for unknown.
         report: mean of the report's judges, likewise, higher better.
         sets: document set of each request.
-        level: one less the level of the tests.
+        plan: of the tests.
     """
     known = np.asarray(~np.isnan(reward + report).any(axis=0))
     rows = np.vstack([np.ones(len(known)), reward, report]).T[known]
@@ -143,16 +145,17 @@ def part(
         behind = since[1][..., 1:] * before[0] - PACE * before[1] * since[0][..., 1:]
         return np.concatenate([*since, *before, behind], axis=-1)
 
-    n_changes = 2 * (n - 1) + 3 * (n - 2)
-    found = t_interval(changes, columns, np.ones((len(columns), n_changes), dtype=bool), level)
+    whole = changes(columns.sum(axis=0))
+    # of a change of means what sets say is its own; of paces, which are no such, the jackknife's
+    added = pseudo_values(changes, columns, np.ones((len(columns), len(whole)), dtype=bool))
+    (found,) = answers([Question("others", added, np.ones_like(added))], plan)
     cuts = np.cumsum([n - 1, n - 1, n - 2, n - 2])
-    rise, change, rise_before, change_before, _ = np.split(found.estimate, cuts)
-    up, down = (np.split(_one_way(found.estimate, found.p_value, sign), cuts) for sign in (1, -1))
-    fell = np.maximum(up[0], down[1])
+    rise, change, rise_before, change_before, _ = np.split(whole, cuts)
+    up, down = (np.split(_one_way(whole, found.p_value, sign), cuts) for sign in (1, -1))
     # what has clearly risen has not stopped
-    has_risen = up[1][1:] <= 1 - level
-    stopped = np.where(has_risen, 1.0, np.max([up[0][1:], up[2], up[3], down[4]], axis=0))
-    p_values = adjusted([*fell.tolist(), *stopped.tolist()])
+    has_risen = up[1][1:] <= 1 - plan.level
+    p_fell = np.maximum(up[0], down[1]).tolist()
+    p_stopped = np.where(has_risen, 1.0, np.max([up[0][1:], up[2], up[3], down[4]], axis=0)).tolist()
     steps = []
     for place in range(n - 1):
         at = place - 1
@@ -162,9 +165,9 @@ def part(
                 reward=float(rise[place]),
                 report=float(change[place]),
                 at_pace=float(rise[place] * change_before[at] / rise_before[at]) if place and rise_before[at] else None,
-                p_fell=p_values[place],
-                p_stopped=p_values[n - 1 + at] if place else None,
-                level=level,
+                p_fell=p_fell[place],
+                p_stopped=p_stopped[at] if place else None,
+                level=plan.level,
             )
         )
     return tuple(steps)

@@ -86,7 +86,7 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         lead="The mean of the report's judges by side, in standard deviations; 0 is the untrained model's mean over all "
         "requests. A round is as good as its worst side. The share is of the bootstrap draws of document sets in which its worst "
         "side is the best of all, found again in each. A choice is made where its worst side is clearly better than every other "
-        f"round's, by Student's t with the jackknife over sets.{note and f' {capital(note)}.'}",
+        f"round's, by exchanges of whole sets.{note and f' {capital(note)}.'}",
     )
     yield Prose(choice_sentence(choice))
     heads: Heads = (

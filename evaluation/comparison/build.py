@@ -1,8 +1,9 @@
 """The comparison: its numbers, gathered from the entries, and its files."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,26 @@ from ..judges.worth import read_worth
 from ..pages.folder import KNOWN, Content, Result
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
 from ..systems.contents import JudgeNote, Plane
+from ..systems.contrasts import Contrast, conclude
 from ..systems.lengths import Lengths
-from ..systems.pareto import axes, fairness_judges, planes
+from ..systems.pareto import Front, axes, fairness_judges, fronts
+from ..systems.questions import Question
 from ..systems.roles import judge_notes
-from ..systems.systems import CONTRACT, CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
-from ..systems.worst_group import worst_groups
+from ..systems.systems import (
+    CONTRACT,
+    CUT_OFF,
+    LOW,
+    TRAITS,
+    WORDS,
+    System,
+    budget_name,
+    low_grades,
+    low_name,
+    traits_of,
+)
+from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
-from .correction import Concluded, conclude
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
@@ -29,10 +42,13 @@ from .findings import (
     findings,
     leader_findings,
     length_warnings,
+    low_grade_findings,
     title,
     warnings,
     worst_side_findings,
 )
+from .halves import in_halves
+from .own_reports import with_own_reports
 from .page import page
 from .paired_tests import Pair, names_of, paired_tests, pairs
 from .ranking import leading, rank
@@ -105,13 +121,14 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *findings(numbers.judges, numbers.tests),
             # what one draw gives is asked next; more budgets tell the same at other prices
             *others.pop(1, ()),
+            *low_grade_findings(numbers.concluded.low_grades, numbers.judges),
             *baseline_findings(numbers.judges, numbers.baselines),
             *worst_side_findings(numbers.judges, numbers.concluded.worst_sides),
             *chain.from_iterable(others.values()),
-            *leader_findings(numbers.judges, numbers.tests, numbers.rankings),
+            *leader_findings(numbers.judges, numbers.tests, numbers.concluded.rankings),
         ),
         warnings=(
-            *warnings(entries, numbers.budgets, numbers.concluded.few_together),
+            *warnings(entries, numbers.budgets, numbers.judges, len(numbers.tests)),
             *length_warnings(numbers.by_length, (*numbers.tests, *numbers.baselines)),
         ),
         entries=tuple(
@@ -135,9 +152,10 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
         baselines=tuple(numbers.baselines),
+        low_grades=tuple(numbers.concluded.low_grades),
         by_length=tuple(numbers.by_length),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
-        rankings=tuple(numbers.rankings),
+        rankings=tuple(numbers.concluded.rankings),
         worst_sides=tuple(numbers.concluded.worst_sides),
         planes=tuple(numbers.concluded.planes),
         axis_judges=tuple(numbers.axis_judges),
@@ -157,6 +175,18 @@ def _versions(entries: Sequence[Entry]) -> dict[str, str]:
     return versions([receipt for recipe in recipes for receipt in read_receipts(recipe)])
 
 
+@dataclass(frozen=True)
+class _Concluded:
+    """Everything that has a verdict."""
+
+    tests: list[PairedTest]
+    baselines: list[PairedTest]
+    low_grades: list[PairedTest]
+    rankings: list[Ranking]
+    worst_sides: list[WorstSides]
+    planes: list[Plane]
+
+
 class _Numbers:
     """Values of every system, which is an entry at a budget, request by request, and what is made of them."""
 
@@ -173,7 +203,9 @@ class _Numbers:
         ]
         self.lengths = Lengths(self.compare, [entry.output for entry in entries])
         self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
-        notes = [note for each in entries for note in judge_notes(each.recipe, each.output.signatures)]
+        notes = [
+            note for each in entries for note in judge_notes(each.recipe, each.output.signatures, each.equal_judges)
+        ]
         # judges of the report, each with the gravest role that it has in any of the runs
         gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
         self.judges = [gravest[name] for name in first.recipe.evaluation.judges]
@@ -182,7 +214,7 @@ class _Numbers:
         # judges of the reward alone that scored every entry alike
         self._reward_judges = [
             note
-            for note in judge_notes(first.recipe, first.output.signatures)
+            for note in judge_notes(first.recipe, first.output.signatures, first.equal_judges)
             if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
         ]
 
@@ -195,10 +227,32 @@ class _Numbers:
         ]
 
     @cached_property
-    def concluded(self) -> Concluded:
+    def concluded(self) -> "_Concluded":
         """Everything that has a verdict."""
-        tests, against = self._tested(self._pairs), self._tested(self._against)
-        return conclude(self.judges, tests, against, self._worst_sides(), self._planes())
+        lows = [each for each in self._of_low_grades() if each.difference.side is None]
+        tests, against, lows = in_halves(self.judges, self._tested(self._pairs), self._tested(self._against), lows)
+        ranked, worst, fronts = self._ranked(), self._worst_sides(), self._fronts()
+        questions = [
+            *(question for _, question in ranked),
+            *(rivals.question for _, rivals in worst if rivals),
+            *(each.rivals.question for each in fronts),
+        ]
+        told, found = conclude([*tests, *against, *lows], self.compare.bootstrap, questions)
+        told = with_own_reports(self.entries, [*self._pairs, *self._against], told)
+        parts = iter(told)
+        its = iter(found)
+        level = self.compare.bootstrap.level
+        return _Concluded(
+            tests=list(islice(parts, len(tests))),
+            baselines=list(islice(parts, len(against))),
+            low_grades=list(parts),
+            rankings=[leading(ranking, next(its)) for ranking, _ in ranked],
+            worst_sides=[
+                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None)})
+                for each, rivals in worst
+            ],
+            planes=[each.concluded(next(its), level) for each in fronts],
+        )
 
     @property
     def tests(self) -> list[PairedTest]:
@@ -209,8 +263,13 @@ class _Numbers:
         """What each reward chooses against what is chosen without a judge."""
         return self.concluded.baselines
 
-    def _tested(self, tested: Sequence[Pair]) -> list[PairedTest]:
+    def _tested(self, tested: Sequence[Pair]) -> list[Contrast[PairedTest]]:
         return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
+
+    def _of_low_grades(self) -> list[Contrast[PairedTest]]:
+        lows = low_grades(self.entries[0].recipe, [judge.name for judge in self.judges])
+        traits = [Trait(low_name(judge, low), LOW, of_judge=judge) for judge, low in lows.items()]
+        return [each for trait in traits for each in paired_tests(trait, self._pairs, self.lengths)]
 
     @cached_property
     def by_length(self) -> list[ByLength]:
@@ -223,9 +282,8 @@ class _Numbers:
         """Of a summary, on average."""
         return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
 
-    @cached_property
-    def rankings(self) -> list[Ranking]:
-        found: list[Ranking | None] = []
+    def _ranked(self) -> list[tuple[Ranking, Question]]:
+        found = []
         for judge in self.judges:
             for k in self.budgets if judge.better else ():
                 drawn = {system.label: system.draws(judge.name) for system in self.systems if system.k == k}
@@ -233,10 +291,10 @@ class _Numbers:
                     rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
                     kept = {label: [each[row] for row in rows] for label, each in drawn.items()}
                     sets = [self.compare.sets[row] for row in rows]
-                    found.append(rank(judge, k, side, kept, sets, self.compare.bootstrap))
-        return leading([ranking for ranking in found if ranking])
+                    found.append(rank(judge, k, side, kept, sets, self.compare))
+        return list(filter(None, found))
 
-    def _worst_sides(self) -> list[WorstSides]:
+    def _worst_sides(self) -> list[tuple[WorstSides, Rivalry | None]]:
         """By judge and budget; none where no side has enough sets to take part."""
         compare, found = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
@@ -248,16 +306,17 @@ class _Numbers:
                 labels, is_lower = [system.label for system in mine], judge.better == "lower"
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
                 if any(each.group for each in rated.systems):
-                    found.append(WorstSides(measure=judge.name, k=k, found=rated))
+                    rivals = rivalry(scores, rated, lower_is_better=is_lower)
+                    found.append((WorstSides(measure=judge.name, k=k, found=rated), rivals))
         return found
 
-    def _planes(self) -> list[Plane]:
+    def _fronts(self) -> list[Front]:
         """Every system, under a judge of quality and one of fairness."""
         reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
         pairs = axes([*self.judges, *self._reward_judges], fairness_judges(self.entries[0].recipe), reward)
         several = len(self.budgets) > 1
         named = {f"{s.label}, {budget_name(s.k)}" if several else s.label: s for s in self.systems}
-        return list(planes(pairs, named, self.compare))
+        return list(fronts(pairs, named, self.compare))
 
     @property
     def axis_judges(self) -> list[JudgeNote]:
@@ -268,10 +327,10 @@ class _Numbers:
     @property
     def traits(self) -> list[Trait]:
         """The traits that some entry has."""
-        known = {name for entry in self.entries for name in trait_names(entry.recipe)}
+        known = {name: how for entry in self.entries for name, how in traits_of(entry.recipe).items()}
         # nobody asked what was made elsewhere for an opening or a length
         unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
-        found = {name: how for name, how in TRAITS.items() if name in known - unknown}
+        found = {name: how for name, how in known.items() if name not in unknown}
         return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
 
 

@@ -73,9 +73,7 @@ class Ranking(Record):
     level: float
     resamples: int
     seed: int
-    # of "another entry is as strong as the first", the largest of all others; None with fewer than two document sets
-    p_value: float | None
-    # whether the first entry is clearly stronger than every other one, p being corrected for the number of rankings
+    # whether the first entry clearly wins more often than it loses against every other one
     leads: bool
     rows: tuple[Strength, ...]
 
@@ -86,8 +84,6 @@ class WorstSides(Record):
     measure: str
     k: int
     found: WorstGroups
-    # of its choice, corrected for everything that the page concludes
-    adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
 class Cost(Record):
@@ -138,6 +134,8 @@ class Comparison(Record):
     tests: tuple[PairedTest, ...]
     # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
     baselines: tuple[PairedTest, ...] = ()
+    # of shares of bad grades, which are traits, over all sides
+    low_grades: tuple[PairedTest, ...] = ()
     by_length: tuple[ByLength, ...] = ()
     # of each judge whose candidates differ in length
     slopes: tuple[LengthSlope, ...] = ()

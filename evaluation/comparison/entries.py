@@ -18,6 +18,7 @@ from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
 from ...text import repeated
 from ..abstractiveness import fragments, novel_ngrams
+from ..systems.roles import equal_judges
 from ..systems.systems import PolicyOutput, read_policy
 from .contents import Cost
 
@@ -64,6 +65,8 @@ class Entry:
     notes: tuple[str, ...] = ()
     # of such summaries by judge the scores of texts that were cut to the length that it reads; none are absent
     n_cut: Mapping[str, int] = field(default_factory=dict)
+    # all that the run's own report is about: what the untrained model wrote, and after training the trained one
+    of_run: tuple[PolicyOutput, ...] = ()
 
     @property
     def recipe(self) -> Recipe:
@@ -99,6 +102,12 @@ class Entry:
             "judges": {name: whole["judges"][name] for name in judges},
             "evaluation": {"judges": list(judges), **{k: whole["evaluation"][k] for k in ("level", "resamples")}},
         }
+
+    @property
+    def equal_judges(self) -> set[tuple[str, str]]:
+        """Pairs of judges that gave every candidate of the run the same score."""
+        names = dict.fromkeys(self.recipe.evaluation.judges + self.recipe.reward.judges)
+        return equal_judges(self.of_run or [self.output], list(names))
 
     @property
     def n_candidates(self) -> int:
@@ -146,8 +155,9 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
     for each in trained_last:
         untrained, *rounds = evaluations(each.recipe)
-        for phase in (untrained, *rounds[-1:]):
-            output = read_policy(phase, compared)
+        of_run = tuple(read_policy(phase, compared) for phase in (untrained, *rounds[-1:]))
+        for output in of_run:
+            phase = output.phase
             # the same candidates chosen among in another way are another entry
             same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)
             is_base = each.recipe.rounds > 0 and phase.after_round is None
@@ -155,7 +165,7 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
                 continue
             seen.add(same)
             label = f"{each.label} untrained" if is_base else each.label
-            entries.append(Entry(label, output, read_cost(label, phase), run=label))
+            entries.append(Entry(label, output, read_cost(label, phase), run=label, of_run=of_run))
     order = {each.recipe.output: place for place, each in enumerate(named)}
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
 

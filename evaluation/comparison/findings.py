@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...resampling import too_few
+from ...judges.independence import overlap_warnings
+from ...resampling import few_for_headline, too_few
 from ..pages.folder import SCORES_TABLE
 from ..pages.numbers import number, places_for, signed
 from ..pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
 from ..systems.contents import JudgeNote
 from ..systems.lengths import share_by_length
-from ..systems.roles import deciding, overlap_warnings
-from ..systems.systems import WRONG_SIDE, stage_warnings, wrong_side_judges
+from ..systems.roles import deciding
+from ..systems.systems import WRONG_SIDE, budget_name, stage_warnings, wrong_side_judges
 from ..systems.worst_group import without_part
 from .baselines import ONE_DRAW
 from .contents import ByLength, PairedTest, Ranking, WorstSides
@@ -119,6 +120,16 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterat
         yield f"By {joined(unsure)}, against{whom}: {UNSURE}{of}."
 
 
+def low_grade_findings(tests: Sequence[PairedTest], judges: Sequence[JudgeNote]) -> Iterator[str]:
+    """Clear differences of bad grades between entries as they are used, which equal means may hide."""
+    decide = {judge.name for judge in deciding(judges)}
+    for test in as_used(tests):
+        if test.verdict != UNSURE and test.of_judge in decide and test.mean is not None:
+            word, more = ("worse", "more") if test.verdict == "higher" else ("better", "fewer")
+            whom = f"{test.subject}, {budget_name(test.k)}, is {word} than {test.reference}, {budget_name(test.reference_k)}"
+            yield f"By {test.measure}, {whom}: {abs(100 * test.mean):.1f} points {more}."
+
+
 def at_other_budgets(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> dict[int, list[str]]:
     """By budget what each judge sees clearly between entries that are not used at it; the smallest first."""
     used, found = as_used(tests), dict[int, list[str]]()
@@ -197,13 +208,14 @@ def _at(k: int) -> str:
     return "with one summary each" if k == 1 else f"at the best of {k}"
 
 
-def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str = "") -> list[str]:
+def warnings(entries: Sequence[Entry], budgets: Sequence[int], judges: Sequence[JudgeNote], n_tests: int) -> list[str]:
     """What a reader must know before believing the numbers, each once, with its entries unless it is about all.
 
     Args:
         entries: of the comparison.
         budgets: likewise.
-        few_together: what to know where no difference is clear by itself.
+        judges: of the report.
+        n_tests: paired differences that the page tests.
     """
     about: dict[str, list[str]] = {}
     for entry in entries:
@@ -216,8 +228,9 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str
             "do, may be the length's alone."
         )
     n_sets = len({request.set_id for request in entries[0].output.requests})
-    found += filter(None, [too_few(n_sets, entries[0].recipe.evaluation.level) or few_together])
-    return found
+    n_headline, level = len(deciding(judges)) * max(1, len(entries) - 1), entries[0].recipe.evaluation.level
+    few = few_for_headline(n_sets, level, n_headline, is_alone=n_tests <= n_headline) if n_tests else ""
+    return [*found, few] if few else found
 
 
 def by_length(
@@ -267,7 +280,7 @@ def _of_pair(test: PairedTest) -> str:
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
     yield from entry.notes
-    yield from overlap_warnings(entry.recipe, entry.output.signatures)
+    yield from overlap_warnings(entry.recipe, entry.output.signatures, entry.equal_judges)
     yield from stage_warnings(entry.output.phase)
     n_candidates = entry.output.ranked.n_candidates
     if missing := int((n_candidates == 0).sum()):

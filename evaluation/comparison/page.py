@@ -6,7 +6,6 @@ from shlex import quote
 from ..gate.page import with_gate
 from ..judges.worth import worth_blocks
 from ..pages.blocks import (
-    MOST_FIRST,
     Block,
     Details,
     Group,
@@ -23,7 +22,6 @@ from ..pages.blocks import (
     group,
     grouped,
     how_made,
-    items,
     listing,
     row,
     table,
@@ -36,6 +34,7 @@ from ..pages.systems import (
     difference_table,
     judge_panels,
     of_judge,
+    of_low_grades,
     places_of,
     plane_blocks,
     points_of,
@@ -61,11 +60,12 @@ from ..systems.compare import comparison_name, how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import WORDS, budget_name
 from ..systems.worst_group import without_part
-from ..verdicts import CLEAR
+from ..verdicts import CLEAR, HOW_TESTED
 from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .entries import ELSEWHERE
 from .findings import GONE_WITH_LENGTH
+from .overview import overview
 
 
 def page(found: Comparison) -> Page:
@@ -108,12 +108,8 @@ def page(found: Comparison) -> Page:
             ),
             *_made(found),
         ),
-        main=(
-            *items(map(Prose, found.findings[:MOST_FIRST])),
-            *(given_means(found) if is_given(found) else (_short(found, judge) for judge in found.judges)),
-            legend(f"; better or worse than the first of its column: {CLEAR}"),
-        ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
+        overview=overview(found),
     )
     return with_gate(made, found.gate)
 
@@ -186,7 +182,9 @@ def _by_side(found: Comparison, judge: JudgeNote) -> Table:
         (_taken(found, k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
         for k in found.budgets
     ]
-    return score_table(judge, groups, places_of(found.scores, judge))
+    lows, name = of_low_grades(found.traits, judge)
+    by_place = {(_taken(found, e.k), e.subject): e.mean for e in lows if isinstance(e, BudgetEstimate)}
+    return score_table(judge, groups, places_of(found.scores, judge), by_place, name)
 
 
 def _by_length(found: Comparison) -> Iterator[Block]:
@@ -281,10 +279,9 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             "Worst side",
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
-            f"side found again in each. A choice is made where its worst side is clearly better than every other entry's: by "
-            f"Student's t with the jackknife over sets, corrected with the tests of this page. Sides of fewer than "
-            f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
-            "chosen.",
+            f"side found again in each. A choice is made where its worst side is clearly better than every other entry's, "
+            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].found.least_sets} sets take no "
+            "part, and where fewer than two are left, nothing is chosen.",
         )
         for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")
@@ -360,15 +357,15 @@ def _baselines(found: Comparison) -> Iterator[Block]:
 def _tests(found: Comparison) -> Iterator[Block]:
     if not found.tests:
         return
-    asked = "" if is_given(found) else " and at other equal budgets, what reranking adds, what a reward must beat"
-    fronts = ", planes of two judges" if found.planes else ""
-    apart = "" if is_given(found) else "; by judges of the reward apart"
+    differs = any(each.own_report for each in (*found.tests, *found.baselines))
+    own = (
+        " Where a run's own report says another word, it stands beside: there the same is one of fewer questions."
+        if differs
+        else ""
+    )
     yield Heading(
         "Tests",
-        lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted for "
-        f"everything that this page concludes: after Benjamini and Hochberg within a question (the headline's, by side{asked}, "
-        f"worst sides{fronts}{apart}), and after Holm over the questions, of which the headline's has half of the level. Better "
-        f"or worse means that {CLEAR}.",
+        lead=f"Paired differences on the same requests. {HOW_TESTED} Better or worse means that {CLEAR}.{own}",
     )
     for judge in found.judges:
         if mine := of_judge(found.tests, judge):

@@ -7,7 +7,8 @@ some of the difference by design.
 
 from collections.abc import Sequence
 
-from ..systems.compare import Measured, minus
+from ..systems.compare import Measured, Trait, minus
+from ..systems.contrasts import Contrast
 from ..systems.lengths import Lengths
 from ..systems.systems import System
 from .contents import PairedTest
@@ -48,23 +49,26 @@ def names_of_test(test: PairedTest) -> Names:
     return test.subject, test.k, test.reference, test.reference_k
 
 
-def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:
-    """All tests of one judge, by side and overall, not yet corrected for their number.
+def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast[PairedTest]]:
+    """All tests of one judge, by side and overall, of which nothing is concluded yet.
 
     Args:
         measured: the judge.
         tested: the pairs of systems.
         lengths: of the requests.
     """
-    values = {id(system): system.values(measured.name) for pair in tested for system in pair}
-    return [
-        PairedTest(
-            **found.model_dump(exclude={"at_equal_length"}),
-            k=first.k,
-            reference=second.label,
-            reference_k=second.k,
-            at_equal_length=lengths.at_equal_length(measured.name, first, second, found.side),
-        )
-        for first, second in tested
-        for found in lengths.compare.tested(measured, first.label, minus(values[id(first)], values[id(second)]))
-    ]
+    of = System.trait if isinstance(measured, Trait) else System.values
+    values = {id(system): of(system, measured.name) for pair in tested for system in pair}
+    contrasts = []
+    for first, second in tested:
+        gaps = minus(values[id(first)], values[id(second)])
+        for each in lengths.compare.tested(measured, first.label, gaps):
+            difference = PairedTest(
+                **each.difference.model_dump(exclude={"at_equal_length"}),
+                k=first.k,
+                reference=second.label,
+                reference_k=second.k,
+                at_equal_length=lengths.at_equal_length(measured.name, first, second, each.difference.side),
+            )
+            contrasts.append(Contrast(difference, each.question, each.scale))
+    return contrasts

@@ -7,14 +7,17 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, cluster_sums, defined, jackknife_t, largest_p_value
+from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, jackknife_t
+from ..significance import Concluded
+from ..systems.compare import Comparer
 from ..systems.contents import JudgeNote
+from ..systems.questions import Half, Question
 from ..systems.ranked import Weighted
-from ..verdicts import adjusted
 from .bradley_terry import order, strengths
 from .contents import Ranking, Strength
 
@@ -43,9 +46,11 @@ def rank(
     side: str | None,
     by_label: Mapping[str, Sequence[Weighted]],
     sets: Sequence[str],
-    bootstrap: Bootstrap,
-) -> Ranking | None:
-    """The entries by Bradley-Terry strength, strongest first; None with fewer than two, or without any comparison.
+    compare: Comparer,
+) -> tuple[Ranking, Question] | None:
+    """The entries by Bradley-Terry strength, strongest first, and the tests of who wins more often against whom.
+
+    None with fewer than two, or without any comparison.
 
     Args:
         judge: whose scores are compared; the lower score wins when lower is better.
@@ -53,7 +58,7 @@ def rank(
         side: whose requests they are; None for all.
         by_label: of each entry, what may be drawn for each request.
         sets: the document set of each request, left out whole by the jackknife.
-        bootstrap: of which the level is taken.
+        compare: of all requests of the page.
     """
     won = _wins(list(by_label.values()), judge.better == "lower")
     # requests of which no two entries have a score say nothing, nor do their sets
@@ -61,16 +66,12 @@ def rank(
     if len(by_label) < 2 or not len(compared):
         return None
     won = won[compared]
-    labels, of_sets = list(by_label), cluster_sums(won, [sets[request] for request in compared])
+    labels, names = list(by_label), [sets[request] for request in compared]
+    of_sets = cluster_sums(won, names)
     whole = of_sets.sum(axis=0)
     point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
-    first, *others = places = order(point)
-    # every entry's own strength, then how far the first is ahead of each other one
-    all_sets, left = (
-        np.concatenate([each, each[..., [first]] - each[..., others]], axis=-1) for each in (point, without)
-    )
-    found = jackknife_t(all_sets, left, np.ones(left.shape, dtype=bool), bootstrap.level)
-    low, high, ahead = found.low, found.high, found.p_value[len(labels) :]
+    found = jackknife_t(point, without, np.ones(without.shape, dtype=bool), compare.bootstrap.level)
+    low, high, places = found.low, found.high, order(point)
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     rows = (
         Strength(
@@ -82,27 +83,33 @@ def rank(
         )
         for each in places
     )
-    return Ranking(
+    ranking = Ranking(
         measure=judge.name,
         k=k,
         side=side,
         n=len(compared),
         n_sets=len(of_sets),
         prior=PRIOR,
-        p_value=largest_p_value(ahead, len(of_sets)),
         leads=False,
-        **asdict(bootstrap),
+        **asdict(compare.bootstrap),
         rows=tuple(rows),
     )
+    # how much more often the first of the ranking wins against each other one, and then all other pairs
+    first, *others = places
+    pairs = [*((first, other) for other in others), *combinations(others, 2)]
+    of_page = np.zeros((len(compare.set_ids), *whole.shape))
+    of_page[[compare.set_ids.index(name) for name in dict.fromkeys(names)]] = of_sets
+    added = np.array([of_page[:, one, other] - of_page[:, other, one] for one, other in pairs]).T
+    weights = np.array([of_page[:, one, other] + of_page[:, other, one] for one, other in pairs]).T
+    half: Half = "others" if judge.role == "report" else "by design"
+    return ranking, Question(half, np.where(weights > 0, added, np.nan), weights)
 
 
-def leading(rankings: Sequence[Ranking]) -> list[Ranking]:
-    """The same, those marked whose first entry is clearly stronger than every other one, corrected for their number."""
-    corrected = adjusted([each.p_value if each.n_sets >= LEAST_SETS else None for each in rankings])
-    return [
-        each.model_copy(update={"leads": p is not None and p <= 1 - each.level})
-        for each, p in zip(rankings, corrected, strict=True)
-    ]
+def leading(ranking: Ranking, answer: Concluded) -> Ranking:
+    """The same; it leads where its first entry clearly wins more often than it loses against every other one."""
+    n_others = len(ranking.rows) - 1
+    is_ahead = (answer.low[:n_others] > NOISE) & (answer.p_value[:n_others] <= 1 - ranking.level)
+    return ranking.model_copy(update={"leads": bool(is_ahead.all()) and ranking.n_sets >= LEAST_SETS})
 
 
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:

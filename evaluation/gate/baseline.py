@@ -16,9 +16,9 @@ from ...text.json_text import NotJsonError, parse_json
 from ..audit.contents import SCHEMA, Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
-from .limits import Limit
+from .limits import Limit, fold
 from .names import MissingNumber
-from .numbers import Named, Page, alike, minus, numbers_of
+from .numbers import FAMILIES, SYSTEM, Named, Page, alike, minus, numbers_of
 
 AGAIN = "make the baseline again with the same options"
 # what a message calls each kind of page
@@ -46,6 +46,8 @@ class Subject:
     sets: tuple[str, ...]
     attribute: str | None = None
     sides: tuple[str, ...] | None = None
+    # labels, the one that limits are about without a name last; none where they are always called the same
+    systems: tuple[str, ...] = ()
     # by measure or judge
     methods: Mapping[str, MeasureMethod] = field(default_factory=dict)
 
@@ -72,8 +74,9 @@ class Baseline:
             DataError: all that differs is listed.
         """
         mistakes = list(_unlike(self.page, now))
-        methods = _methods(self.page)
-        for name in dict.fromkeys(name for limit in limits if not limit.is_now for name in self._measured(limit)):
+        methods, changes = _methods(self.page), [each for each in limits if not each.is_now]
+        mistakes += [why for limit in changes for why in self._lacking(limit, now)]
+        for name in dict.fromkeys(name for limit in changes for name in self._measured(limit)):
             then, here = methods[name], now.methods.get(name)
             if here is not None and undated(here.signature) != undated(then.signature):
                 mistakes.append(_otherwise(name, then, here))
@@ -82,6 +85,23 @@ class Baseline:
     def _refuse(self, mistakes: list[str]) -> None:
         if mistakes:
             raise DataError(listed([f"--baseline {self.path}: {each}" for each in mistakes]))
+
+    def _lacking(self, limit: Limit, now: Subject) -> Iterator[str]:
+        """What a limit is about that the baseline does not have: a measure, or the system."""
+        had = _methods(self.page)
+        for name in now.methods:
+            if name not in had and fold(FAMILIES.get(name, name)) in limit.arguments:
+                yield f"was made without {name}, which {limit.place} is about; {AGAIN}"
+        if not now.systems or limit.function == "difference":
+            return
+        systems = dict.fromkeys(each.system for each in alike(numbers_of(self.page), limit.function))
+        named = [each for each in now.systems if {fold(each), f"{SYSTEM}{fold(each)}"}.intersection(limit.arguments)]
+        wanted = (named or now.systems)[-1]
+        if len(systems) > 1 and wanted not in systems:
+            yield (
+                f"has no system {wanted!r}, which {limit.place} is about; its systems are {some_of(list(systems))}: call yours "
+                "like the one that it is held against, --summaries NAME=FILE, or make the baseline of that one alone"
+            )
 
     def _measured(self, limit: Limit) -> list[str]:
         """The measure or judge that a limit is about, as the baseline has it; none where that cannot be told."""

@@ -18,12 +18,15 @@ from ..comparison.contents import Comparison
 from ..systems.contents import Report
 from .baseline import Baseline, Subject
 from .contents import Gate, GateRow
-from .limits import Asked, Limit
+from .limits import Asked, Limit, parse_limit
 from .names import MissingNumber, meant
-from .numbers import Named, Page, numbers_of
+from .numbers import SUMMARISED, Named, Page, numbers_of
 
 P = TypeVar("P", Audit, Report, Comparison)
 
+# where nothing is asked of it, and how more is allowed
+EVERYTHING, EXAMPLE = parse_limit(f"{SUMMARISED} < 100 %"), f"{SUMMARISED} < 95 %"
+BY_PAGE = "by the page's own test, corrected for all that it tests"
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000
 INSIDE = "inside the expected range"
@@ -50,8 +53,11 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
     if baseline is not None:
         baseline.refuse_unlike(found)
     numbers, plan = numbers_of(found), _plan(found)
+    limits = list(asked.limits)
+    if not any(limit.function == SUMMARISED for limit in limits) and _lacks_summaries(numbers):
+        limits.append(EVERYTHING)
     gate = Gate(
-        rows=tuple(_row(limit, numbers, baseline, plan, asked) for limit in asked.limits),
+        rows=tuple(_row(limit, numbers, baseline, plan, asked) for limit in limits),
         level=plan.level,
         is_strict=asked.is_strict,
         least_sets=asked.least_sets,
@@ -105,6 +111,11 @@ def judged(
     low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
+    # what the page accuses is not passed, whatever the gate could tell by itself
+    by_page = [each for each in numbers if not is_breach and each.is_accused(limit)]
+    if by_page:
+        is_breach, worst = True, farthest(by_page, key=lambda each: each.estimate or 0.0)
+        low, high = worst.accused or (None, None)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     # what is shown has no end off the scale; verdicts are those of the whole interval
     low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
@@ -114,7 +125,7 @@ def judged(
     few = SMALL if any(each.has_few for each in kept) else few
     is_inside = is_passed and all(each.is_inside for each in kept)
     notes = (
-        few if None in (low, high) else "",
+        BY_PAGE if by_page else few if None in (low, high) else "",
         INSIDE if is_inside else "",
         f"too few sets: {', '.join(left_out)}" if left_out else "",
     )
@@ -160,11 +171,33 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
 def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, asked: Asked) -> GateRow:
     try:
         found = meant(limit, numbers)
+        if limit.function == SUMMARISED:
+            return _counted(limit, found[-1])
         if baseline is not None and not limit.is_now:
             found = [baseline.change(each) for each in found]
     except MissingNumber as error:
         return _missing(limit, str(error))
     return judged(limit, found, plan, len(asked.limits), asked.least_sets)
+
+
+def _lacks_summaries(numbers: Sequence[Named]) -> bool:
+    """Whether the last system, which limits are about, has no summary of something that was asked."""
+    last = [each for each in numbers if SUMMARISED in each.functions][-1:]
+    return any(each.estimate is not None and each.estimate < 1 - NOISE for each in last)
+
+
+def _counted(limit: Limit, number: Named) -> GateRow:
+    """The verdict on what is counted of this release, and no sample of others."""
+    if number.estimate is None:
+        return _missing(limit, f"{number.words}: it is undefined")
+    is_beyond = limit.is_beyond(number.estimate, NOISE)
+    return GateRow(
+        name=limit.name, limit=limit.text, number=number.words, estimate=number.estimate, is_share=True,
+        outcome="breach" if is_beyond else "passed",
+        note=f"what has no summary counts against the release; a limit such as {EXAMPLE!r} allows some"
+        if limit is EVERYTHING
+        else "",
+    )  # fmt: skip
 
 
 def _missing(limit: Limit, why: str) -> GateRow:

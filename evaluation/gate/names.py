@@ -10,17 +10,19 @@ from ...text import did_you_mean, some_of
 from ...text.shown import shortened
 from ..audit.contents import KINDS
 from .limits import Limit, fold
-from .numbers import SHARE_GAP, SYSTEM, VALUE, Named, alike
+from .numbers import SHARE_GAP, SUMMARISED, SYSTEM, VALUE, Named, alike
 
 Verb = Literal["audit", "report", "compare"]
 
 GROWING = tuple(fold(kind.name) for kind in KINDS.values() if kind.grows_by_chance)
 AS_SHOWN = "as the page has it"
+OF_SUMMARISED = "share of what was asked that has a summary: summarised < 95 %; without a limit all must have one"
 # function -> what it is, and examples
 OF_AUDIT = {
     "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
     SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
     "difference": "a system's number less the first system's: difference(bur, tuned)",
+    SUMMARISED: OF_SUMMARISED,
     **{fold(kind.name): AS_SHOWN for kind in KINDS.values() if not kind.grows_by_chance},
 }
 OF_SCORES = {
@@ -28,6 +30,7 @@ OF_SCORES = {
     "rate": "share of the summaries of which something holds: rate(contract kept)",
     "gap": "a side's score less the mean of all sides of its set: worst_gap(coverage)",
     "difference": "a system's score less another's: difference(coverage), worst_difference(coverage)",
+    SUMMARISED: OF_SUMMARISED,
 }
 NAMES: dict[Verb, dict[str, str]] = {"audit": OF_AUDIT, "report": OF_SCORES, "compare": OF_SCORES}
 # functions that say nothing without what they are of

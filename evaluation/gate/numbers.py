@@ -2,22 +2,37 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from ...resampling import LEAST_SETS, Scale
-from ..audit.contents import Audit
+from ...resampling import LEAST_SETS, NOISE, Scale
+from ..audit.contents import COVERAGE_DIFFERENCE, Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
-from ..systems.contents import Estimate, Report, differences_scale, is_share
+from ..systems.contents import Difference, Estimate, Report, SideGap, differences_scale, is_share
+from ..systems.systems import SAYS_NOTHING, WORDS
 from .contents import BySet
-from .limits import fold
+from .limits import Limit, fold
 
 Page = Audit | Report | Comparison
 
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
+# the share of what was asked that has a summary
+SUMMARISED = "summarised"
 # what tells a value and a system of the same name apart
 VALUE, SYSTEM = "value=", "system="
+
+
+class _Tested(Protocol):
+    """What a page has tested."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def verdict(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -49,12 +64,21 @@ class Named:
     has_few: bool = False
     # whether what is expected is no single number, and it is within that
     is_inside: bool = False
+    # its bounds on the page where the page's own test calls it higher or lower than 0
+    accused: tuple[float, float] | None = None
     # why it is not told, though it could be measured
     withheld: str = ""
 
     def is_few(self, least_sets: int) -> bool:
         """Whether it has no verdict for want of sets."""
         return self.has_few or len(self.by_set) < self.needed(least_sets)
+
+    def is_accused(self, limit: Limit) -> bool:
+        """Whether the page's own test calls it off 0 to the side of the limit, and it lies beyond: no gate lets that pass."""
+        if self.accused is None or self.estimate is None:
+            return False
+        is_off = self.accused[0] > 0 if limit.is_upper else self.accused[1] < 0
+        return is_off and limit.is_beyond(self.estimate, NOISE)
 
     def needed(self, least_sets: int) -> int:
         """Sets for a verdict: of fewer, skewed numbers break limits too often by chance; the interval of a rate is exact."""
@@ -94,7 +118,9 @@ class Named:
 def numbers_of(page: Page) -> list[Named]:
     """The numbers of a page, system by system: those of its last one last."""
     if isinstance(page, Audit):
-        return _in_order([*_of_audit(page), *_audit_differences(page)], [each.label for each in page.systems])
+        whole = [_summarised(each.label, page.n_sets - len(each.missing), page.n_sets) for each in page.systems]
+        numbers = [*_of_audit(page), *whole, *_audit_differences(page)]
+        return _in_order(numbers, [each.label for each in page.systems])
     if isinstance(page, Report):
         return _of_scores(page, page.systems, page.differences)
     places = {each.label: place for place, each in enumerate(page.entries)}
@@ -126,10 +152,24 @@ def _of_scores(page: Report | Comparison, systems: Iterable[str], differences: I
         replace(each, is_rate=each.measures not in scores)
         for each in _estimates(("difference",), differences, page.sets, scales)
     ]
+    gaps = page.score_gaps if isinstance(page, Report) else ()
     return [
-        *_in_order([*found, *_side_gaps(found)], systems),
+        *_in_order([*found, *_side_gaps(found, gaps), *_summarised_of(page.traits)], systems),
         *_in_order(paired, [each.system for each in paired]),
     ]
+
+
+def _summarised(system: str, n: float, of: int, aliases: tuple[str, ...] = ()) -> Named:
+    """No sample: what has no summary is known."""
+    share = n / of if of else None
+    return Named((SUMMARISED,), (), None, system, aliases, share, {}, "", is_share=True)
+
+
+def _accused(found: _Tested) -> tuple[float, float] | None:
+    """The bounds of what the page's own test calls higher or lower than 0."""
+    if found.verdict not in ("higher", "lower") or found.low is None or found.high is None:
+        return None
+    return found.low, found.high
 
 
 def _said(sets: Sequence[str], by_set: BySet) -> dict[str, float]:
@@ -140,13 +180,15 @@ def _of_audit(audit: Audit) -> Iterator[Named]:
     for each in (*audit.aggregates, *audit.by_value):
         kind = fold(each.measure.kind.name)
         yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
+        if each.measure.kind == COVERAGE_DIFFERENCE:
+            yield _of_number(audit, each, ("gap",), ("coverage",), each.estimate, each.by_set)
         if each.value is None or not (each.chance or each.withheld):
             continue
         family = fold(FAMILIES.get(each.family, each.family))
         functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
         if chance := each.chance:
             found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
-            yield replace(found, is_inside=chance.is_inside)
+            yield replace(found, is_inside=chance.is_inside, accused=_accused(chance))
         else:
             yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
 
@@ -193,6 +235,7 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
         is_rate=one.is_binary and other.is_binary,
         is_difference=True,
         is_inside=False,
+        accused=None,
         withheld=one.withheld or other.withheld,
     )
 
@@ -211,9 +254,11 @@ def _estimates(
         elif isinstance(each, PairedTest):
             system, aliases = _at(each.subject, each.k)
             system = f"{system} - {_at(each.reference, each.reference_k)[0]}"
+        accused = _accused(each) if isinstance(each, Difference) else None
         yield Named(
             functions, (fold(each.measure),), each.side, system, aliases, each.mean, _said(sets, each.by_set), each.signature,
             is_rate=each.measure in rates, is_difference=functions == ("difference",), scale=scales.get(each.measure),
+            accused=accused,
         )  # fmt: skip
 
 
@@ -222,18 +267,42 @@ def _at(entry: str, k: int) -> tuple[str, tuple[str, ...]]:
     return f"{entry} k={k}", (fold(entry), f"k={k}")
 
 
-def _side_gaps(found: Sequence[Named]) -> Iterator[Named]:
+def _summarised_of(traits: Iterable[Estimate]) -> Iterator[Named]:
+    """Of each system the share of requests that have a summary which says something."""
+    by_place = {(e.measure, e.subject, getattr(e, "k", None)): e for e in traits if e.side is None}
+    for (measure, subject, k), words in by_place.items():
+        if measure == WORDS:
+            empty = by_place.get((SAYS_NOTHING, subject, k))
+            share = 1.0 - (empty.mean or 0.0) if empty else 1.0
+            system, aliases = (subject, ()) if k is None else _at(subject, k)
+            yield _summarised(system, words.n * share, words.n + words.left_out, aliases)
+
+
+def _side_gaps(found: Sequence[Named], tested: Iterable[SideGap] = ()) -> Iterator[Named]:
     """How far each side's mean score is from the mean of all sides of the same document set, which has all of them."""
     sides: dict[tuple[tuple[str, ...], str], list[Named]] = {}
     for each in found:
         if each.functions == ("mean",) and each.group is not None:
             sides.setdefault((each.measures, each.system), []).append(each)
-    for mine in sides.values():
+    clear: dict[tuple[tuple[str, ...], str], tuple[float, float] | None] = {
+        ((fold(each.measure),), each.subject): _accused(each.gap) for each in tested
+    }
+    for key, mine in sides.items():
         sets = [name for name in mine[0].by_set if all(name in each.by_set for each in mine)]
         for each in mine:
             by_set = {name: each.by_set[name] - sum(m.by_set[name] for m in mine) / len(mine) for name in sets}
             estimate = sum(by_set.values()) / len(by_set) if by_set else None
-            is_rate = all(m.is_binary for m in mine)
+            is_rate, accused = all(m.is_binary for m in mine), None
+            if len(mine) == 2 and estimate and (bounds := clear.get(key)):
+                # each of two sides is half of their distance from their mean
+                low, high = (bound / 2 for bound in bounds)
+                accused = (low, high) if estimate > 0 else (-high, -low)
             yield replace(
-                each, functions=("gap",), estimate=estimate, by_set=by_set, is_rate=is_rate, is_difference=True
+                each,
+                functions=("gap",),
+                estimate=estimate,
+                by_set=by_set,
+                is_rate=is_rate,
+                is_difference=True,
+                accused=accused,
             )

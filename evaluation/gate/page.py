@@ -36,9 +36,28 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
 
 
 def with_gate(page: Page, gate: Gate | None) -> Page:
-    """The page with the gate's section first, in the terminal last, and with its warnings."""
+    """The page with the gate's outcome before everything else, its section first, and its warnings."""
     section, warnings = tuple(gate_blocks(gate)), (*gate_warnings(gate), *page.warnings)
-    return replace(page, warnings=warnings, body=(*section, *page.body), main=(*page.main, *section))
+    first = replace(page.overview, outcome=outcome(gate)) if page.overview and gate else page.overview
+    return replace(page, warnings=warnings, body=(*section, *page.body), overview=first)
+
+
+def outcome(gate: Gate) -> Text:
+    """What came of all limits, in a line, with the first one that is not kept."""
+    n, failed = len(gate.rows), gate.failed
+    if failed:
+        said = {"breach": "breached", "missing": "without its number", "cannot tell": "not known to be kept"}
+        how = said[failed[0].outcome] if len({row.outcome for row in failed}) == 1 else "not kept"
+        are = "is" if len(failed) == 1 else "are"
+        return Text(
+            f"Gate failed: {len(failed)} of {counted(n, 'limit')} {are} {how}: {sentence(failed[0])}", tone="worse"
+        )
+    unsure = sum(row.outcome == "cannot tell" for row in gate.rows)
+    if unsure:
+        return Text(
+            f"Gate: no limit is breached, and of {unsure} of {counted(n, 'limit')} it cannot tell", tone="unsure"
+        )
+    return Text(f"Gate passed: {counted(n, 'limit')} of {n} {'is' if n == 1 else 'are'} kept", tone="better")
 
 
 def _cells(row: GateRow) -> tuple[Cell, ...]:

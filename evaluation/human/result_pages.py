@@ -140,7 +140,7 @@ def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: G
         *(_of_all(whole) if whole else ()),
     )
     body = (Heading("Agreement"), *blocks)
-    return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, blocks, FOOTER)
+    return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, FOOTER, blocks)
 
 
 def _of_two(found: tuple[tuple[str, str], AnnotatorAgreement]) -> Iterator[Prose]:

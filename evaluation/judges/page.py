@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...judges.calibration import Agreement, Calibration, JudgeCalibration
+from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
@@ -28,6 +28,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.words import capital, counted, joined, with_interval
+from .overview import overview
 from .worth import accused_of, standing
 
 MEANING = (
@@ -38,8 +39,9 @@ MEANING = (
 )
 PROBES = (
     "Each summary is asked about once more, changed in one thing that must not change its grade. An effect is in standard "
-    "deviations of the judge's scores within an article, and accuses where it is at least 0.2 and clear after Benjamini and "
-    "Hochberg over the judge's probes; what is only reported is observed, not caused."
+    "deviations of the judge's scores within an article, and of agreement in correlations. It accuses where it is at least 0.2 "
+    "and clear: had each topic as well said the opposite, or articles been dealt otherwise, the largest effect of all probes and "
+    "judges of this page would be as large in at most 5 % of the cases. What is only reported is observed, not caused."
 )
 AGAIN = (
     "Every summary was asked about a second time, past the cache. Flips are shares of an article's pairs of summaries whose "
@@ -56,7 +58,7 @@ def page(found: Calibration) -> Page:
         f"{counted(found.n_topics, 'topic')}",
         title=_title(found),
         warnings=tuple(_warnings(found)),
-        findings=(_headline(found),),
+        findings=(_headline(found), *_accusations(found)),
         body=(
             Heading("Agreement with known truth", lead=MEANING),
             *_agreements(found),
@@ -68,8 +70,8 @@ def page(found: Calibration) -> Page:
             *_left_out(found),
             *_made(found),
         ),
-        main=(_headline(found).without("models"), *_accusations(found), *_left_out(found)),
         footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
+        overview=overview(found, _title(found)),
     )
 
 
@@ -83,7 +85,7 @@ def _title(found: Calibration) -> str:
     if accused:
         return f"{said}; {joined(accused, 4)} can be led astray"
     n_tried = sum(each.is_tried for each in found.judges)
-    return f"{said}; {'none' if n_tried == n else f'of {n_tried} none'} was caught in a fault" if n_tried else said
+    return f"{said}; {'none' if n_tried == n else f'of {n_tried} none'} failed what could be tried" if n_tried else said
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
@@ -94,6 +96,8 @@ def _warnings(found: Calibration) -> Iterator[str]:
             f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
+    for name, why in found.not_tried.items():
+        yield f"{name} was not tried: {why}."
     for each in found.judges:
         if each.scores_nothing:
             yield f"{each.judge} scores nothing: every summary is left unscored."
@@ -112,7 +116,7 @@ def _headline(found: Calibration) -> Table:
             "judge": lambda each: each.judge,
             "is to measure": lambda each: each.purpose,
             Column("\u03c1 within", note=level): lambda each: estimate(each.own.within, 2),
-            Column("length's", note=level): lambda each: estimate(each.length.agreement.within, 2),
+            Column("length's", note=level): lambda each: estimate(each.length.within, 2),
             "beside length": standing,
             "accused of": accused_of,
         },
@@ -121,7 +125,7 @@ def _headline(found: Calibration) -> Table:
 
 def _accusations(found: Calibration) -> Iterator[Block]:
     return items(
-        Prose(f"{capital(probe.note)}: {with_interval(estimate(probe.effect, 2, sign=True))}.", head=f"{each.judge}:")
+        Prose(f"{capital(probe.note)}: {with_interval(estimate(probe, 2, sign=True))}.", head=f"{each.judge}:")
         for each in found.judges
         for probe in each.accusations
     )
@@ -129,7 +133,7 @@ def _accusations(found: Calibration) -> Iterator[Block]:
 
 def _agreements(found: Calibration) -> Iterator[Block]:
     for purpose, mine in grouped(found.judges, lambda each: each.purpose).items():
-        others = {beside.other: beside.agreement for each in mine for beside in each.beside}
+        others = {beside.of: beside for each in mine for beside in each.beside}
         rows = [
             group(_agreement_row(each.judge, each.own, each.other) for each in mine),
             group((_agreement_row(name, each, None) for name, each in others.items()), "without a model"),
@@ -142,12 +146,12 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, axis)
         yield listing(
             f"{purpose} beside other measures",
-            ((each.judge, beside) for each in mine for beside in each.beside),
+            ((each.judge, beside.of, beside.difference or Figure()) for each in mine for beside in each.beside),
             {
                 "judge": lambda each: each[0],
-                "less that of": lambda each: each[1].other,
-                "\u03c1 within": lambda each: estimate(each[1].difference, 2, sign=True),
-                "verdict": lambda each: each[1].standing,
+                "less that of": lambda each: each[1],
+                "\u03c1 within": lambda each: estimate(each[2], 2, sign=True),
+                "verdict": lambda each: each[2].verdict or "",
             },
         )
 
@@ -167,9 +171,9 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
         {
             "probe": lambda each: each.name,
             Column("question", "long"): lambda each: Text(each.question, each.note, style="long"),
-            "effect": lambda each: estimate(each.effect, 2, sign=True),
+            "effect": lambda each: estimate(each, 2, sign=True),
             "adjusted p": lambda each: Number(each.adjusted, unit="p"),
-            "outcome": lambda each: Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
+            "outcome": lambda each: Text(each.verdict or "", style="strong" if each.verdict == "accused" else ""),
         },
     )
 
@@ -192,7 +196,7 @@ def _again(found: Calibration) -> Table:
 
 def _left_out(found: Calibration) -> Iterator[Block]:
     untried = [Prose(f"{name}, because {why}", head="not tried:") for name, why in found.not_tried.items()]
-    alike = ((p.name, p.note, judge.judge) for judge in found.judges for p in judge.probes if p.outcome == "not tried")
+    alike = ((name, why, judge.judge) for judge in found.judges for name, why in judge.untried.items())
     probes = grouped(alike, lambda each: each[:2])
     untried += [
         Prose(

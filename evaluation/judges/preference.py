@@ -9,7 +9,7 @@ counts, and the fault goes the other way: the preference lies between the two (K
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ...errors import DataError
 from ...text import did_you_mean
 from ..human.annotation import HumanUnit
 from ..human.results import human_scores
-from .figures import NOTHING, Floats, Tested, slopes, spread
+from .figures import NOTHING, Floats, Quantity, slopes, spread
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
     )
 
 
-def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: float) -> Tested:
+def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: float) -> Quantity:
     """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
 
     Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
@@ -118,9 +118,12 @@ def _implied(slopes_of_people: Floats) -> Floats:
         return np.concatenate([-own / ours, ours], axis=-1)
 
 
-def _least(one: Tested, other: Tested) -> Tested:
-    """The smaller of the two, with the larger p where both are above 0."""
+def _least(one: Quantity, other: Quantity) -> Quantity:
+    """The smaller of the two, as sure as the one that is less sure where both are above 0."""
     small, large = sorted((one, other), key=lambda each: each.figure.value or 0.0)
-    if (small.figure.value or 0.0) <= 0 or small.p_value is None or large.p_value is None:
+    if (small.figure.value or 0.0) <= 0 or small.figure.p is None or large.figure.p is None:
         return small
-    return replace(small, p_value=max(small.p_value, large.p_value))
+    if large.figure.p <= small.figure.p:
+        return small
+    as_small = large.added * (small.figure.value or 0.0) / (large.figure.value or 1.0)
+    return Quantity(small.figure.model_copy(update={"p": large.figure.p}), as_small, large.weights)

@@ -14,6 +14,7 @@ from ...errors import DataError, RecipeError
 from ...extras import installed_versions
 from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
+from ...judges.likeness import vocabulary
 from ...runfolder.stages import RECORDED
 from ...storage import file_digest, listed
 from ...text import did_you_mean, n_words
@@ -22,10 +23,12 @@ from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
 from ..pages.folder import KNOWN, Result, Say
 from ..pages.words import counted
-from .build import LEVEL, Answers, calibrate, not_calibrated
+from .answers import Answers
+from .build import LEVEL, calibrate_all, not_calibrated
+from .exchange import Told
 from .page import page
 from .preference import PeoplesScores, peoples_scores
-from .probes import VARIANTS, variants
+from .probes import Exchanges, variants
 
 # files in the output folder
 SCORES, SCORES_AGAIN = "judgements.jsonl", "again.jsonl"
@@ -60,6 +63,8 @@ class Wanted:
     own: str | None = None
     # names of two sides in whose name the same is told; None takes those of the sets, else left and right
     tellers: tuple[str, str] | None = None
+    # of either side, with its name: words of the sides are learned from them; without any, from the articles
+    documents: Sequence[Told] = ()
     # first articles that are taken
     limit: int | None = None
 
@@ -70,7 +75,7 @@ class Work:
 
     sets: list[ControlledSet]
     asked: list[ControlledSet]
-    tellers: tuple[str, str]
+    exchanges: Exchanges
     people: PeoplesScores | None
     options: dict[str, JudgeOptions]
     not_tried: dict[str, str]
@@ -80,6 +85,10 @@ class Work:
     def sets_of(self, judge: str) -> list[ControlledSet]:
         """The articles that a judge is asked about."""
         return [each for each in self.sets if each.id not in self.seen[judge]]
+
+    def asked_of(self, judge: str) -> list[ControlledSet]:
+        """The same in all variants."""
+        return variants(self.sets_of(judge), self.exchanges.tellers, exchanges=self.exchanges)
 
     @property
     def groups(self) -> "list[dict[str, JudgeOptions]]":
@@ -92,7 +101,8 @@ class Work:
     def n_judgements(self, judge: str) -> int:
         """Of a judge, those that are made again among them."""
         of_people = sum(len(each.summaries) for each in self.people.documents) if self.people else 0
-        return sum(len(each.summaries) for each in self.sets_of(judge)) * (len(VARIANTS) + 1) + of_people
+        asked = [*self.asked_of(judge), *self.sets_of(judge)]
+        return sum(len(each.summaries) for each in asked) + of_people
 
     @property
     def n_tokens(self) -> int:
@@ -130,15 +140,15 @@ def prepare(wanted: Wanted) -> Work:
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    tellers = wanted.tellers or _tellers(sets)
-    asked = variants(sets, tellers)
+    exchanges = Exchanges.of(sets, wanted.tellers or _tellers(sets), wanted.documents)
+    asked = variants(sets, exchanges.tellers, exchanges=exchanges)
     if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
         raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
     if wanted.own:
         sheets = read_annotations(_files(wanted.human))
         people = peoples_scores(sheets.units, wanted.own, sheets.left_out.total())
-    return Work(sets, asked, tellers, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
+    return Work(sets, asked, exchanges, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
 
 
 def refuse_purposes(wanted: Wanted) -> None:
@@ -193,9 +203,9 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
         spent: list[Spent] = []
         judgements, again = [], []
         for group in work.groups:
-            sets = work.sets_of(next(iter(group)))
-            judgements += judge_by_model(group, variants(sets, work.tellers), spent=spent)
-            again += judge_by_model(group, sets, cache_file=out / AGAIN, spent=spent)
+            one = next(iter(group))
+            judgements += judge_by_model(group, work.asked_of(one), spent=spent)
+            again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
         of_people = judge_by_model(work.options, work.people.documents) if work.people else []
         # those whose library is absent are not tried; one that the user names is a baseline all the same
         baselines = {
@@ -203,8 +213,12 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
         }
         plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
         answers = Answers(
-            work.sets, work.asked, (*judgements, *plain), again, work.tellers, work.people, of_people, spent
-        )
+            work.sets, work.asked, (*judgements, *plain), again, work.exchanges.tellers, work.people, of_people, spent,
+            work.exchanges,
+        )  # fmt: skip
+        by_topic: dict[str, list[str]] = {}
+        for topic, each in zip(answers.topics, work.sets, strict=True):
+            by_topic.setdefault(topic, []).append(each.source)
         found = Calibration(
             file=wanted.file.name,
             digest=digest,
@@ -218,9 +232,11 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
             evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
             versions=installed_versions(RECORDED),
             level=LEVEL,
-            judges=tuple(
-                calibrate(name, each, wanted.purposes.get(name) or each.purpose, answers, list(baselines))  # type: ignore[arg-type]
-                for name, each in work.options.items()
+            about=vocabulary(by_topic),
+            judges=calibrate_all(
+                {name: (each, wanted.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
+                answers,
+                list(baselines),
             ),
             not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
         )
@@ -254,8 +270,8 @@ def plan_lines(work: Work) -> list[str]:
     """What would be asked, in lines."""
     n = sum(len(each.summaries) for each in work.sets)
     lines = [
-        f"{counted(len(work.sets), 'article')} with {counted(n, 'summary', 'summaries')}, each asked about {len(VARIANTS)} times "
-        "and once again",
+        f"{counted(len(work.sets), 'article')} with {counted(n, 'summary', 'summaries')}, each as it is, "
+        "changed in one thing at a time, and once again",
         *(f"{name:24}{work.n_judgements(name):8,} judgements{_but(work, name)}" for name in work.options),
     ]
     if asking := [name for name, each in work.options.items() if each.language_models]:

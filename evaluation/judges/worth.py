@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
-from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
-from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, table
+from ...corpora.reader import load_corpus
+from ...errors import EvenhandError
+from ...judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations, unlike
+from ..pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
 from ..pages.words import joined
 from ..systems.contents import Worth
 
@@ -31,7 +33,17 @@ def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Wort
         known=known,
         unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
         data=tuple(map(based_on, files)),
+        unlike=_unlike(recipe) if known else (),
     )
+
+
+def _unlike(recipe: Recipe) -> tuple[str, ...]:
+    """Calibrations on documents of another kind than the recipe's corpus; none of a corpus that is not here any more."""
+    try:
+        sets = load_corpus(recipe.corpus)
+    except EvenhandError:
+        return ()
+    return tuple(unlike(recipe.calibration, sets))
 
 
 def based_on(found: Calibration) -> str:
@@ -49,16 +61,19 @@ def standing(found: JudgeCalibration) -> Text:
         return Text(TOO_FEW, tone="unsure")
     if not found.has_agreement:
         return Text(NONE_SHOWN, tone="worse")
-    verdict = found.length.standing
+    verdict = found.standing
     if verdict == "no clear difference":
         return Text(verdict, tone="unsure")
     return Text(f"{verdict} length", tone="better" if verdict == "above" else "worse")
 
 
 def accused_of(found: JudgeCalibration) -> Text:
-    """The names of the probes that it failed; of a judge that none was tried on, that."""
-    nothing = "nothing" if found.is_tried else NOT_TRIED
-    return Text(joined([each.name for each in found.accusations]) or nothing)
+    """What it is accused of; of a judge that is not, how many probes it passed. Below, what could not be tried."""
+    n = sum(each.verdict in VERDICTS for each in found.probes)
+    accused = joined(list(dict.fromkeys(each.measure for each in found.accusations)))
+    nothing = f"nothing of {n} tried" if n else NOT_TRIED
+    untried = joined(list(found.untried)) if n else ""
+    return Text(accused or nothing, f"not tried: {untried}" if untried else "")
 
 
 def worth_blocks(worth: Worth | None) -> Iterator[Block]:
@@ -85,7 +100,7 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
     rows = (
         (
-            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.agreement.within, 2),
+            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.within, 2),
             standing(each), accused_of(each),
         )
         for name, each in worth.known.items()
@@ -93,3 +108,4 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
     yield table("judges' worth", heads, rows)
     yield Prose(f"From {joined(list(worth.data))}.", "small")
+    yield from items(Prose(f"{each}.") for each in worth.unlike)

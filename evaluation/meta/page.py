@@ -26,10 +26,10 @@ from ..pages.blocks import (
     rows_of,
     strip,
     table,
-    without_zeros,
 )
 from ..pages.words import ALL, counted
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
+from .overview import benchmark_overview
 from .scoring import BASELINES, LENGTH
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
@@ -37,8 +37,6 @@ MEANING = {
     "coverage": "Share of the source's key points that a summary has, which is known of these summaries.",
     "faithfulness": "Share of a summary's statements that its source supports, which is known of these summaries.",
 }
-# what the terminal does not show
-MORE = ("winrate of all pairs", "pairs", "ties")
 
 
 def page(found: Benchmark) -> Page:
@@ -48,7 +46,7 @@ def page(found: Benchmark) -> Page:
         kind="benchmark of judges",
         about=f"{found.file}: {articles(whole)}",
         title=_title(found),
-        warnings=(),
+        warnings=tuple(f"{name} was not tried: {why}." for name, why in found.not_tried.items()),
         findings=(Prose(counting(found, whole), "lead"),),
         body=(
             *(block for attribute in ATTRIBUTES for block in agreements(found, attribute)),
@@ -64,13 +62,8 @@ def page(found: Benchmark) -> Page:
                 found.versions,
             ),
         ),
-        main=(
-            *(block for attribute in ATTRIBUTES for block in short_agreements(found, attribute)),
-            Prose(counting(found, whole), "lead"),
-            *_length(found),
-            *left_out(found),
-        ),
         footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
+        overview=benchmark_overview(found),
     )
 
 
@@ -116,28 +109,15 @@ def agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
     yield _table(found, attribute)
 
 
-def short_agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
-    """The same for the terminal."""
-    made, zeros = without_zeros(_table(found, attribute, all_only=True))
-    yield Heading(attribute)
-    yield made.without(*MORE)
-    if zeros:
-        yield Prose(zeros, "lead")
-
-
-def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) -> Table:
+def _table(found: Benchmark, attribute: Attribute) -> Table:
     mine = [each for each in found.rows if each.attribute == attribute]
-    sides = (
-        [None] if all_only else sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
-    )
+    sides = sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
     lengths = {each.side: each.spearman_pooled.value for each in mine if each.judge == LENGTH}
     columns: Columns[BenchmarkRow] = {
-        "judge": lambda each: Text(each.judge, "baseline" if each.judge in BASELINES and not all_only else ""),
+        "judge": lambda each: Text(each.judge, "baseline" if each.judge in BASELINES else ""),
         "\u03c1 pooled": lambda each: estimate(each.spearman_pooled),
         "plot": lambda each: _strip(each, lengths.get(each.side)),
-        "\u03c1 by article": lambda each: (
-            Number(each.spearman_macro.value) if all_only else estimate(each.spearman_macro)
-        ),
+        "\u03c1 by article": lambda each: estimate(each.spearman_macro),
         "winrate by article": lambda each: estimate(each.winrate_macro),
         "winrate of all pairs": lambda each: estimate(each.winrate_micro),
         "pairs": lambda each: count(each.pairs),

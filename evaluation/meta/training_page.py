@@ -20,7 +20,8 @@ from ..pages.blocks import (
 )
 from ..pages.words import counted
 from .benchmark import ATTRIBUTES
-from .page import agreements, articles, counting, left_out, short_agreements
+from .overview import trained_overview
+from .page import agreements, articles, counting, left_out
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -48,8 +49,10 @@ def page(found: Training) -> Page:
             *left_out(found.benchmark),
             *_made(found),
         ),
-        main=(*short_agreements(found.benchmark, purpose), *_gaps(found), Prose(UNSEEN, "lead")),
         footer="Every number on this page is in training.json beside it, every judgement in judgements.jsonl.",
+        overview=trained_overview(
+            found.benchmark, purpose, _title(found), is_above=all(each.is_above for each in found.gaps)
+        ),
     )
 
 

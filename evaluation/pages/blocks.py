@@ -17,6 +17,8 @@ MARKS: dict[Tone, str] = {"better": "\u25b2", "worse": "\u25bc", "neutral": "\u2
 
 # sentences that a reader takes in at once
 MOST_FIRST = 6
+# warnings on the first of two pages
+MOST_CAUTIONS = 3
 
 R = TypeVar("R")
 K = TypeVar("K")
@@ -197,6 +199,16 @@ class Prose:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """A text of somebody's, with the words marked that are told of."""
+
+    # texts and whether they are marked
+    parts: tuple[tuple[str, bool], ...]
+    # in bold before it
+    head: str = ""
+
+
+@dataclass(frozen=True)
 class Items:
     """Short paragraphs of the same kind, each with a head in bold or none."""
 
@@ -252,7 +264,83 @@ class Details:
     is_example: bool = False
 
 
-Block = Heading | Prose | Items | Facts | Legend | Table | Charts | PlaneChart | Code | Details
+Block = Heading | Prose | Marked | Items | Facts | Legend | Table | Charts | PlaneChart | Code | Details
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A line of a picture's row: a mark with its interval, or two that are joined, before and after."""
+
+    name: str
+    marks: tuple[Mark, ...]
+    # the last mark is filled, and its name bold
+    is_clear: bool = False
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """A group, a judge or a question of a picture."""
+
+    name: str
+    lanes: tuple[Lane, ...]
+    # smaller, below the name
+    note: str = ""
+    # what the marks are held against: a value, and what would be expected
+    reference: float | None = None
+    band: Bounds | None = None
+    # what is concluded, at the end of the row
+    verdict: Text | None = None
+
+
+@dataclass(frozen=True)
+class PicturePart:
+    """Rows on one axis."""
+
+    rows: tuple[PictureRow, ...]
+    # "%" is written of shares
+    unit: numbers.Unit = ""
+    # digits after the point of its numbers
+    places: int = 0
+    # what the axis measures
+    axis: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The picture that answers a page's question: rows, and the same lines in each of them, on as few axes as there are units."""
+
+    # of its file
+    name: str
+    # what a row is: "sentiment", "judge"
+    rows_are: str
+    # what it shows, for those who do not see it
+    title: str
+    parts: tuple[PicturePart, ...]
+    # what reference and band are, and what an interval, a filled and an open mark mean
+    reference: str = ""
+    band: str = ""
+    keys: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[PictureRow]:
+        """Those of all parts."""
+        return [row for part in self.parts for row in part.rows]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The first page of a result: what it says in a sentence, how sure, and one picture; everything else is on the second one."""
+
+    # at most fifteen words
+    headline: str
+    # how sure that is, in three words, and the numbers behind them
+    sure: str
+    text: str = ""
+    picture: Picture | None = None
+    # examples and curves
+    blocks: tuple[Block, ...] = ()
+    # of a gate, before everything else
+    outcome: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -268,9 +356,16 @@ class Page:
     # above the navigation
     findings: tuple[Block, ...]
     body: tuple[Block, ...]
-    # what the terminal shows: the headline's tables
-    main: tuple[Block, ...]
     footer: str
+    # what the terminal shows of a page without an overview: the headline's tables
+    main: tuple[Block, ...] = ()
+    # the first page, where there are two
+    overview: Overview | None = None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The first warnings, which stand on the first page."""
+        return self.warnings[:MOST_CAUTIONS]
 
     @property
     def sections(self) -> list[Heading]:
@@ -329,6 +424,54 @@ def row(*cells: Cell | str, is_total: bool = False) -> Row:
     """A row; cells may be given as plain words."""
     made = tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells)
     return Row(made, is_total=is_total)
+
+
+def picture_table(picture: Picture) -> Table:
+    """The numbers of a picture: rows down, its lines across."""
+    rows = picture.rows
+    names = list(dict.fromkeys(lane.name for each in rows for lane in each.lanes))
+    has = [any(each.reference is not None for each in rows), any(each.band for each in rows), any(map(_verdict, rows))]
+    heads: list[Column | str] = [picture.rows_are]
+    heads += [Column(picture.reference, "number")] * has[0] + [Column(picture.band, "number")] * has[1]
+    heads += [*names, *["verdict"] * has[2]]
+    made = []
+    for part in picture.parts:
+        for each in part.rows:
+            by_name = {lane.name: lane for lane in each.lanes}
+            cells: list[Cell] = [Text(each.name, each.note)]
+            cells += [Number(each.reference, None, part.places, part.unit)] * has[0]
+            cells += [Text(_between(each.band, part))] * has[1]
+            cells += [_lane_cell(by_name.get(name), part) for name in names]
+            cells += [_verdict(each) or Text("")] * has[2]
+            made.append(row(*cells))
+    return table(picture.name, heads, made)
+
+
+def lane_words(lane: Lane, part: PicturePart) -> str:
+    """ "37 % \u2192 47 %", "11 %"."""
+    return " \u2192 ".join(numbers.with_unit(mark.value, part.places, part.unit) for mark in lane.marks)
+
+
+def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
+    if lane is None or not lane.marks:
+        return Number(None)
+    *before, last = lane.marks
+    tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
+    if before:
+        return Text(lane_words(lane, part), tone=tone)
+    drawn = None if last.low is None and last.high is None else bounds(last)
+    return Number(last.value, drawn, part.places, part.unit, tone=tone)
+
+
+def _between(band: Bounds | None, part: PicturePart) -> str:
+    if band is None or None in band:
+        return numbers.NONE
+    low, high = (numbers.with_unit(bound, part.places, part.unit) for bound in band)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _verdict(each: PictureRow) -> Text | None:
+    return each.verdict
 
 
 def count(value: int | None, note: str = "") -> Number:

@@ -20,7 +20,7 @@ from ...runfolder.processes import LOCK, hold
 from ...storage import is_writable, json_lines, read_json
 from ...text import cells
 from .blocks import Page
-from .write import PAGE, TABLES, write_page
+from .write import DETAILS, PAGE, TABLES, write_page
 
 Content = Mapping[str, Any]
 # the table of `evenhand score`, by which its folder is known
@@ -134,7 +134,7 @@ class Result:
 
     def check(self, out: Path) -> None:
         """Refuse a folder, see `check_folder`; to be asked before anything is measured."""
-        names = (self.json, self.markdown, PAGE, TABLES, *self.others)
+        names = (self.json, self.markdown, PAGE, DETAILS, TABLES, *self.others)
         check_folder(out, names, self.what, self.json, is_ours=self.earlier(out) is not None)
 
     def earlier(self, out: Path) -> Content | None:

@@ -8,7 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from . import numbers, words
-from .blocks import Block, Cell, Page
+from .blocks import Block, Cell, Overview, Page
+from .picture import drawings
 
 COMMAND = re.compile("`(evenhand [^`]+)`")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
@@ -16,10 +17,21 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(page: Page) -> str:
-    """The page as HTML."""
-    # the only text that is not escaped: our own file
-    style = Markup((TEMPLATES / "page.css").read_text(encoding="utf-8"))  # noqa: S704
-    return _environment().get_template("page.html.j2").render(page=page, style=style)
+    """The page with everything that it has, as HTML; of a page with an overview the second one."""
+    return _environment().get_template("page.html.j2").render(page=page, style=_style())
+
+
+def overview(page: Page, first: Overview) -> str:
+    """The first page as HTML: a sentence, a picture, cautions and examples."""
+    # what is not escaped is our own: the style, and pictures, whose texts are
+    drawn = {name: Markup(svg) for name, svg in drawings(first.picture).items()} if first.picture else {}  # noqa: S704
+    template = _environment().get_template("overview.html.j2")
+    return template.render(page=page, first=first, drawings=drawn, style=_style())
+
+
+def _style() -> Markup:
+    files = (TEMPLATES / name for name in ("picture.css", "page.css"))
+    return Markup("\n".join(path.read_text(encoding="utf-8") for path in files))  # noqa: S704
 
 
 def fragment(blocks: Iterable[Block]) -> str:
@@ -49,7 +61,7 @@ def page_environment(folder: Path = TEMPLATES) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"breakable": _breakable, "tick": _tick, "worded": _worded}
+    environment.filters |= {"breakable": _breakable, "tick": _tick, "worded": _worded, "unbroken": _unbroken}
     return environment
 
 
@@ -62,6 +74,11 @@ def _worded(text: str) -> Markup:
     """The escaped text of a sentence: commands of ours, which stand in backticks, as code, and options never broken."""
     found = COMMAND.sub(r"<code>\1</code>", str(escape(text)))
     return Markup(OPTION.sub(r'<span class="option">\1</span>', found))  # noqa: S704 (escaped above)
+
+
+def _unbroken(text: str) -> str:
+    """The text with numbers and their per cent on one line."""
+    return text.replace(" %", "\u00a0%")
 
 
 def _tick(value: float) -> str:

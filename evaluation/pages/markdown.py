@@ -6,7 +6,7 @@ from html import escape
 
 from ...text import fold
 from ...text.controls import visible
-from . import words
+from . import numbers, words
 from .blocks import (
     MARKS,
     Block,
@@ -17,13 +17,16 @@ from .blocks import (
     Facts,
     Heading,
     Items,
+    Marked,
     Number,
+    Overview,
     Page,
     PlaneChart,
     Prose,
     Strip,
     Table,
     Text,
+    picture_table,
     points,
 )
 
@@ -39,15 +42,27 @@ NOTHING = "&#8203;"
 
 def render(page: Page, html_name: str = "index.html", tables: str = "tables") -> str:
     """The page as Markdown, which names the HTML and the folder of tables beside it."""
+    first = page.overview
     parts = [
-        f"# {plain(page.title)}",
+        f"# {plain(first.headline if first else page.title)}",
+        *([f"**{plain(first.outcome.text)}**"] if first and first.outcome else []),
         f"evenhand {page.kind}: {plain(page.about)}. The page is {html_name} beside this file, every table is in {tables}/.",
+        *(_overview(first, page.title, tables) if first else ()),
         *_blocks(page.findings),
         *(f"> **Warning.** {plain(warning)}" for warning in page.warnings),
         *_blocks(page.body),
         plain(page.footer),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _overview(first: Overview, title: str, tables: str) -> Iterator[str]:
+    yield f"**{plain(first.sure)}.** {plain(first.text)}"
+    if first.picture:
+        yield f"![{plain(first.picture.title)}]({tables}/{numbers.slug(first.picture.name)}.svg)"
+        yield _table(picture_table(first.picture))
+    yield from _blocks(first.blocks)
+    yield plain(title)
 
 
 def fragment(blocks: Iterable[Block]) -> str:
@@ -76,6 +91,9 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield _prose(block)
             case Items():
                 yield "\n".join(f"- {_prose(each)}" for each in block.items)
+            case Marked():
+                said = "".join(f"**{plain(text)}**" if is_marked else plain(text) for text, is_marked in block.parts)
+                yield f"**{plain(block.head)}** {said}" if block.head else said
             case Facts():
                 yield "\n".join(f"- {plain(term)}: {_cell(cell)}" for term, cell in block.entries)
             case Table():

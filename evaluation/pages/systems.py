@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import yaml
 
 from ..systems.contents import Difference, Estimate, JudgeNote, Plane, SideGap, is_share
+from ..systems.systems import LOW
 from .blocks import (
     Block,
     Cell,
@@ -17,6 +18,8 @@ from .blocks import (
     Heading,
     Legend,
     Number,
+    PicturePart,
+    PictureRow,
     PlaneChart,
     Row,
     Strip,
@@ -41,6 +44,8 @@ from .words import ALL, on_front, tone, verdict
 M = TypeVar("M", bound=Estimate | SideGap)
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
+# the scale of a share
+SHARE = (0.0, 1.0)
 # of differences; only where some are known
 AT_EQUAL_LENGTH = "at equal length"
 # a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
@@ -78,24 +83,50 @@ def by_system(estimates: Iterable[Estimate], n_words: Mapping[str, float | None]
     return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.subject).items()]
 
 
-def score_table(judge: JudgeNote, groups: Sequence[tuple[str, Sequence[Scored]]], places: int) -> Table:
-    """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without."""
+def score_table(
+    judge: JudgeNote,
+    groups: Sequence[tuple[str, Sequence[Scored]]],
+    places: int,
+    lows: Mapping[tuple[str, str], float | None] | None = None,
+    low_name: str = "",
+) -> Table:
+    """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without.
+
+    Args:
+        judge: whose scores they are.
+        groups: heading and rows of each.
+        places: digits after the point.
+        lows: shares of bad grades by heading and system, where the judge gives grades.
+        low_name: what they are called.
+    """
     scored = [estimates for _, rows in groups for _, estimates, _ in rows]
     sides = [each.side or ALL for each in scored[0]] if scored else []
-    heads = ("system", *sides, "plot", "words", "requests")
-    made = [group((_score_row(*each, places) for each in rows), heading) for heading, rows in groups]
+    heads = ("system", *sides, *([low_name] if lows else []), "plot", "words", "requests")
+    made = [
+        group((_score_row(*each, places, [lows.get((heading, each[0]))] if lows else []) for each in rows), heading)
+        for heading, rows in groups
+    ]
     return table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
 
 
-def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, places: int) -> Row:
+def _score_row(
+    system: str, estimates: Sequence[Estimate], words: float | None, places: int, lows: Sequence[float | None]
+) -> Row:
     whole = estimates[-1]
     return row(
         Text(system, style="strong"),
         *(estimate(each, places) for each in estimates),
+        *(Number(each, unit="%", places=1) for each in lows),
         sides_strip(estimates),
         Number(words, places=1),
         count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
     )
+
+
+def of_low_grades(traits: Iterable[Estimate], judge: JudgeNote) -> tuple[list[Estimate], str]:
+    """The shares of a judge's bad grades over all sides, and what a column of them is called."""
+    mine = [each for each in traits if each.signature == LOW and each.measure.startswith(f"{judge.name}: ")]
+    return [each for each in mine if each.side is None], mine[0].measure.removeprefix(f"{judge.name}: ") if mine else ""
 
 
 def difference_table(
@@ -207,6 +238,24 @@ def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[
     if panels:
         yield Heading(heading, lead=lead)
         yield Charts(tuple(panels))
+
+
+def picture_parts(judges: Iterable[JudgeNote], row_of: Callable[[JudgeNote], PictureRow]) -> tuple[PicturePart, ...]:
+    """A row for each judge, those of one scale on one axis; scores from 0 to 1 are written in per cent."""
+    rows: dict[tuple[float, float] | str, list[PictureRow]] = {}
+    for judge in judges:
+        rows.setdefault(judge.scale or judge.name, []).append(row_of(judge))
+    return tuple(
+        PicturePart(tuple(mine), "%", 0, "mean score, per cent")
+        if scale == SHARE
+        else PicturePart(tuple(mine), "", 2, "mean score")
+        for scale, mine in rows.items()
+    )
+
+
+def better_is(judge: JudgeNote) -> str:
+    """ "more is better"; "" of a judge of which neither is."""
+    return {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
 
 
 def recipe_details(recipe: dict[str, Any], of: str = "") -> Details:

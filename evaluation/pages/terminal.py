@@ -5,6 +5,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text as AnyText
 
@@ -19,12 +20,17 @@ from .blocks import (
     Heading,
     Items,
     Legend,
+    Marked,
+    Overview,
     Page,
+    Picture,
     Prose,
     Strip,
     Table,
     Text,
     Tone,
+    lane_words,
+    picture_table,
 )
 
 STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutral": "bold", "unsure": "dim"}
@@ -32,6 +38,8 @@ STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutr
 LEAST_WORDS = 24
 # between two columns
 SPACE = 2
+# lines of a first page, of which its warnings get some in any case; and what stands for those that are left out
+MOST_LINES, LEAST_LINES, MORE = 22, 4, "... more on the page, and here with -v"
 
 
 class RichText(AnyText):
@@ -47,7 +55,9 @@ class RichText(AnyText):
 
 
 def render(page: Page, *, whole: bool = False) -> RenderableType:
-    """Title, main blocks or the whole page in words, and warnings."""
+    """The first page, where there is one, or title, main blocks and warnings; or the whole page in words."""
+    if page.overview and not whole:
+        return _First(page, page.overview)
     warnings = (RichText(f"warning: {warning}", style="yellow") for warning in page.warnings)
     blocks = (*page.findings, *page.body) if whole else page.main
     return Group(RichText(page.title, style="bold"), *_blocks(blocks), *warnings)
@@ -56,6 +66,53 @@ def render(page: Page, *, whole: bool = False) -> RenderableType:
 def fragment(blocks: Iterable[Block]) -> RenderableType:
     """Some blocks without a page around them."""
     return Group(*_blocks(blocks))
+
+
+class _First:
+    """A first page in few lines: what is longer than that is left to the page."""
+
+    def __init__(self, page: Page, first: Overview) -> None:
+        self.page, self.first = page, first
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = self.first
+
+        def lines(*parts: RenderableType) -> list[list[Segment]]:
+            return console.render_lines(Group(*parts), options, pad=False)
+
+        head = lines(
+            *([RichText(first.outcome.text, style=STYLES[first.outcome.tone or "neutral"])] if first.outcome else ()),
+            RichText(first.headline, style="bold"),
+            RichText.assemble((f"{first.sure}. ", "bold"), first.text),
+        )
+        warnings = lines(*(RichText(f"warning: {each}", style="yellow") for each in self.page.cautions))
+        made = lines(RichText(), *_pictured(first.picture)) if first.picture else []
+        warnings = _cut(
+            warnings, max(MOST_LINES - len(head) - len(made), LEAST_LINES), lines(RichText(MORE, style="dim"))
+        )
+        made = _cut(made, MOST_LINES - len(head) - len(warnings), lines(RichText(MORE, style="dim")))
+        for line in (*head, *made, *warnings):
+            yield from line
+            yield Segment.line()
+
+
+def _pictured(picture: Picture) -> Iterator[RenderableType]:
+    """The picture as a table; where its rows have verdicts as sentences, a row's first line with its verdict."""
+    if not any(row.verdict for row in picture.rows):
+        yield _Fitting(picture_table(picture))
+        return
+    for part in picture.parts:
+        for row in part.rows:
+            lanes = [f"{lane.name} {lane_words(lane, part)}" for lane in row.lanes if lane.marks]
+            tone = row.verdict.tone if row.verdict and row.verdict.tone else "unsure"
+            note = f" ({row.verdict.note})" if row.verdict and row.verdict.note else ""
+            said = f" {row.verdict.text}{note}" if row.verdict else ""
+            yield RichText.assemble((f"{MARKS[tone]} {row.name}:", STYLES[tone]), said)
+            yield RichText(f"  {'; '.join(lanes) or 'nothing was scored'}", style="dim")
+
+
+def _cut(lines: list[list[Segment]], most: int, more: list[list[Segment]]) -> list[list[Segment]]:
+    return lines if len(lines) <= most else [*lines[: max(most - 1, 0)], *more]
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
@@ -72,6 +129,10 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Prose():
                 style = "" if block.style != "lead" else "dim"
                 yield RichText.assemble((f"{block.head} " if block.head else "", "bold"), (block.text, style))
+            case Marked():
+                yield RichText.assemble(
+                    (f"{block.head} " if block.head else "", "bold"), *(text for text, _ in block.parts)
+                )
             case Items():
                 yield from (_item(each) for each in block.items)
             case Facts():

@@ -1,6 +1,6 @@
 """Phrases that several families of results use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...config.recipe_file import JUDGE_KINDS
@@ -48,12 +48,15 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
     """The same in words."""
     found = tone(difference, judge)
     said = {"unsure": UNSURE, "neutral": difference.verdict}.get(found, found)
-    return Text(said, tone=found)
+    own = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
+    note = f"{MARK_NAMES[own]} in the run's own report, which asks less" if own else ""
+    return Text(said, tone=found, note=note)
 
 
 def with_direction(judge: JudgeNote) -> str:
-    """A judge's name; of one of which less is better with these words, for that is what nobody expects."""
-    return f"{judge.name} (lower is better)" if judge.better == "lower" else judge.name
+    """A judge's name; with these words of one of which less is better, which nobody expects, or that the reward goes by, too."""
+    notes = ["lower is better"] * (judge.better == "lower") + ["of its own reward"] * (judge.role != "report")
+    return f"{judge.name} ({', '.join(notes)})" if notes else judge.name
 
 
 def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
@@ -86,7 +89,7 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
     shown = with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
     return (
-        f"{part} of the {what} by {judge.name} goes with {'shorter' if after < before else 'longer'} summaries "
+        f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
     )
 
@@ -119,6 +122,50 @@ def judges_explained(judges: Sequence[JudgeNote], recipe: dict[str, Any]) -> Ite
         yield Details("What the judges measure", (Facts(entries),))
 
 
+# what a judge's text is called, by its key against
+WHOSE = {"opposing": "the other side\u2019s documents", "key_points": "its key points"}
+PLAIN = {
+    ("rouge", "precision"): "words taken from {whose}",
+    ("rouge", "recall"): "words of {whose} kept",
+    ("alignment", "precision"): "claims borne out by {whose}",
+    ("alignment", "recall"): "sentences of {whose} covered",
+}
+
+
+def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sides: bool) -> dict[str, str]:
+    """What each judge measures, in the words of a reader; where two would be called alike, or nothing is known, with its name.
+
+    Args:
+        recipe: the run's.
+        judges: of the page.
+        has_sides: whether requests are of one side each.
+    """
+    named = {judge.name: _plain(recipe.get("judges", {}).get(judge.name, {}), has_sides) for judge in judges}
+    known = list(named.values())
+    return {
+        name: name.replace("_", " ") if not plain else f"{plain} ({name})" if known.count(plain) > 1 else plain
+        for name, plain in named.items()
+    }
+
+
+def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
+    kind = written.get("kind", "")
+    whose = WHOSE.get(written.get("against", ""), "its own documents" if has_sides else "the documents")
+    if kind in ("length", "contract"):
+        return "words of the summary" if kind == "length" else "the asked form kept"
+    measure = written.get("measure", "recall") if kind == "rouge" else written.get("direction", "precision")
+    found = PLAIN.get((kind, str(measure)), "words shared with {whose}" if kind == "rouge" else "")
+    if written.get("type", "rouge1") not in ("rouge1", "average"):
+        found = found.replace("words", "word pairs" if written["type"] == "rouge2" else "word sequences", 1)
+    section = JUDGE_KINDS.get(kind)
+    if not found and section is not None:
+        judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
+        found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(
+            judge.purpose or "", ""
+        )
+    return found.format(whose=whose)
+
+
 def judges_mean(recipe: dict[str, Any], name: str) -> str:
     """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
     written = recipe.get("judges", {}).get(name, {})
@@ -133,6 +180,24 @@ def judges_mean(recipe: dict[str, Any], name: str) -> str:
 def on_front(plot: PlanePlot) -> str:
     """Names of the systems that no other beats."""
     return "; ".join(point.name for point in plot.points if point.standing == "on the front") or "none"
+
+
+# p after correction, at most -> how sure that is, in three words
+CERTAINTY = ((0.001, "Very strong evidence"), (0.01, "Fairly strong evidence"), (1.0, "Clear, not strongly"))
+TOO_FEW, NOT_CLEAR = "Too few sets", "No clear difference"
+# words of a headline
+MOST_WORDS = 15
+
+
+def certainty(adjusted_p: float | None) -> str:
+    """How sure a verdict is, in three words; one that rests on an interval alone is clear."""
+    return next(said for most, said in CERTAINTY if (1.0 if adjusted_p is None else adjusted_p) <= most)
+
+
+def headline(*forms: str) -> str:
+    """The first of these forms that has few enough words for a headline, with a capital; else the last one, cut."""
+    fitting = next((form for form in forms if len(form.split()) <= MOST_WORDS), None)
+    return capital(fitting or f"{' '.join(forms[-1].split()[: MOST_WORDS - 1])} \u2026")
 
 
 def counted(n: int, what: str, plural: str = "") -> str:

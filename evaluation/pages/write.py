@@ -1,4 +1,4 @@
-"""The files of a page: index.html, Markdown, and a CSV file for every table."""
+"""The files of a page: index.html (and details.html beside an overview), Markdown, its tables as CSV, its picture as SVG."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -6,10 +6,11 @@ from pathlib import Path
 from ...storage import write_together
 from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
-from .blocks import Cell, Number, Page, Strip, Table, Text, tables
+from .blocks import Cell, Number, Page, Strip, Table, Text, picture_table, tables
+from .picture import picture_file
 from .words import MARK_NAMES
 
-PAGE, TABLES = "index.html", "tables"
+PAGE, DETAILS, TABLES = "index.html", "details.html", "tables"
 # endings of page, Markdown and tables beside a JSON file
 BESIDE = (".report.html", ".report.md", ".tables")
 
@@ -61,24 +62,36 @@ def _write(
     is_ours: bool,
     beside: Mapping[Path, Iterable[str]],
 ) -> None:
-    tables = csv_files(page)
+    tables, details = table_files(page), html_path.with_name(DETAILS)
+    first = page.overview
+    pages = {html_path: [html.render(page)]}
+    if first:
+        pages = {details: [html.render(page)], html_path: [html.overview(page, first)]}
     write_together(
         {
             **beside,
             **{folder / name: [text] for name, text in tables.items()},
             markdown_path: [markdown.render(page, html_path.name, folder.name)],
-            html_path: [html.render(page)],
+            **pages,
         }
     )
-    for path in folder.glob("*.csv") if is_ours else ():
+    for path in (*folder.glob("*.csv"), *folder.glob("*.svg")) if is_ours else ():
         if path.name not in tables:
             path.unlink(missing_ok=True)
+
+
+def table_files(page: Page) -> dict[str, str]:
+    """File name -> content, of every table as CSV and of the picture as SVG."""
+    picture = page.overview.picture if page.overview else None
+    return csv_files(page) | ({f"{numbers.slug(picture.name)}.svg": picture_file(picture)} if picture else {})
 
 
 def csv_files(page: Page) -> dict[str, str]:
     """File name -> content, of every table; equal names are numbered."""
     files: dict[str, str] = {}
-    for each in tables((*page.findings, *page.body)):
+    picture = page.overview.picture if page.overview else None
+    blocks = (*page.findings, *page.body, *(page.overview.blocks if page.overview else ()))
+    for each in (*([picture_table(picture)] if picture else []), *tables(blocks)):
         stem, n = numbers.slug(each.name), 1
         while (name := f"{stem}{'' if n == 1 else f'-{n}'}.csv") in files:
             n += 1

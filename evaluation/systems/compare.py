@@ -5,8 +5,8 @@ request, where both systems have a score; what has none is left out and counted 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import comb
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +16,10 @@ from ...config import Recipe
 from ...fairness.groups.coverage import over
 from ...resampling import (
     Bootstrap,
+    Floats,
     Scale,
     cluster_interval,
+    defined,
     pseudo_values,
     sign_flip_p_value,
 )
@@ -25,6 +27,8 @@ from ...storage import digest
 from ..gate.contents import BySet, what_sets_say
 from ..verdicts import exchanges
 from .contents import Difference, Estimate, JudgeNote, SideGap, differences_scale, is_share
+from .contrasts import Contrast
+from .questions import Question
 from .systems import Asked
 
 Values = Sequence[float | None]
@@ -58,6 +62,8 @@ class Trait:
 
     name: str
     signature: str
+    # whose bad grades it counts; "" of all others
+    of_judge: str = ""
 
     @property
     def is_rate(self) -> bool:
@@ -91,12 +97,12 @@ class Comparer:
         """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
         return self._summarise(measured, subject, side, *self.of_side(values, side))
 
-    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
+    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast[Difference]]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
         return [each for name, values in self.paired(by_system).items() for each in self.tested(measured, name, values)]
 
-    def tested(self, measured: Measured, subject: str, differences: Values) -> list[Difference]:
-        """The mean of differences of every side, then of all requests, not yet corrected for the number of tests."""
+    def tested(self, measured: Measured, subject: str, differences: Values) -> list[Contrast[Difference]]:
+        """The mean of differences of every side, then of all requests, of which nothing is concluded yet."""
         return [self._tested(measured, subject, side, *self.of_side(differences, side)) for side in self.sides_and_all]
 
     def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
@@ -107,13 +113,14 @@ class Comparer:
             if first in by_system and second in by_system
         }
 
-    def gap(self, judge: JudgeNote, subject: str, values: Values) -> SideGap | None:
+    def gap(self, judge: JudgeNote, subject: str, values: Values) -> tuple[SideGap, Contrast[Difference]] | None:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
-        order them the other way round, that order is taken. None unless two sides have a value. Of more than two sides the
-        furthest apart differ by chance, so p is multiplied by the number of pairs (Bonferroni).
+        order them the other way round, that order is taken. None unless two sides have a value. The furthest apart are chosen
+        among all pairs of sides, so all are tested.
         """
+        by_set = self.by_side([[np.nan if value is None else value for value in values]])[0]  # (sets, sides)
         means = {}
         for side in self.sides:
             if known := [value for value in self.of_side(values, side)[0] if value is not None]:
@@ -121,20 +128,18 @@ class Comparer:
         if len(means) < 2:
             return None
         low, high = min(means, key=lambda s: means[s]), max(reversed(means), key=lambda s: means[s])
-        by_place = dict(zip(zip(self.sets, self.request_sides, strict=True), values, strict=True))
-        sets = list(dict.fromkeys(self.sets))
-        gaps = minus(*([by_place.get((name, side)) for name in sets] for side in (high, low)))
+        gaps = by_set[:, self.sides.index(high)] - by_set[:, self.sides.index(low)]
         worst, best = (high, low) if judge.better == "lower" else (low, high)
-        if sum(gap for gap in gaps if gap is not None) < 0:
-            worst, best = best, worst
-            gaps = [None if gap is None else -gap for gap in gaps]
-        return SideGap(
-            measure=judge.name,
-            subject=subject,
-            worst=worst,
-            best=best,
-            gap=self._tested(judge, subject, None, gaps, sets, n_tests=comb(len(means), 2)),
-        )
+        if np.nansum(gaps) < 0:
+            worst, best, gaps = best, worst, -gaps
+        pairs = (pair for pair in combinations(means, 2) if set(pair) != {low, high})
+        others = [by_set[:, self.sides.index(one)] - by_set[:, self.sides.index(other)] for one, other in pairs]
+        contrast = self._tested(judge, subject, None, [defined(each) for each in gaps], self.set_ids)
+        if others:
+            question, table = contrast.question, np.array(others).T
+            added, weights = np.c_[question.added, table], np.c_[question.weights, ~np.isnan(table)]
+            contrast = replace(contrast, question=replace(question, added=added, weights=weights))
+        return SideGap(measure=judge.name, subject=subject, worst=worst, best=best, gap=contrast.difference), contrast
 
     def by_side(self, values: ArrayLike) -> NDArray[np.float64]:
         """Values of systems as `worst_groups` takes them: (systems, requests) to (systems, sets, sides), nan for none."""
@@ -151,21 +156,22 @@ class Comparer:
         return [value for value, _ in kept], [document_set for _, document_set in kept]
 
     def _tested(
-        self,
-        measured: Measured,
-        subject: str,
-        side: str | None,
-        values: Values,
-        sets: Sequence[str],
-        n_tests: int = 1,
-    ) -> Difference:
+        self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
+    ) -> Contrast[Difference]:
         found = self._summarise(measured, subject, side, values, sets, is_difference=True)
-        p = sign_flip_p_value(values, sets, exchanges(self.bootstrap))
-        return Difference(
-            **found.model_dump(),
-            p_value=None if p is None else min(1.0, n_tests * p),
-            adjusted=None,
-            verdict="no clear difference",
+        p_value = sign_flip_p_value(values, sets, exchanges(self.bootstrap))
+        sums = self._sums(values, sets)
+        added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
+        return Contrast(
+            Difference(
+                **found.model_dump(),
+                p_value=p_value,
+                adjusted=None,
+                verdict="no clear difference",
+                of_judge=measured.of_judge if isinstance(measured, Trait) else "",
+            ),
+            Question("others", added, sums[:, 1:]),
+            differences_scale(measured.scale),
         )
 
     def _summarise(
@@ -198,13 +204,18 @@ class Comparer:
 
     def _by_set(self, values: Values, sets: Sequence[str]) -> BySet:
         """What each document set says of the mean."""
+        columns = self._sums(values, sets)
+        said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
+        return what_sets_say(said[:, 0])
+
+    def _sums(self, values: Values, sets: Sequence[str]) -> Floats:
+        """Of each document set the sum of the values and their number, (sets, 2)."""
         place = {name: k for k, name in enumerate(self.set_ids)}
         columns = np.zeros((len(place), 2))
         for value, name in zip(values, sets, strict=True):
             if value is not None:
                 columns[place[name]] += value, 1
-        said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
-        return what_sets_say(said[:, 0])
+        return columns
 
 
 def bootstrap_of(recipe: Recipe) -> Bootstrap:
@@ -222,9 +233,14 @@ def comparison_name(first: str, second: str) -> str:
     return f"{first} - {second}"
 
 
+# and back
+TO_SYSTEMS = {comparison_name(*systems): systems for systems in COMPARISONS}
+
+
 def how_intervals(estimate: Estimate) -> str:
     """How the intervals of a page were made, of which this number is one."""
     return (
         f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
-        "Pearson, over sets after Korn and Graubard); at equal length Student's t with the jackknife"
+        "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal "
+        "length Student's t with the jackknife"
     )

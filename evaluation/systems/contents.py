@@ -83,6 +83,10 @@ class Difference(Estimate):
     # corrected for everything that its page concludes
     adjusted: float | None
     verdict: Verdict
+    # the judge whose bad grades are counted; "" of all others
+    of_judge: str = Field(default="", exclude_if=not_)
+    # what the run's own report says of the same two systems, where that is another word; there fewer questions are asked
+    own_report: Verdict | None = Field(default=None, exclude_if=is_none)
     # None for traits, and where no request has candidates of several lengths
     at_equal_length: AtEqualLength | None = None
 
@@ -132,9 +136,7 @@ class Plane(Record):
     quality: str
     fairness: str
     points: tuple[PlanePoint, ...]
-    # of "nobody is off the front", corrected for pairs of systems and judges; None where nobody looks beaten
-    p_value: float | None = Field(default=None, exclude_if=is_none)
-    # the same, corrected for everything that its page concludes
+    # of "nobody is off the front", corrected for everything that its page tests; None where nobody looks beaten
     adjusted: float | None = Field(default=None, exclude_if=is_none)
 
 
@@ -198,6 +200,8 @@ class JudgeNote(Record):
     is_rate: bool = False
     # lowest and highest score that there can be; None where scores may be anything
     scale: tuple[float, float] | None = None
+    # an earlier judge that is the same, or gave every candidate the same score: the two are one
+    same_as: str | None = Field(default=None, exclude_if=is_none)
 
 
 class Finding(Record):
@@ -300,6 +304,8 @@ class Worth(Record):
     unknown: tuple[str, ...]
     # what calibrations rest on: "sample: 16 articles, 2026-11-23"
     data: tuple[str, ...]
+    # of calibrations on documents of another kind
+    unlike: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class Report(Record):
@@ -320,6 +326,8 @@ class Report(Record):
     # of each summary that extraction makes on purpose, by plan and judge; `subject` is the plan. None where there is one or none
     plan_scores: tuple[Estimate, ...] = ()
     differences: tuple[Difference, ...]
+    # of shares of bad grades, which are traits, over all sides
+    low_grades: tuple[Difference, ...] = ()
     score_gaps: tuple[SideGap, ...]
     # of each judge whose candidates differ in length
     slopes: tuple[LengthSlope, ...] = ()

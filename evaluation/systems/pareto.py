@@ -1,23 +1,25 @@
 """The Pareto front of quality and fairness: which systems nothing beats.
 
 Better by one judge and worse by the other is a trade, which a reader may take or leave; better by one and no worse by the
-other is not: the one beats the other. A system is off the front only where the paired intervals say so: that of one judge
-above 0, that of the other not below it, the p-value of the first corrected for how many pairs and judges there are; where only
-the means do, there is no clear difference.
+other is not: the one beats the other. A system is off the front only where another is clearly better by one judge, with all that
+the page tests, and no value of the paired interval by the other is below 0; where only the means say so, there is no clear
+difference.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...config import Recipe
 from ...fairness.groups.coverage import over
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, cluster_sums, defined, least_p_value, t_interval
-from ..verdicts import adjusted
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, Floats, cluster_sums, t_interval
+from ..significance import Concluded
 from .compare import Comparer
-from .contents import JudgeNote, Plane, PlanePoint
+from .contents import JudgeNote, Plane, PlanePoint, Standing
+from .questions import Question
 from .systems import System
 
 # kinds of judges that measure fairness between the values of a set
@@ -47,18 +49,18 @@ def axes(
     return [(good[0], good[1])] if len(good) > 1 and len(reward) > 1 else []
 
 
-def planes(
+def fronts(
     pairs: Sequence[tuple[JudgeNote, JudgeNote]], systems: Mapping[str, System], compare: Comparer
-) -> Iterator[Plane]:
+) -> Iterator["Front"]:
     """The planes of the pairs of judges in which two systems have a place: one alone is on no front."""
     for quality, fairness in pairs:
-        found = plane(quality, fairness, systems, compare)
-        if len(found.points) > 1:
-            yield found
+        front = front_of(quality, fairness, systems, compare)
+        if len(front.points) > 1:
+            yield front
 
 
-def plane(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System], compare: Comparer) -> Plane:
-    """Every system's means under two judges, and whether it is on the front; a system without a value under one has no place.
+def front_of(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System], compare: Comparer) -> "Front":
+    """Every system's means under two judges, and which look beaten; a system without a value under one has no place.
 
     Args:
         quality: the one judge.
@@ -66,102 +68,123 @@ def plane(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System]
         systems: by the names that the plane gives them.
         compare: of the requests.
     """
-    judges, names = (quality, fairness), list(systems)
+    judges, points = (quality, fairness), {}
     values = {judge.name: [system.values(judge.name) for system in systems.values()] for judge in judges}
     first, second = (
-        (-1.0 if judge.better == "lower" else 1.0) * np.array(values[judge.name], dtype=float).reshape(len(names), -1)
+        (-1.0 if judge.better == "lower" else 1.0) * np.array(values[judge.name], dtype=float).reshape(len(systems), -1)
         for judge in judges
     )
-    beaten = beaten_by(first, second, compare.sets, compare.bootstrap)
-    points = []
     for place, (name, system) in enumerate(systems.items()):
-        better, sure = (
-            [names[one] for one, other in pairs if other == place] for pairs in (beaten.looks, beaten.surely)
-        )
         # over all requests
         means = [compare.estimate(judge, system.label, values[judge.name][place]) for judge in judges]
         if all(each.mean is not None for each in means):
-            points.append(
-                PlanePoint(
-                    name=name,
-                    label=system.label,
-                    k=system.k,
-                    quality=means[0],
-                    fairness=means[1],
-                    standing="off the front" if sure else "no clear difference" if better else "on the front",
-                    behind=tuple(dict.fromkeys(sure or better)),
-                )
+            points[place] = PlanePoint(
+                name=name,
+                label=system.label,
+                k=system.k,
+                quality=means[0],
+                fairness=means[1],
+                standing="on the front",
+                behind=(),
             )
-    return Plane(quality=quality.name, fairness=fairness.name, points=tuple(points), p_value=beaten.p_value)
-
-
-def all_unsure(found: Plane) -> Plane:
-    """The same where the page's correction leaves nobody off the front."""
-    points = (
-        point.model_copy(update={"standing": "no clear difference"}) if point.standing == "off the front" else point
-        for point in found.points
-    )
-    return found.model_copy(update={"points": tuple(points)})
+    rivals = rivals_of(first, second, compare.sets, compare.bootstrap)
+    return Front(quality.name, fairness.name, list(systems), points, rivals)
 
 
 @dataclass(frozen=True)
-class Beaten:
-    """Pairs (better, beaten) of systems by their means, and those of them where the intervals say so."""
+class Rivals:
+    """Pairs (better, beaten) of systems by their means, and the tests of all pairs, of which systems best of more are part."""
 
     looks: list[Pair]
-    surely: list[Pair]
-    # of "none is", corrected for pairs and judges; None where none looks so
-    p_value: float | None
+    question: Question
+    # test of each of these pairs, 1 where it is of that order, else -1, and whether the other judge is not below; (judges, pairs)
+    place: NDArray[np.intp]
+    sign: NDArray[np.intp]
+    is_kept: NDArray[np.bool_]
+
+    def concluded(self, found: Concluded, level: float) -> tuple[list[Pair], float | None]:
+        """The pairs where that is clear, and the p-value of "none is"; None where none looks so."""
+        if not self.looks:
+            return [], None
+        bound = np.where(self.sign > 0, found.low[self.place], -found.high[self.place])
+        p_values = np.where(self.is_kept & (bound > NOISE), found.p_value[self.place], 1.0).min(axis=0)
+        return [pair for pair, p in zip(self.looks, p_values, strict=True) if p <= 1 - level], float(p_values.min())
 
 
-def beaten_by(
+@dataclass(frozen=True)
+class Front:
+    """A plane of which nothing is concluded yet."""
+
+    quality: str
+    fairness: str
+    names: list[str]
+    # place of a system -> its point
+    points: dict[int, PlanePoint]
+    rivals: Rivals
+
+    def concluded(self, found: Concluded, level: float) -> Plane:
+        """The plane with what its page says of the front."""
+        surely, p_value = self.rivals.concluded(found, level)
+        points = []
+        for place, point in self.points.items():
+            better, sure = (
+                [self.names[one] for one, other in pairs if other == place] for pairs in (self.rivals.looks, surely)
+            )
+            standing: Standing = "off the front" if sure else "no clear difference" if better else "on the front"
+            behind = tuple(dict.fromkeys(sure or better))
+            points.append(point.model_copy(update={"standing": standing, "behind": behind}))
+        return Plane(quality=self.quality, fairness=self.fairness, points=tuple(points), adjusted=p_value)
+
+
+def rivals_of(
     first: NDArray[np.float64], second: NDArray[np.float64], sets: Sequence[str], bootstrap: Bootstrap
-) -> Beaten:
-    """Which systems beat which.
+) -> Rivals:
+    """Which systems look beaten by which.
 
     One beats another when it is better by one judge and no worse by the other. Differences are paired request by request; a
-    request where one of the two has no value is left out. Sure is what its t interval over sets says, and for the better one
-    the p-value corrected for the number of pairs and judges; nothing is with fewer than `LEAST_SETS` sets that have both.
+    request where one of the two has no value is left out. Nothing is kept with fewer than `LEAST_SETS` sets that have both.
 
     Args:
         first: values under one judge, higher is better, nan for none; shape (systems, requests).
         second: the same under the other.
-        sets: the document set of each request, resampled whole.
+        sets: the document set of each request.
         bootstrap: of which the level is taken.
     """
-    looks = []
-    for one in range(len(first)):
-        for other in range(len(first)):
-            gaps = (_mean(first[one] - first[other]), _mean(second[one] - second[other]))
-            if min(gaps) >= -NOISE and max(gaps) > NOISE:
-                looks.append((one, other))
-    if not looks:
-        return Beaten([], [], None)
-    by_judge = [_compared(table, looks, sets, bootstrap.level) for table in (first, second)]
-    # no smaller than of as many equal signs, which t may be where few sets agree
-    least = np.stack([[least_p_value(int(k)) for k in n] for _, n in by_judge])
-    raw = np.maximum(np.stack([found.p_value for found, _ in by_judge]), least)  # (judges, pairs)
-    corrected = np.array(adjusted([defined(p) for p in raw.ravel()]), dtype=float).reshape(raw.shape)
-    lows = np.stack([np.where(n >= LEAST_SETS, found.low, -np.inf) for found, n in by_judge])  # (judges, pairs)
-    # of those that may be sure, by the judge that sees it
-    p_values = np.where((lows > NOISE) & (lows.min(axis=0) >= -NOISE), corrected, 1.0).min(axis=0)
-    sure = p_values <= 1 - bootstrap.level
-    surely = [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
-    return Beaten(looks, surely, float(p_values.min()))
+    tables, looks = (first, second), []
+    for one, other in permutations(range(len(first)), 2):
+        gaps = [_mean(table[one] - table[other]) for table in tables]
+        if min(gaps) >= -NOISE and max(gaps) > NOISE:
+            looks.append((one, other))
+    pairs = list(combinations(range(len(first)), 2))
+    sums = [_sums(table, pairs, sets) for table in tables]
+    added = np.hstack([np.where(known > 0, its, np.nan) for its, known in sums])
+    question = Question("by design", added, np.hstack([known for _, known in sums]))
+    place = np.array([[k * len(pairs) + pairs.index((min(pair), max(pair))) for pair in looks] for k in (0, 1)])
+    sign = np.array([[1 if one < other else -1 for one, other in looks]] * 2)
+    is_kept = np.zeros((2, len(looks)), dtype=bool)
+    if looks:
+        lows = np.stack([_lows(table, looks, sets, bootstrap.level) for table in tables])
+        is_kept = (lows[::-1] >= -NOISE) & (lows > -np.inf)
+    return Rivals(looks, question, place.astype(np.intp), sign, is_kept)
 
 
-def _compared(
-    table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str], level: float
-) -> tuple[TInterval, NDArray[np.intp]]:
-    """Each pair's mean difference over the requests where both have a value, and the document sets of those, (pairs,)."""
-    differences = np.stack([table[one] - table[other] for one, other in pairs], axis=1)  # (requests, pairs)
-    known = cluster_sums(~np.isnan(differences), sets)
-    columns = np.hstack([cluster_sums(np.nan_to_num(differences), sets), known])
+def _sums(table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str]) -> tuple[Floats, Floats]:
+    """What each set adds to each pair's difference, and of how many requests, (sets, pairs) each."""
+    differences = np.empty((len(sets), len(pairs)))
+    for place, (one, other) in enumerate(pairs):
+        differences[:, place] = table[one] - table[other]
+    return cluster_sums(np.nan_to_num(differences), sets), cluster_sums(~np.isnan(differences), sets)
 
-    def means(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        return over(*np.split(sums, 2, axis=-1))
 
-    return t_interval(means, columns, known > 0, level), (known > 0).sum(axis=0)
+def _lows(table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str], level: float) -> Floats:
+    """Lower bounds of each pair's mean difference by its own interval; -inf of too few sets, (pairs,)."""
+    sums, known = _sums(table, pairs, sets)
+
+    def means(both: NDArray[np.float64]) -> NDArray[np.float64]:
+        return over(*np.split(both, 2, axis=-1))
+
+    found = t_interval(means, np.hstack([sums, known]), known > 0, level)
+    return np.where((known > 0).sum(axis=0) >= LEAST_SETS, found.low, -np.inf)
 
 
 def _mean(differences: NDArray[np.float64]) -> float:

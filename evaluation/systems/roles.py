@@ -4,25 +4,49 @@ A policy trained on a judge learns that judge's habits with its taste: its score
 became better. Only a judge that was no reward, and made no preference pairs, says whether they did.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations
 from typing import Literal
 
+import numpy as np
+
 from ...config import Recipe
-from ...runfolder.phases import BASE, open_phase
+from ...judges.independence import Pair, is_same, judges_trained_on
 from .contents import JudgeNote
+from .systems import PolicyOutput
 
 Role = Literal["report", "reward", "both"]
+# with fewer candidates two judges may be equal by chance
+LEAST_EQUAL = 20
 
 
-def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote]:
-    """The judges of the evaluation with their role; independent ones first, those of the reward last."""
+def equal_judges(outputs: Sequence[PolicyOutput], names: Sequence[str]) -> set[Pair]:
+    """Pairs of judges, either way round, that gave every candidate the same score, and not all of them one."""
+    columns = {
+        name: np.concatenate([each.column(name)[each.ranked.is_candidate] for each in outputs]) for name in names
+    }
+    varied = [
+        name for name, its in columns.items() if len(its) >= LEAST_EQUAL and len(np.unique(its[~np.isnan(its)])) > 1
+    ]
+    return {(one, other) for one, other in permutations(varied, 2)
+            if np.array_equal(columns[one], columns[other], equal_nan=True)}  # fmt: skip
+
+
+def judge_notes(recipe: Recipe, signatures: Mapping[str, str], equal: Collection[Pair] = ()) -> list[JudgeNote]:
+    """The judges of the evaluation with their role; independent ones first, those of the reward last.
+
+    Args:
+        recipe: of the run.
+        signatures: of the judges that have any.
+        equal: pairs of judges that gave equal scores.
+    """
     order = {"report": 0, "both": 1, "reward": 2}
     # a judge of the pairs alone scores no evaluation
     names = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
-    trained_on = _trained_on(recipe)
-    notes = []
+    trained_on = judges_trained_on(recipe)
+    notes: list[JudgeNote] = []
     for name in names:
-        same = any(name == other or _is_same(recipe, signatures, name, other) for other in trained_on)
+        same = any(name == other or is_same(recipe, signatures, name, other, equal) for other in trained_on)
         role: Role = "reward" if name not in recipe.evaluation.judges else "both" if same else "report"
         signature = signatures.get(name, "no judgement")
         options = recipe.judges[name]
@@ -34,73 +58,18 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
                 better=options.better,
                 is_rate=options.is_rate,
                 scale=options.scale,
+                same_as=next(
+                    (first.name for first in notes if is_same(recipe, signatures, first.name, name, equal)), None
+                ),
             )
         )
     return sorted(notes, key=lambda note: order[note.role])
 
 
 def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
-    """The judges that a headline goes by: those that say what is better and were no reward; the others where there are none."""
-    directed = [judge for judge in judges if judge.better and judge.role != "reward"]
+    """The judges that a headline goes by: those that say what is better and were no reward; the others where there are none.
+
+    Of several that are one judge by their scores the first.
+    """
+    directed = [judge for judge in judges if judge.better and judge.role != "reward" and judge.same_as is None]
     return [judge for judge in directed if judge.role == "report"] or directed
-
-
-def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
-    """What makes judges of the report less than independent of the reward and of the pairs, in a sentence for each reason."""
-    trained_on = _trained_on(recipe)
-    # the part of the run, what is shared, and with which of its judges -> judges of the report
-    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
-    for name in recipe.evaluation.judges:
-        if name in trained_on:
-            found.setdefault((trained_on[name], "", ()), []).append(name)
-            continue
-        shared: dict[tuple[str, str], list[str]] = {}
-        for other, part in trained_on.items():
-            if what := _shared(recipe, signatures, name, other):
-                shared.setdefault((part, what), []).append(other)
-        for reason, others in shared.items():
-            found.setdefault((*reason, tuple(others)), []).append(name)
-    warnings = []
-    for (of, what, with_whom), names in found.items():
-        if what:
-            warnings.append(f"{_named('Report judge', names)} and {_named(f'{of} judge', with_whom)} {what}.")
-        else:
-            are = "is a judge" if len(names) == 1 else "are judges"
-            warnings.append(
-                f"{_named('Judge', names)} {are} of the report and of the {of}: what was chosen and trained by a score "
-                "cannot be proven by it. Name another judge under evaluation.judges."
-            )
-    return warnings
-
-
-def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
-    """The judges by whose scores a run chooses or trains, with what they make."""
-    if not recipe.rounds and open_phase(recipe, BASE).n_candidates == 1:
-        # the only candidate of a request is not chosen
-        return {}
-    found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
-    if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
-        found.setdefault(recipe.pairs.judge, "pairs")
-    return found
-
-
-def _named(what: str, judges: Sequence[str]) -> str:
-    *others, last = map(repr, judges)
-    return f"{what}s {', '.join(others)} and {last}" if others else f"{what} {last}"
-
-
-def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:
-    """What two judges have in common, None when they are independent."""
-    if _is_same(recipe, signatures, name, other):
-        return "are the same judge under another name, so it proves nothing"
-    theirs = recipe.judges[other].bases
-    common = [basis for basis in recipe.judges[name].bases if basis in theirs]
-    return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
-
-
-def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
-    """Whether two judges give the same scores: equal options that scores depend on, or equal signatures."""
-    if recipe.judges[name].scoring_options() == recipe.judges[other].scoring_options():
-        return True
-    signature = signatures.get(name)
-    return signature is not None and signature == signatures.get(other)

@@ -49,6 +49,9 @@ TRAITS: dict[str, str] = {
     WORDS: "words of a summary",
 }
 
+# how bad grades are counted
+LOW = "share of summaries that a judge gives no better grade"
+
 # what the contract check finds in summaries that say nothing
 SAYING_NOTHING = frozenset({"empty", "no_content"})
 # what begins the name of a share of summaries in which the contract check found something
@@ -250,6 +253,7 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
     opposite = wrong_side_judges(recipe)
     # mixes that extraction makes on purpose are compared with each other
     plans = recipe.generate.plans if recipe.generate.fair_extractive is not None else ()
+    lows = low_grades(recipe, judges)
 
     def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:
         candidate = scored.candidate
@@ -262,6 +266,9 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
         found[CUT_OFF] = float(candidate.finish_reason == "length")
         found[WORDS] = float(n_words(candidate.text))
+        for judge, low in lows.items():
+            score = scored.scores.get(judge)
+            found[low_name(judge, low)] = None if score is None else float(score <= low)
         return {
             **{judge: scored.scores.get(judge) for judge in judges},
             **{TRAIT + name: value for name, value in found.items()},
@@ -271,9 +278,21 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
     return numbers
 
 
-def trait_names(recipe: Recipe) -> list[str]:
-    """The traits that a run has."""
-    return [name for name in TRAITS if name != WRONG_SIDE or wrong_side_judges(recipe)]
+def traits_of(recipe: Recipe) -> dict[str, str]:
+    """The traits that a run has, and how they are counted."""
+    found = {name: how for name, how in TRAITS.items() if name != WRONG_SIDE or wrong_side_judges(recipe)}
+    judges = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
+    return found | {low_name(judge, low): LOW for judge, low in low_grades(recipe, list(judges)).items()}
+
+
+def low_grades(recipe: Recipe, judges: Sequence[str]) -> dict[str, int]:
+    """By judge of several grades the highest bad one: a mean says nothing of one disaster in ten."""
+    return {name: low for name in judges if (low := recipe.judges[name].low_grade) is not None}
+
+
+def low_name(judge: str, low: int) -> str:
+    """What the share of bad grades is called."""
+    return f"{judge}: grades of {low} and less"
 
 
 def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:

@@ -2,8 +2,7 @@
 
 A mean over everybody hides who is badly served; the mean of the worst group does not. But the worst of several means
 is noisy, and so is the best of several such. The chance that it is right is how often it comes out so in bootstrap draws of
-the document sets; it counts as made only when its worst group is clearly better than every other system's, by Student's t
-with the jackknife over sets, which holds its level over few of them, as draws do not.
+the document sets; it counts as made only when its worst group is clearly better than every other system's, see `questions`.
 
 Cells (a set and a group) in which any system has no
 value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
@@ -11,13 +10,13 @@ no part, and where fewer than two are left, nothing is chosen: the worst of one 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...fairness.groups.coverage import over
 from ...records import Record
 from ...resampling import (
     LEAST_SETS,
@@ -27,10 +26,10 @@ from ...resampling import (
     Floats,
     effective_sets,
     in_blocks,
-    largest_p_value,
     percentiles,
-    t_interval,
 )
+from ..significance import Concluded
+from .questions import Question, answers
 
 # groups that a note names
 MOST_NAMED = 3
@@ -68,8 +67,9 @@ class WorstGroups(Record):
     systems: tuple[RatedSystem, ...]
     # the system to choose; None when it is not clear, or fewer than two groups have enough sets
     choice: str | None
-    # of "another system's worst group is as good as that of the best", the largest of all others; None when nothing is compared
-    p_value: float | None
+    # of "another system's worst group is as good as that of the best", corrected for everything that is tested with it; None when
+    # nothing is compared
+    adjusted: float | None
     # cells of a set and a group without a value of some system
     left_out: int
     least_sets: int
@@ -87,13 +87,13 @@ def worst_groups(
     least_sets: int = LEAST_SETS,
     lower_is_better: bool = False,
 ) -> WorstGroups:
-    """Each system's worst group, and the system whose worst group is best.
+    """Each system's worst group; the system whose worst group is best is chosen by the tests of `rivalry`.
 
     Args:
         scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
         systems: their names.
         groups: their names: sides, or attribute values.
-        plan: of the draws; one less its level is also the p that makes a choice.
+        plan: of the draws.
         least_sets: sets that a group needs.
         lower_is_better: whether low scores are good.
 
@@ -117,12 +117,10 @@ def worst_groups(
     rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
     if draws is not None:
         rated = _with_chances(rated, draws, sign, plan.level)
-    best, p_value = _best(sign * table[:, :, is_kept])
-    is_clear = p_value is not None and p_value <= 1 - plan.level
     return WorstGroups(
         systems=rated,
-        choice=systems[best] if is_clear else None,
-        p_value=p_value,
+        choice=None,
+        adjusted=None,
         left_out=left_out,
         least_sets=least_sets,
         **asdict(plan),
@@ -164,31 +162,77 @@ def _with_chances(
     )
 
 
-def _best(table: NDArray[np.float64]) -> tuple[int, float | None]:
-    """The system whose worst group is best, and p of "that of another is as good"; `table` as given, higher better.
+@dataclass(frozen=True)
+class Rivalry:
+    """Tests of "its worst group is as good as that of the best": of all systems and groups, as any may be best and worst."""
 
-    None of one system and of one group, which make no choice.
+    best: str
+    question: Question
+    # tests of the best system against every other one, and 1 where they are of that order, else -1
+    place: NDArray[np.intp]
+    sign: NDArray[np.intp]
+
+    def p_value(self, found: Concluded) -> float:
+        """Of "another system's worst group is as good", the largest of all others."""
+        bound = np.where(self.sign > 0, found.low[self.place], -found.high[self.place])
+        return float(np.where(bound > NOISE, found.p_value[self.place], 1.0).max())
+
+
+def rivalry(scores: ArrayLike, found: WorstGroups, *, lower_is_better: bool = False) -> Rivalry | None:
+    """The tests of a choice; None of one system and of one group, which make none.
+
+    Args:
+        scores: as `worst_groups` takes them.
+        found: what it found.
+        lower_is_better: whether low scores are good.
     """
-    n_systems, n_sets, n_groups = table.shape
-    if n_systems < 2 or n_groups < 2:
-        return 0, None
-    known = ~np.isnan(table[0])  # (sets, groups)
-    columns = np.nan_to_num(table).transpose(1, 0, 2).reshape(n_sets, -1)
-
-    def worst(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        totals, counts = (
-            sums[..., :-n_groups].reshape(*sums.shape[:-1], n_systems, n_groups),
-            sums[..., None, -n_groups:],
+    kept = [place for place, each in enumerate(found.systems[0].groups) if not each.is_small]
+    if len(found.systems) < 2 or len(kept) < 2:
+        return None
+    sign = -1.0 if lower_is_better else 1.0
+    table = sign * np.array(scores, dtype=float)[:, :, kept]
+    table[:, np.isnan(table).any(axis=0)] = np.nan
+    means = np.nanmean(table, axis=1)  # (systems, groups)
+    worst, best = means.argmin(axis=1), int(means.min(axis=1).argmax())
+    places = {
+        (one, of, other, its): place
+        for place, (one, other, of, its) in enumerate(
+            (one, other, of, its)
+            for one, other in combinations(range(len(table)), 2)
+            for of, its in product(range(len(kept)), repeat=2)
         )
-        return np.asarray(over(totals, counts).min(axis=-1))
+    }
+    added = np.array([table[one, :, of] - table[other, :, its] for one, of, other, its in places]).T
+    against = [
+        ((best, worst[best], other, worst[other]), 1)
+        if best < other
+        else ((other, worst[other], best, worst[best]), -1)
+        for other in range(len(table))
+        if other != best
+    ]
+    return Rivalry(
+        best=found.systems[best].system,
+        question=Question("by design", added, (~np.isnan(added)).astype(float)),
+        place=np.array([places[each] for each, _ in against]),
+        sign=np.array([each for _, each in against]),
+    )
 
-    whole = np.hstack([columns, known])
-    best = int(np.argmax(worst(whole.sum(axis=0))))
-    others = [place for place in range(n_systems) if place != best]
-    rests_on = np.repeat(known.any(axis=1)[:, None], len(others), axis=1)
-    found = t_interval(lambda sums: worst(sums)[..., [best]] - worst(sums)[..., others], whole, rests_on, 0.95)
-    # a page that calls no difference clear for want of sets makes no choice
-    return best, largest_p_value(found.p_value, int(known.any(axis=1).sum()))
+
+def with_choice(found: WorstGroups, tests: Rivalry | None, answer: Concluded | None) -> WorstGroups:
+    """The same with the choice that its page makes."""
+    if tests is None or answer is None:
+        return found
+    p_value = tests.p_value(answer)
+    choice = tests.best if p_value <= 1 - found.level else None
+    return found.model_copy(update={"choice": choice, "adjusted": p_value})
+
+
+def choice_alone(
+    scores: ArrayLike, found: WorstGroups, plan: Bootstrap, *, lower_is_better: bool = False
+) -> WorstGroups:
+    """The same with the choice that is made where nothing else is tested with it; see `rivalry`."""
+    tests = rivalry(scores, found, lower_is_better=lower_is_better)
+    return with_choice(found, tests, answers([tests.question], plan)[0] if tests else None)
 
 
 def _group_means(

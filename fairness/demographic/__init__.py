@@ -8,6 +8,7 @@ group first and one score after; a bootstrap resamples the table. What is undefi
 | `word_lists` | are the words of a group used as in the sources? | `word_list_bias` | [0, 1] |
 | `inclusion` | are its persons kept at equal odds? | `inclusion_bias` | [0, inf] |
 | `hallucination` | do invented persons read as one gender? | `hallucination_bias` | [0, 1 - 1/groups] |
+| `mentions` | are titles and quotations kept, and who is named first? | `mention_table` | counts |
 | `distinguishability` | do masked summaries show their group? | `distinguishability` | [-1, 1] |
 
 >>> table = inclusion_table(instances, groups=("male", "female"))

@@ -92,19 +92,6 @@ def inclusion_scores(counts: NDArray[np.float64], correction: Correction = "none
     return _largest(_odds_ratios(counts, correction)) - 1
 
 
-def log_odds_ratios(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
-    """Signed natural log of the first group's odds of being kept over the second's, shape (...), in [-inf, inf].
-
-    Unlike the score it is centred on 0 when there is no bias, and above 0 the first group is favoured; nan where undefined.
-
-    Args:
-        counts: as in `inclusion_scores`.
-        correction: as in `inclusion_bias`.
-    """
-    with np.errstate(divide="ignore"):
-        return np.log(_odds_ratios(counts, correction)[..., 0, 1])
-
-
 def inclusion_table(instances: Iterable[Instance], groups: Sequence[str], titles: Iterable[str] = TITLES) -> CountTable:
     """Persons present and included by document and assignment; persons without a category are not counted.
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from .chance import ChanceLevel
 from .tokens import Tokenize
 
 
@@ -31,8 +30,6 @@ class Masses:
     target: tuple[float, ...]
     # what the values are called; () when only their places are known
     names: tuple[str, ...] = ()
-    # what a summary that takes no side would score; None where the matcher knows none, and where nothing matches
-    chance: ChanceLevel | None = None
     # comparisons of a value's text with the summary in which a model had either cut to its length
     n_cut: int = 0
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...fairness.groups.chance import ChanceLevel
 from ...fairness.groups.evidence import SetEvidence
 from ...fairness.groups.masses import Masses, Unscored
 from ...fairness.labelled import LabelledSummary
@@ -30,10 +29,6 @@ class Matcher(Protocol):
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values."""
-        ...
-
-    def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
-        """What a summary that takes no side would score in each item's place; None where that is not known."""
         ...
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...config.fairness import MatcherSection
 from ...errors import DataError
-from ...fairness.groups.chance import ChanceLevel
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
@@ -181,10 +180,6 @@ class NeuralMatcher(OneModel[Scorer]):
                 Masses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut=n_cut)
             )
         return found
-
-    def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
-        """None of them: no null was found that holds for scores of a model."""
-        return [None] * len(items)
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
         """None: a model reads whole texts."""

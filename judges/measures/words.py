@@ -9,13 +9,12 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import groupby
 from sys import intern
 from typing import Literal
 
 from ...config.fairness import MatcherSection
-from ...fairness.groups.chance import ChanceLevel, EqualCommonness
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, n_matched
+from ...fairness.groups.taste import Credit, Source, read_source
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.tokens import VERSION, content_tokens
@@ -27,6 +26,8 @@ WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # texts whose tokens are remembered: those of about 1,500 document sets, which several families of an audit read; of long ones
 # (800 words) they take 270 MiB
 REMEMBERED = 1 << 14
+# document sets whose sentences are remembered
+MOST_SETS = 1 << 12
 # changes when `content_tokens` does
 WORDS_SIGNATURE = f"words|content-tokens|v:{VERSION}"
 
@@ -37,10 +38,12 @@ class WordMatcher(NoModel):
     def __init__(self, name: str, signature: str, tokenize: Tokenize) -> None:
         self.name = name
         self.signature = signature
-        # documents are read for masses and for chance levels; a token that many of them have is kept once
+        # documents are read as values' texts and as sentences; a token that many of them have is kept once
         self._tokenize = lru_cache(REMEMBERED)(lambda text: [*map(intern, tokenize(text))])
         # the last document set, of which every sentence of a summary may be asked
         self._source = lru_cache(maxsize=1)(self._read_source)
+        # of all sets, as all families and systems learn from the same
+        self._sentences = lru_cache(MOST_SETS)(self._read_sentences)
 
     def _read_source(
         self, documents: tuple[LabelledText, ...], values: tuple[str, ...], separator: str
@@ -62,17 +65,13 @@ class WordMatcher(NoModel):
             found.append(Masses(n_tokens, tuple(matched), item.values))
         return found
 
-    def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
-        """By equal commonness; the words of a document set are counted once for all its summaries that stand side by side."""
-        found: list[ChanceLevel | None] = []
-        for (documents, _), group in groupby(items, key=lambda item: (item.documents, item.values)):
-            null: EqualCommonness | None = None
-            for item in group:
-                if null is None:
-                    null = EqualCommonness([self._tokenize(d.text) for d in documents], item.labels, len(item.values))
-                parts = [self._tokenize(part) for part in sentences(item.summary)]
-                found.append(null.level(self._tokenize(item.summary), parts))
-        return found
+    def credit(self, item: LabelledSummary) -> Credit:
+        """The summary's words, shared out among the sentences of its documents."""
+        source = self._sentences(item.documents)
+        return Credit(source, source.credit(self._tokenize(item.summary)), len(sentences(item.summary)))
+
+    def _read_sentences(self, documents: tuple[LabelledText, ...]) -> Source:
+        return read_source([each.sentences or sentences(each.text) for each in documents], self._tokenize)
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
         """By value the words of the summary that its text has, as they are written there, each once; none of a value without."""

@@ -44,7 +44,7 @@ def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_pat
     assert [cost["calls"] for cost in found["costs"]] == [1, 4, 6]
     assert (found["n_requests"], found["sides"]) == (6, ["left", "right"])
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        ".lock", "runs", "comparison.json", "comparison.md", "index.html", "tables",
+        ".lock", "runs", "comparison.json", "comparison.md", "details.html", "index.html", "tables",
     }  # fmt: skip
     pages = (tmp_path / "out" / "index.html").read_bytes()
     again = compare(*command)

@@ -180,7 +180,7 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
     out = tmp_path / "out"
     done = score(tmp_path, *two)
     assert sorted(path.name for path in out.iterdir()) == [
-        ".lock", "comparison.json", "comparison.md", "index.html", "no-news", "tables", "whole",
+        ".lock", "comparison.json", "comparison.md", "details.html", "index.html", "no-news", "tables", "whole",
     ]  # fmt: skip
     found = json.loads((out / "comparison.json").read_text())
     assert found["title"] == "Against no news, one summary of each: whole better by 1 of 1 judge"
@@ -190,7 +190,10 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
     assert [each["reward"] for each in found["entries"]] == [[], []] and found["n_sets"] == 12
     for folder in (out / "no-news", out / "whole"):
         assert {path.name for path in folder.iterdir()} == FILES
-    assert f"comparison: {out / 'index.html'}" in done.output and "recall Higher is better." in done.output
+    assert (
+        f"comparison: {out / 'index.html'}" in done.output
+        and "words of the documents kept (more is better)" in done.output
+    )
 
 
 def test_a_page_of_summaries_made_elsewhere_speaks_of_no_reward_and_no_candidates(tmp_path, two):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.config.layers import read_layers
-from evenhand.config.recipe_file import has_section, load_judges, load_recipe
+from evenhand.config.recipe_file import corpus_of, has_section, load_judges, load_recipe
 from evenhand.errors import RecipeError
 
 BASE = """
@@ -190,3 +190,16 @@ def test_a_folder_is_told_from_a_recipe_and_the_run_near_it_is_named(tmp_path):
     for folder in (run, run / "report" / "tables", run.parent):
         with pytest.raises(RecipeError, match=f"did you mean {re.escape(str(run / 'recipe.yaml'))}"):
             read_layers(folder)
+
+
+def test_the_corpus_of_a_recipe_is_read_without_its_other_sections(tmp_path):
+    judges = "judges: {fit: {kind: rouge}}\n"
+    (tmp_path / "judges.yaml").write_text(judges)
+    assert corpus_of(tmp_path / "judges.yaml") is None
+    (tmp_path / "recipe.yaml").write_text(
+        judges + "corpus: {path: docs.jsonl, attribute: party}\ntrainer: {no_such: 1}\n"
+    )
+    assert corpus_of(tmp_path / "recipe.yaml").attribute == "party"
+    (tmp_path / "recipe.yaml").write_text(judges + "corpus: {pth: docs.jsonl}\n")
+    with pytest.raises(RecipeError, match=r"recipe\.yaml.*pth"):
+        corpus_of(tmp_path / "recipe.yaml")

@@ -11,6 +11,7 @@ import evenhand
 from evenhand.config import ColumnsSection, CorpusSection, TaskSection
 from evenhand.corpora import load_corpus, read_any
 from evenhand.corpora.tables import sets_of_rows
+from evenhand.corpora.values import single_valued
 from evenhand.errors import DataError
 from evenhand.records import Document, DocumentSet, Perspective
 from evenhand.text import one_spelling, spelling_key
@@ -228,3 +229,31 @@ def test_set_ids_that_look_the_same_are_refused_with_both_lines(tmp_path):
     made.write_text("".join(json.dumps({"id": name, "documents": documents}) + "\n" for name in ("s", "t", "s\u200b")))
     with pytest.raises(DataError, match=r"sets\.jsonl:3: set id 's\\u200b' looks like 's' in line 1; rename one"):
         read_any(made, "side")
+
+
+@pytest.mark.parametrize(
+    ("values_of_sets", "why"),
+    [
+        ([], ""),
+        (["ab"], ""),
+        (["aa", "a", "ab"], ""),
+        (["aa", "aaa"], "all documents have side 'a'"),
+        (["aa", "bb"], "every set has documents of one side only"),
+        (["a", "bb"], "every set has documents of one side only"),
+        (["a", "b"], "every set has a single document"),
+        (["a"], "every set has a single document"),
+    ],
+)
+def test_sets_without_two_values_are_told(values_of_sets, why):
+    sets = [
+        DocumentSet(
+            id=f"s{k}",
+            topic="t",
+            documents=tuple(
+                Document(id=f"s{k}/{i}", text="Fine.", attributes={"side": v}) for i, v in enumerate(values)
+            ),
+        )
+        for k, values in enumerate(values_of_sets)
+    ]
+    said = single_valued(sets, "side")
+    assert said.startswith(why) and bool(said) == bool(why)

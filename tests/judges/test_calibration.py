@@ -1,11 +1,14 @@
 """A calibration that contradicts itself is not read: whatever acts on its words acts on its figures."""
 
+import ast
 import json
+from pathlib import Path
 
 import pytest
 from calibrated import make_judge, write_calibration
 
 from evenhand.errors import DataError
+from evenhand.judges import calibration
 from evenhand.judges.calibration import known_of, read_calibration
 
 BARE = {"value": 0.2, "low": None, "high": None}
@@ -16,7 +19,7 @@ BELOW = {"value": -0.1, "low": -0.2, "high": -0.05}
     ("changes", "said"),
     [
         (lambda judge: judge.update(beside=[]), "'judges.0.beside'"),
-        (lambda judge: judge["beside"][0].update(other="rouge2-recall"), "and must be length"),
+        (lambda judge: judge["beside"][0].update(of="rouge2-recall"), "and must be length"),
         (lambda judge: judge["beside"][0].update(difference=BARE), "the difference says 'no clear difference'"),
         (lambda judge: judge["beside"][0].update(difference=BELOW), "the difference says 'below'"),
         (lambda judge: judge["own"]["within"].update(low=0.9), "does not lie in an interval from 0.9"),
@@ -50,3 +53,20 @@ def test_a_judge_is_known_by_its_signature_and_what_it_is_to_measure(tmp_path):
     assert known_of({"a": "fit|v:1"}, [found], {"a": "faithfulness"}) == {}
     # where its section does not say, it is what it was audited for
     assert [*known_of({"a": "fit|v:1"}, [found], {"a": None})] == ["a"]
+
+
+def test_a_file_of_an_earlier_format_is_refused_with_what_writes_it_again(tmp_path):
+    path = write_calibration(tmp_path / "calibration.json", make_judge("fit|v:1"))
+    path.write_text(path.read_text().replace("evenhand-calibration/2", "evenhand-calibration/1"))
+    with pytest.raises(DataError, match=r"evenhand-calibration/2.*`evenhand audit-judge SETS .*` writes it again"):
+        read_calibration(path)
+
+
+def test_numbers_of_judges_have_one_record():
+    root = Path(calibration.__file__).parents[1]
+    files = [root / "judges" / "calibration.py", *(root / "evaluation" / "judges").glob("*.py")]
+    classes = (
+        each for file in files for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.ClassDef)
+    )
+    fields = {each.name: {x.target.id for x in each.body if isinstance(x, ast.AnnAssign)} for each in classes}
+    assert [name for name, its in fields.items() if {"low", "high"} <= its] == ["Figure"]

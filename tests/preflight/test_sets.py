@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.evaluation.checkpoint.build import evidence_of
+from evenhand.evaluation.checkpoint.evidence import evidence_of
 from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING
 from evenhand.evaluation.systems.compare import Comparer, bootstrap_of
 from evenhand.evaluation.systems.roles import deciding, judge_notes
 from evenhand.evaluation.systems.systems import Asked
+from evenhand.preflight import warn_of_report
 from evenhand.preflight.sets import few_sets
 from evenhand.resampling import sets_needed, too_few
 from evenhand.runfolder.phases import BASE, open_phase
@@ -55,7 +56,7 @@ def reported(given, n, sides):
     }
     notes = judge_notes(given, {})
     values = {note.name: {name: [value] * len(asked) for name, value in systems.items()} for note in notes}
-    return evidence_of(Comparer(asked, bootstrap_of(given)), notes, values, candidates, is_trained=bool(given.rounds))
+    return evidence_of(Comparer(asked, bootstrap_of(given)), notes, values, candidates)
 
 
 KINDS = {
@@ -82,8 +83,8 @@ def test_it_is_what_the_report_says(kind, sides, most):
         few = too_few(n, given.evaluation.level)
         assert bool(few) == bool(evidence.few_sets)
         assert said.startswith(few)
-        # what the report says where enough sets are too few once its tests are corrected
-        assert bool(said) == bool(few or evidence.few_together)
+        # word for word what the report says where enough sets are too few once its tests are corrected
+        assert said == evidence.few_together
         if few:
             assert {d.verdict for d in evidence.differences} == {"no clear difference"}
         if not said:
@@ -110,3 +111,23 @@ def test_sets_that_a_level_needs(level, needed):
     assert sets_needed(1 - level) == needed
     assert too_few(needed, level) == ""
     assert f"take {needed} or more" in too_few(needed - 1, level)
+
+
+@pytest.mark.parametrize(("report", "reward", "said"), [
+    (("a",), ("own",), []),
+    (("own",), ("own",), ["Judge 'own' is a judge of the report and of the reward"]),
+    (("a", "b"), ("own", "b"), ["Judge 'b' is a judge of the report and of the reward"]),
+])  # fmt: skip
+def test_it_is_said_before_the_run_that_judges_of_reward_and_report_are_one(report, reward, said, caplog):
+    warn_of_report(recipe(report, reward), [])
+    found = [each.getMessage() for each in caplog.records if each.name.startswith("evenhand")]
+    assert [each.startswith(f"key 'evaluation.judges': {text}") for each, text in zip(found, said, strict=True)] == [
+        True
+    ] * len(said)
+
+
+def test_one_judge_under_two_names_is_told_before_the_run(caplog):
+    made = recipe(("a",), ("own",))
+    twins = made.model_copy(update={"judges": {"own": made.judges["own"], "a": made.judges["own"]}})
+    warn_of_report(twins, [])
+    assert any("are the same judge under another name" in each.getMessage() for each in caplog.records)

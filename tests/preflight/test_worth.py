@@ -5,8 +5,11 @@ from calibrated import make_judge, write_calibration
 
 from evenhand.config import Recipe
 from evenhand.config.judges import RougeJudge
+from evenhand.config.task import CorpusSection
+from evenhand.corpora.reader import load_corpus
 from evenhand.errors import RecipeError
 from evenhand.judges import open_judge
+from evenhand.judges.likeness import vocabulary
 from evenhand.preflight import preflight
 
 FIT = {"kind": "rouge", "measure": "recall"}
@@ -118,3 +121,39 @@ def test_limits_without_a_calibration_are_refused_by_the_recipe(tmp_path):
         recipe(tmp_path, ABOVE)
     with pytest.raises(ValueError, match="write calibrated: true, or leave above out"):
         recipe(tmp_path, {"calibrated": False, "above": "length"}, "c.json")
+
+
+def about(by_topic):
+    return vocabulary({topic: [text] for topic, text in by_topic.items()})
+
+
+def sample_topics():
+    return {
+        f"{each.id} {value}": "\n".join(d.text for d in each.documents if d.attributes["stance"] == value)
+        for each in load_corpus(CorpusSection())
+        for value in ("left", "right")
+    }
+
+
+def warnings_of(caplog, tmp_path, signature, words):
+    known = write_calibration(tmp_path / "calibration.json", make_judge(signature), about=words)
+    caplog.clear()
+    with caplog.at_level("WARNING", logger="evenhand"):
+        preflight(recipe(tmp_path, None, str(known)))
+    records = (each for each in caplog.records if each.name.startswith("evenhand"))
+    return [each.getMessage() for each in records if "calibrated on other documents" in each.getMessage()]
+
+
+def test_a_calibration_on_documents_of_another_kind_is_named(tmp_path, signature, caplog):
+    kitchen = {
+        f"t{n}": f"simmer garlic butter saucepan oven recipe flavour whisk knife batch{chr(97 + n)}" for n in range(8)
+    }
+    (said,) = warnings_of(caplog, tmp_path, signature, about(kitchen))
+    assert "sets.jsonl has 0 % of the words of a typical document set here" in said and "audit-judge" in said
+
+
+@pytest.mark.parametrize(
+    "words", [sample_topics(), {}, dict(list(sample_topics().items())[:4])], ids=["like", "unknown", "few"]
+)
+def test_calibrations_on_like_documents_or_on_too_few_to_say_are_not(tmp_path, signature, caplog, words):
+    assert not warnings_of(caplog, tmp_path, signature, about(words))

@@ -23,18 +23,24 @@ def recipe(**changes):
     return Recipe.model_validate(MINIMAL | changes)
 
 
-def test_a_loop_of_two_rounds_has_two_rounds_and_two_evaluations():
+def test_a_loop_of_two_rounds_has_two_rounds_and_evaluations_of_both_and_of_the_untrained_model():
     assert [phase.name for phase in phases(recipe(rounds=2))] == [
-        "round-00", "round-01", "evaluation/base", "evaluation/round-01",
+        "round-00", "round-01", "evaluation/base", "evaluation/round-00", "evaluation/round-01",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("asked", "evaluated"), [("last", [3]), ("all", [0, 1, 2, 3]), ([0, 2], [0, 2, 3]), ([3, 1, 1], [1, 3]), ([], [3])]
+    ("asked", "evaluated"),
+    [("last", [3]), ("ends", [0, 3]), ("all", [0, 1, 2, 3]), ([0, 2], [0, 2, 3]), ([3, 1, 1], [1, 3]), ([], [3])],
 )
 def test_rounds_that_are_asked_for_are_evaluated_and_the_last_always(asked, evaluated):
     found = [p.after_round for p in evaluations(recipe(rounds=4, evaluation=MINIMAL["evaluation"] | {"rounds": asked}))]
     assert found == [None, *evaluated]
+
+
+def test_the_first_and_the_last_round_are_evaluated_where_nothing_is_asked_for():
+    assert [p.after_round for p in evaluations(recipe(rounds=4))] == [None, 0, 3]
+    assert [p.after_round for p in evaluations(recipe(rounds=1))] == [None, 0]
 
 
 def test_evaluations_draw_by_plans_of_their_own_where_there_are_such():
@@ -55,6 +61,7 @@ def test_each_phase_starts_from_the_adapter_of_the_round_before():
         "round-00": None,
         "round-01": Path("out/round-00/adapter"),
         "evaluation/base": None,
+        "evaluation/round-00": Path("out/round-00/adapter"),
         "evaluation/round-01": Path("out/round-01/adapter"),
     }
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.fairness.demographic.word_lists import letter_runs
-from evenhand.fairness.groups.chance import ChanceLevel
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.fairness.opinion.exposure import normal
 from evenhand.fairness.opinion.tokens import content_tokens
@@ -121,9 +120,9 @@ def test_the_encoding_of_a_sides_texts_is_no_bias(sibling):
     )
     matcher = WordMatcher("words", "words", content_tokens)
     assert matcher.masses([encoded]) == matcher.masses([plain])
-    (mine,), (theirs,) = matcher.chance_levels([encoded]), matcher.chance_levels([plain])
-    assert isinstance(mine, ChanceLevel)
-    assert (mine.expected, mine.share, mine.mass) == (theirs.expected, theirs.share, theirs.mass)
+    mine, theirs = matcher.credit(encoded), matcher.credit(plain)
+    assert mine.source.tokens == theirs.source.tokens
+    assert mine.amounts.tolist() == theirs.amounts.tolist()
     assert matcher.matched_words(encoded) == matcher.matched_words(plain)
 
 

@@ -50,7 +50,7 @@ def test_nothing_of_it_stands_in_an_audit_that_does_not_ask(all_of_it):
 
 def test_area_is_over_the_released_cut_offs(all_of_it):
     found, (shares, _), given = all_of_it
-    masses = shares.measure([item for item in given.items(given.systems[0]) if item is not None])
+    masses = [each.masses for each in shares.measure(given.items(given.systems[0]))]
     expected = group_fairness(masses, auc="released_cutoff").auc
     assert rows(found, "AUC")["over the released cut-offs", None].estimate == pytest.approx(expected)
 

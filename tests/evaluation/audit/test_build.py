@@ -1,15 +1,10 @@
 import numpy as np
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import make_input, shares_of, two_sided
 
-from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import MOST_CHARACTERS, MOST_LINES, most_unfair, take_apart
 from evenhand.evaluation.audit.figures import Measured, most
-from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.judges.measures import open_matcher
 
-SHARES = ValueShares(
-    open_matcher(MatcherSection(kind="words")), ATTRIBUTE, ("left", "right"), "drop_zero", 0.8, "ratio"
-)
+SHARES = shares_of(("left", "right"))
 FAIR, LEFT, BOTH, RUSSIAN = "Apple berry cherry grape river stone.", "Apple.", "Apple river.", "Хороший чайник."
 
 

@@ -2,10 +2,10 @@ import io
 from dataclasses import replace
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 from rich.console import Console
 
-from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.cells import rests_on, shown
 from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
@@ -13,7 +13,6 @@ from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.gate.decide import gated
@@ -23,7 +22,7 @@ from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
 from evenhand.evaluation.pages.numbers import said_p
 from evenhand.fairness.demographic.word_lists import WordLists
-from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
@@ -34,7 +33,7 @@ EVEN = "Apple berry cherry grape river stone."
 def audit(mode="drop_zero", target="ratio", n=4, **systems):
     plan = AuditPlan(mode=mode, target=target, bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
     given = make_input(two_sided(n), **systems)
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, mode, 0.8, target)
+    shares = shares_of(given.values, mode=mode, target=target)
     entailer = open_entailer(EntailerSection(kind="words"))
     return build_audit(given, plan, [shares, UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
 
@@ -122,18 +121,9 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
         update={"by_value": tuple(n.model_copy(update={"chance": None}) for n in found.by_value), "represented": ()}
     )
     names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
-    assert names[0] - names[1] == {"gap to expected", "coverage gap to expected"}
+    assert names[0] - names[1] == {"gap to expected"}
     notes = {column.name: column.note for column in next(value_tables(found)).columns}
-    assert notes["gap to expected"] == "(by equal commonness)"
-    assert notes["coverage gap to expected"] == "(by equal commonness or exchanged labels)"
-    strips = [
-        [mark.style for mark in cell.marks]
-        for each in (found, bare)
-        for cell in next(value_tables(each)).rows[0].cells
-        if isinstance(cell, Strip)
-    ]
-    # what is expected, or where none is known the share in the sources, is drawn in the first style beside the summaries'
-    assert [sorted(styles) for styles in strips] == [[0, 1], [0, 1]]
+    assert notes["gap to expected"] == "(by documents of the same manner of writing)"
 
 
 def test_a_vote_says_both_gaps_and_who_is_fairer():
@@ -151,10 +141,17 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
     assert (row.cells[6].text, row.cells[6].tone) == ("no clear difference", "unsure")
 
 
+def test_a_summarizer_that_gives_everybody_exactly_what_is_expected_has_enough_sets():
+    found = audit(n=12, mine=[EVEN] * 12)
+    assert found.title == "No stance is clearly represented less or more than documents written alike would be"
+    (chance,) = (n.chance for n in found.by_value if (n.value, n.measure.kind) == ("left", SHARE_IN_SUMMARIES))
+    assert (chance.gap, chance.low, chance.high, chance.adjusted) == pytest.approx((0, 0, 0, 1))
+
+
 def test_no_published_measure_is_called_fairer():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     told = {table.name: table for table in tables(page(found).body)}["differences to fair"]
-    verdicts = {row.cells[6].text: row.cells[6].tone for row in told.rows}
+    verdicts = {row.cells[4].text: row.cells[4].tone for row in told.rows}
     assert verdicts == {"higher": "neutral", "lower": "neutral", "no clear difference": "unsure"}
 
 
@@ -163,28 +160,43 @@ def test_only_measures_that_are_there_are_said_to_grow_by_chance():
     assert "(SOF)" in rising(audit(mine=["Apple berry."] * 4))
 
 
-def test_page_draws_the_shares_of_each_value():
+def test_one_picture_has_every_value_under_every_system_and_what_is_expected():
     made = page(audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12))
-    found = {each.name: each for each in tables(made.body)}
-    assert list(found)[:2] == [f"fair by {ATTRIBUTE}", f"mine by {ATTRIBUTE}"]
-    strip = next(cell for cell in found[f"mine by {ATTRIBUTE}"].rows[0].cells if isinstance(cell, Strip))
-    assert sorted(mark.style for mark in strip.marks) == [0, 1]
+    assert [each.name for each in tables(made.body)][:2] == [f"fair by {ATTRIBUTE}", f"mine by {ATTRIBUTE}"]
+    drawn = made.overview.picture
+    assert [(each.name, [lane.name for lane in each.lanes]) for each in drawn.rows] == [
+        ("left", ["fair", "mine"]), ("right", ["fair", "mine"]),
+    ]  # fmt: skip
+    left = drawn.rows[0]
+    # left has 4 of 6 words, all are expected of "fair" and of what is left alone
+    assert left.reference == pytest.approx(2 / 3)
+    assert [lane.marks[0].style for lane in left.lanes] == [0, 1]
+    assert left.band[0] <= 2 / 3 + 1e-9
+    assert [lane.is_clear for lane in left.lanes] == [False, True]
+    # nothing else draws the same
+    assert not [
+        cell
+        for each in tables(made.body)
+        for line in each.rows
+        for cell in line.cells
+        if isinstance(cell, Strip) and "by " + ATTRIBUTE in each.name
+    ]
 
 
 def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_after():
     found = audit(n=12, fair=[EVEN] * 12, mine=[LEFT] * 12)
     shown = page(found)
-    # the value of the headline, whose words are 4 of 6; one sentence of all is what is expected, and left alone is all
-    assert shown.title.startswith("mine is less fair than fair by shares (left: 33.3 points above")
+    # the value that loses, whose words are 2 of 6; one sentence of all is what is expected, and left alone is nothing of it
+    assert shown.title == "mine gives right 33 points less than expected; mine is less fair."
     assert shown.findings[0].items[0].text == (
-        "left has 66.7 % of the documents' words in an average set; fair gives it 66.7 % of the summaries' words (66.7 % would "
-        "be expected) and mine 100.0 % (66.7 %)."
+        "right has 33.3 % of the documents' words; fair gives it 33.3 % of the summaries' words (33.3 % would be expected) and "
+        "mine 0.0 % (33.3 %)."
     )
     same = page(audit(n=12, fair=[EVEN] * 12, mine=[EVEN] * 12)).findings[0].items[0].text
     assert same.endswith("; none of this is clearly off what is expected.")
     warned = replace(shown, warnings=("Beware of this.",))
     for written in (html.render(warned), markdown.render(warned)):
-        assert written.index("has 66.7 % of the documents") < written.index("Beware of this.")
+        assert written.index("has 33.3 % of the documents") < written.index("Beware of this.")
     # of one system the headline has it
     (alone,) = page(audit(n=12, mine=[LEFT] * 12)).findings
     assert "would be expected) and" not in alone.items[0].text
@@ -192,10 +204,14 @@ def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_
 
 def test_nothing_is_concluded_from_whole_measures_and_the_page_says_so():
     said = notes(audit(mine=[ALL] * 4))
+    # of Equal Coverage and Coverage Parity, of which something is expected
     assert "Nothing is concluded from these measures of a whole" in said
-    assert "A gap below 0 does not show that the summaries are fair: SOF and UER also lie below" in said
-    # without a chance level there is no gap to speak of
-    assert "Nothing is concluded" not in notes(audit(target="equal", mine=["Apple."] * 4))
+    # of the published ones nothing is, so there is no gap to speak of
+    (table,) = [each for each in tables(page(audit(mine=[ALL] * 4)).body) if each.name == "measures"]
+    without = {row.cells[0].text for row in table.rows if row.cells[0].text != "length" and row.cells[3].value is None}
+    assert without == {f"{name} (words)" for name in ("BUR", "BUR of several values", "UER", "AUC", "SOF")}
+    # too few units for coverage
+    assert "Nothing is concluded" not in notes(audit(mine=["Apple."] * 4))
 
 
 def test_intervals_that_hold_less_than_they_say_are_marked():
@@ -228,8 +244,8 @@ def test_p_of_a_gap_and_its_null_stand_on_every_page():
     pages = [" ".join(printed(found, 80)), html.render(shown), markdown.render(shown)]
     for each in pages:
         assert p.replace("<", "&lt;") in each or p in each
-        assert "by equal commonness" in " ".join(each.split())
-    assert all("corrected for everything that is concluded on the page" in " ".join(each.split()) for each in pages[1:])
+        assert "by documents of the same manner of writing" in " ".join(each.split())
+    assert all("had the labels of the documents of each set been dealt" in " ".join(each.split()) for each in pages[1:])
     # with fewer than five sets there is a number, and neither an interval nor p
     (few,) = cells(next(value_tables(audit(n=4, mine=[LEFT] * 4))), "gap to expected")
     assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])
@@ -240,10 +256,9 @@ def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     first, whole = printed(found, width), printed(found, width, whole=True)
     assert max(map(len, [*first, *whole])) <= width
-    # headline, 2 systems of 2 values with their intervals, and who is represented less or more
-    assert len(first) < 40
-    said = " ".join(" ".join(first).split())
-    assert "right is represented less" in said
+    # headline, 2 systems of 2 values with their intervals, and cautions
+    assert len(first) <= 25
+    assert first[0] == "mine gives right 33 points less than expected; mine is less fair"
     for each in found.aggregates:
         assert str(each.measure) in "".join(whole)
 
@@ -264,7 +279,7 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
         found
     )
     assert not_measured(audit(mine=[ALL] * 4)) == ""
-    told = {row.cells[0].text: row.cells[6] for row in tables_of["differences to fair"].rows}
+    told = {row.cells[0].text: row.cells[4] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
     assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
 
@@ -281,16 +296,14 @@ def by_words(n, summary, least_group=5, **keys):
 
 def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     found = by_words(12, MALE)
-    assert found.title.startswith(
-        "The words of the list female are 40.0 % of the listed words of the documents and 0.0 %"
-    )
+    assert found.title == "The list female is used less than words as common would be"
     shown = page(found)
     first, second, look = [prose.text for prose in shown.findings[0].items]
-    assert first.startswith("The list female is used less and the list male more than by summaries that take no side.")
-    assert "For the list female the gap is \u221240.0 points (no variation; p < 0.001) by equal commonness" in first
+    assert first.startswith("The list female is used less and the list male more than words as common would be.")
+    assert "For the list female the gap is \u221240.0 points (no variation; p = 0.001) by equal commonness" in first
     assert second == found.represented[0].details[1]
     assert look == "Look first at the summaries of set-0, set-1, set-2."
-    (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
+    (table,) = [each for each in tables(shown.body) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")
     assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")
     assert [cell.note for cell in table.rows[0].cells[1:4]] == ["n 12"] * 3
@@ -299,9 +312,8 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
 @pytest.mark.parametrize(("n", "least_group"), [(1, 5), (3, 5), (7, 20), (3, 1)])
 def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
     found = by_words(n, MALE, least_group)
-    assert (
-        found.title == "female, male: too few sets for a verdict (5 are needed, or as many as --least-group asks for)"
-    )
+    assert found.title == "Too few sets for a verdict (5 are needed, or as many as --least-group asks for)"
+    assert [each.small for each in found.represented] == [("female", "male")]
     if least_group > n:
         (table,) = [each for each in tables(page(found).body) if each.name == "word lists"]
         assert {cell.note for row in table.rows for cell in row.cells[1:4]} == {f"n {n}, few"}
@@ -309,7 +321,7 @@ def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
 
 def test_lists_of_few_sets_are_not_taken_for_values_of_the_same_name():
     found = by_words(3, MALE, lists={"left": ["she", "girl"], "right": ["he", "his", "son"]})
-    assert found.title.startswith("left, right: too few sets")
+    assert found.title.startswith("Too few sets")
     assert not [said for said in found.warnings if "have left" in said]
 
 
@@ -318,7 +330,8 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0))
     found = build_audit(make_input(sets, mine=["He left."] * 12), plan, [ListedWords(WordLists())])
     assert found.represented == ()
-    assert "12 words; 0 of the latter can be compared" in found.title
+    assert found.title.startswith("word-list bias (gender words): ")
+    assert "12 words; 0 of the latter can be compared" in found.aggregates[0].sentence
     assert not [number for number in (*found.by_value, *found.aggregates) if number.chance]
     assert "No word list" not in str(page(found))
     # what was not measured fails a gate, which counts no sets

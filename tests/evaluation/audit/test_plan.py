@@ -25,7 +25,7 @@ def test_usual_measures_leave_out_and_name_what_cannot_run(monkeypatch):
     # a library that is set to None cannot be imported
     monkeypatch.setitem(sys.modules, "networkx", None)
     measures, (note,) = usual_measures()
-    assert measures == ("value-shares", "coverage", "order", "word-lists")
+    assert measures == ("value-shares", "coverage", "order")
     assert "evenhand[fairness]" in note
 
 
@@ -164,3 +164,12 @@ def test_the_usual_tone_written_out_needs_no_measure_of_it(tone):
 def test_another_tone_without_its_measure_is_refused():
     with pytest.raises(DataError, match=r"tone.* has no effect without measure 'tone'"):
         ask({"measures": "word-lists", "tone": "encoder"})
+
+
+def test_words_of_groups_are_measured_only_where_they_are_asked_for(tmp_path):
+    lists = tmp_path / "lists.yaml"
+    lists.write_text("name: words of town and country\ngroups: {town: [tram], country: [field]}\n")
+    assert "word-lists" not in ask({}).measures
+    assert ask({"word_lists": lists}).measures[-1] == "word-lists"
+    with pytest.raises(DataError, match="--word-lists has no effect"):
+        ask({"word_lists": lists, "measures": "coverage"})

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
@@ -10,13 +10,11 @@ from evenhand.evaluation.audit.cells import is_too_narrow
 from evenhand.evaluation.audit.contents import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import too_narrow
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
-from evenhand.judges.shared import SharedModels
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
@@ -26,7 +24,7 @@ SENTENCES = "Apple berry. Cherry grape. River stone."
 
 def audit(given, plan=PLAN, words=False):
     families = [
-        ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio"),
+        shares_of(given.values),
         UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
     ]
     return build_audit(given, plan, [ListedWords(WordLists())] if words else families)
@@ -45,22 +43,26 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     assert small == {("lean", "coverage")}
 
 
-@pytest.mark.parametrize(("n", "least"), [(4, ""), (5, "p = 0.125"), (6, "p = 0.062"), (7, "")])
-def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, least):
-    # all of them lean alike, shares and coverage share the level
-    found = audit(make_input(two_sided(n), mine=["Apple. Berry. Cherry."] * n))
+@pytest.mark.parametrize(("n", "is_said"), [(4, False), (5, True), (6, True), (7, False)])
+def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, is_said):
+    # of 2^n patterns of signs 2 are as far, and the other half of the level is for shares: 4/2^6 = 0.062. Below five sets there
+    # is no verdict at all
+    spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}.")) for k in range(n)]
+    found = audit(make_input(spoken, mine=["She."] * n), words=True)
     said = [each for each in found.warnings if "nothing can be clear" in each]
-    assert len(said) == 2 * bool(least)
-    assert all(f"with {n} document sets" in each and f"{least} when corrected" in each for each in said)
-    assert bool(found.represented[0].under) == (n > 6)
+    assert (
+        said
+        == [f"Word lists: with {n} document sets nothing can be clear, though all of them agree. Audit more sets."]
+        * is_said
+    )
 
 
-def test_what_rests_on_few_of_many_sets_is_said_to_be_unclear_alone():
-    # coverage has no answer for a single sentence
-    found = audit(make_input(two_sided(20), mine=["Apple. Berry. Cherry."] * 5 + ["Apple berry."] * 15))
+def test_what_rests_on_few_of_many_sets_has_few_sets():
+    # eleven sets without a listed word
+    spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}." if k < 5 else "Rain.")) for k in range(16)]
+    found = audit(make_input(spoken, mine=["She."] * 5 + ["Rain."] * 11), words=True)
     (said,) = [each for each in found.warnings if "nothing can be clear" in each]
-    assert said.startswith("Coverage: with 5 document sets nothing can be clear.")
-    assert found.represented[0].under
+    assert said.startswith("Word lists: with 5 document sets")
 
 
 def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():
@@ -126,9 +128,6 @@ class ShortSighted:
             for m, item in zip(found, items, strict=True)
         ]
 
-    def chance_levels(self, items):
-        return [None] * len(items)
-
     def matched_words(self, item):
         return {}
 
@@ -140,7 +139,7 @@ def test_summaries_of_which_a_text_was_cut_are_counted():
     # "apple berry || cherry grape" has five words
     sets = [*two_sided(2), make_set("short", ("left", "apple"), ("right", "river"))]
     given = make_input(sets, one=["Apple."] * 3, other=["River."] * 3)
-    family = ValueShares(ShortSighted(), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    family = shares_of(given.values, ShortSighted())
     said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
     assert said == [
         "one, other, value-shares: in 2 of 3 scored summaries a text is longer than short-sighted reads; its end was not "
@@ -148,32 +147,16 @@ def test_summaries_of_which_a_text_was_cut_are_counted():
     ]
 
 
-def test_a_family_without_a_chance_level_says_that_and_why():
+def test_where_other_shares_are_aimed_at_the_page_says_that_nobody_is_named():
     given = make_input(two_sided(6), mine=["Apple berry. River stone. Cherry."] * 6)
 
     def said(family):
-        return [each for each in build_audit(given, PLAN, [family]).warnings if "no chance level" in each]
+        return [each for each in build_audit(given, PLAN, [family]).warnings if "nobody is named" in each]
 
-    def shares(matcher, target="ratio"):
-        return ValueShares(matcher, ATTRIBUTE, given.values, "drop_zero", 0.8, target)
-
-    (by_model,) = said(shares(ShortSighted()))
-    assert by_model == (
-        "Shares by short-sighted: no chance level, as no null was found that holds for a model's scores of whole texts. "
-        "Nobody is named by it and no system is called fairer."
-    )
-    (of_target,) = said(shares(WORDS, "equal"))
+    (of_target,) = said(shares_of(given.values, target="equal"))
     assert "--target has others" in of_target
-    assert said(shares(WORDS)) == []
-
-
-def test_coverage_by_pairs_says_why_it_has_no_chance_level():
-    entailer = open_entailer(EntailerSection(kind="words"), SharedModels())
-    entailer.reads_pairs = True
-    given = make_input(two_sided(6), mine=["Apple berry. River stone. Cherry."] * 6)
-    found = build_audit(given, PLAN, [UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
-    (said,) = (each for each in found.warnings if "no chance level" in each)
-    assert said.startswith("Coverage by words: no chance level, as the model would have to read the documents' own")
+    # room is of words whatever the matcher is
+    assert said(shares_of(given.values)) == said(shares_of(given.values, ShortSighted())) == []
 
 
 @pytest.mark.parametrize("kind", ["encoder", "words"])
@@ -210,9 +193,7 @@ FERRY, BRIDGE = "渡轮很便宜,票价只要两元。", "大桥太贵,造价三
 
 def read(sets, texts, with_coverage=False):
     given = make_input(sets, mine=texts)
-    families = [
-        ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-    ]
+    families = [shares_of(given.values)]
     if with_coverage:
         families.append(UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"))
     return build_audit(given, PLAN, families)

@@ -12,9 +12,9 @@ from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.bias import bias_study, page
 from evenhand.evaluation.bias.contents import BiasReport
-from evenhand.evaluation.bias.findings import cautions
 from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
+from evenhand.evaluation.bias.warnings import cautions
 from evenhand.evaluation.pages import terminal
 from evenhand.fairness.demographic.topics import topic_label
 from evenhand.generate.backend import Reply
@@ -44,7 +44,7 @@ def test_sexist_summarizer_scores_far_above_the_lead_one(make_recipe, sport, tmp
     assert sexist["word-list inclusion"].score > 0.15
     assert sexist["word-list inclusion"].direction == "male"
     # of six documents all lean, which is too few for three tests, but the interval tells
-    (drawn,) = [each for each in sexist["word-list inclusion"].signed.intervals if each.unit == "document"]
+    drawn = sexist["word-list inclusion"].number("score")
     assert drawn.low > 0
     assert [lead[name].verdict for name in ("word-list inclusion", "entity inclusion")] == 2 * ["no clear difference"]
 
@@ -56,7 +56,8 @@ def test_one_sided_summarizer_is_seen_on_all_documents_and_random_one_is_not(mak
     # what two assignments of twelve documents leave to chance
     assert measures(random)["word-list inclusion"].score < 0.07
     assert measures(random)["word-list inclusion"].verdict == "no clear difference"
-    assert "word-list inclusion (towards male)" in one_sided.report.title
+    assert "of the men are named and" in one_sided.report.title
+    assert measures(one_sided)["word-list inclusion"].verdict == "leans"
     male, female = one_sided.report.by_group
     assert male.persons == female.persons == 70
     assert male.kept_share > female.kept_share + 0.2
@@ -68,24 +69,28 @@ def test_uniform_summaries_of_masked_inputs_differ_by_content_words_alone(make_r
     assert found.score == pytest.approx(3 / 12)
     assert any("In 3 documents" in note for note in found.notes)
     # without them a summarizer that takes the first sentences tells nobody apart, and that is what the verdict says
-    assert (found.rest.score, found.rest.n_documents, found.verdict) == (0, 9, "no clear difference")
+    rest = found.number("rest")
+    assert (rest.value, rest.n_documents, found.verdict) == (0, 9, "no clear difference")
 
 
 def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe):
     study = bias_study(make_recipe())
     (said,) = [warning for warning in study.report.warnings if "sister" in warning]
     assert "distinguishability (count) 0.000 (d 0.000 to 0.000)" in said
-    assert "0 is fair, save for distinguishability" in study.page.read_text()
+    assert "0 is fair, save for distinguishability" in study.page.with_name("details.html").read_text()
     output = study.page.parents[2] / "kept"
     kept = bias_study(make_recipe(inputs={"content_words": False}, output=output))
     assert not any("sister" in warning for warning in kept.report.warnings)
-    assert "differs between the groups. 0 is fair." in kept.page.read_text()
+    assert "differs between the groups. 0 is fair." in kept.page.with_name("details.html").read_text()
 
 
 def test_race_study_measures_inclusion_and_distinguishability(make_recipe, names_file):
     recipe = make_recipe(inputs={"setting": "race", "names": names_file, "assignments": 1}, simulated="lead")
     report = bias_study(recipe).report
-    assert [measure.name for measure in report.measures] == ["entity inclusion", "distinguishability (count)"]
+    assert [measure.name for measure in report.measures] == [
+        "entity inclusion", "titles", "order of names", "quotations", "distinguishability (count)",
+    ]  # fmt: skip
+    assert "of the black names are named and" in report.title
     assert report.groups == ("black", "white")
     assert {row.name for row in report.not_measured} >= {"word-list inclusion", "entity hallucination"}
 
@@ -120,7 +125,7 @@ def test_dropped_documents_are_named_in_a_warning_and_in_the_terminal(make_recip
     (warning,) = (each for each in report.warnings if "left out" in each)
     assert warning.startswith("11 of 12 documents are left out (") and ", ...): names of source" in warning
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
+    console.print(terminal.render(page(report), whole=True))
     assert any("names of source" in line and line.endswith("11") for line in console.export_text().splitlines())
 
 
@@ -149,7 +154,9 @@ def test_summaries_of_another_system_are_measured(make_recipe, tmp_path):
     # the whole text keeps everybody: no odds
     assert [group.kept_share for group in whole.by_group] == [1, 1]
     assert measures(study)["word-list inclusion"].score == 0
-    assert "never or always included" in next(m for m in whole.measures if m.name == "entity inclusion").undefined
+    inclusion = next(m for m in whole.measures if m.name == "entity inclusion")
+    assert (inclusion.score, inclusion.tested.value) == (None, 0)
+    assert "never or always included" in inclusion.notes[0]
     assert whole.signature.startswith("file:given.jsonl#")
 
 
@@ -217,7 +224,7 @@ def test_unreviewed_drafts_and_few_documents_are_warned_of(make_recipe, tmp_path
 def test_terminal_table_keeps_to_100_columns(make_recipe):
     report = bias_study(make_recipe(simulated="one-sided")).report
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
+    console.print(terminal.render(page(report), whole=True))
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 100
     assert any("leans to male" in line for line in lines)
@@ -249,6 +256,6 @@ def test_terminal_says_why_a_measure_has_no_score(make_recipe):
     report = bias_study(make_recipe(inputs={"assignments": 1})).report
     assert not any("sister" in warning for warning in report.warnings)
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(terminal.render(page(report)))
-    said = "undefined: distinguishability (count): no original"
-    assert said in console.export_text()
+    console.print(terminal.render(page(report), whole=True))
+    text = console.export_text()
+    assert "distinguishability (count)" in text and "no original" in text

@@ -4,35 +4,20 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from evenhand.evaluation.bias.contents import Measure, Trials
+from evenhand.evaluation.bias.contents import BiasNumber, Measure, Trials
+from evenhand.evaluation.bias.evidence import PARTNER, Evidence, Summarised, gather
 from evenhand.evaluation.bias.figures import group_figures
-from evenhand.evaluation.bias.findings import _judged, describe, headline
+from evenhand.evaluation.bias.findings import describe, further, headline
 from evenhand.evaluation.bias.inputs import BiasInput, make_inputs
-from evenhand.evaluation.bias.measure import (
-    DENSE,
-    HALLUCINATION,
-    PARTNER,
-    WORD_LISTS,
-    Evidence,
-    Summarised,
-    gather,
-    hallucination_shift,
-    intervals,
-    take_measures,
-    word_list_shift,
-)
+from evenhand.evaluation.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
 from evenhand.evaluation.bias.persons import FoundPersons
 from evenhand.evaluation.bias.summarise import Summary
 from evenhand.fairness.demographic.counts import CountTable
-from evenhand.fairness.demographic.inclusion import inclusion_scores, log_odds_ratios
+from evenhand.fairness.demographic.inclusion import inclusion_scores
 from evenhand.fairness.demographic.inputs.assignment import source_entities
 from evenhand.fairness.demographic.inputs.filling import Instruction
 from evenhand.fairness.demographic.persons import Instance, SummaryEntity
-from evenhand.fairness.demographic.word_lists import word_list_scores
 from evenhand.resampling import Bootstrap
 
 
@@ -74,42 +59,13 @@ def test_missing_summaries_of_uniform_inputs_are_counted_by_group(make_recipe):
     assert (row.what, row.reason, row.count) == ("summary of a uniform input, female", "refused", 3)
 
 
-COUNTS = arrays(np.int64, (2, 2), elements=st.integers(1, 50)).map(lambda counts: counts.astype(float))
-
-
-def test_signed_forms_are_zero_for_equal_groups_and_undefined_without_counts():
-    equal = np.array([[4.0, 4.0], [2.0, 2.0]])
-    assert word_list_shift(equal) == 0
-    assert log_odds_ratios(equal) == 0
-    assert hallucination_shift(np.array([[3.0, 3.0]])) == 0
-    none = np.zeros((2, 2))
-    assert np.isnan(word_list_shift(none)) and np.isnan(log_odds_ratios(none)) and np.isnan(hallucination_shift(none))
-    # all of one group kept, none of the other
-    assert log_odds_ratios(np.array([[2.0, 2.0], [2.0, 0.0]])) == math.inf
-    assert log_odds_ratios(np.array([[2.0, 2.0], [0.0, 2.0]])) == -math.inf
-
-
-@given(COUNTS)
-def test_word_list_shift_is_the_score_with_a_sign_that_swapping_the_groups_turns(counts):
-    assert math.isclose(abs(word_list_shift(counts)), word_list_scores(counts), abs_tol=1e-12)
-    assert math.isclose(word_list_shift(counts), -word_list_shift(counts[:, ::-1]), abs_tol=1e-12)
-
-
-@given(COUNTS)
-def test_log_odds_are_those_of_the_score(kept_and_lost):
-    kept, lost = kept_and_lost
-    counts = np.stack([kept + lost, kept])
-    # the score is the larger odds ratio minus 1
-    assert math.isclose(math.exp(abs(log_odds_ratios(counts))) - 1, inclusion_scores(counts), abs_tol=1e-9)
-
-
-@pytest.mark.parametrize(("documents", "units"), [(1, ["assignment"]), (2, ["assignment", "document"])])
+@pytest.mark.parametrize(("documents", "units"), [(1, ["assignment"]), (2, ["document", "assignment"])])
 def test_single_document_has_no_interval_over_documents(documents, units):
     counts = np.array([[[4, 4], [3, 1]]] * documents)
     ids = tuple(f"d{i}" for i in range(documents))
     table = CountTable(("present", "included"), ("male", "female"), ids, np.arange(documents), counts)
-    found = intervals(inclusion_scores, table, Bootstrap(resamples=100))
-    assert [each.unit for each in found] == units
+    found = published(inclusion_scores, table, Bootstrap(resamples=100))
+    assert [each.over for each in found] == units
 
 
 def summarised(document, group, summary, *names, design="balanced", pair=0):
@@ -152,20 +108,22 @@ def test_scores_worked_by_hand(make_recipe):
     # words of the inputs: He, her, four times; of the summaries: He 4, her 2: 2/3 - 1/2
     assert measures["word-list inclusion"].score == pytest.approx(1 / 6)
     assert measures["word-list inclusion"].direction == "male"
-    assert measures["word-list inclusion"].signed.value == pytest.approx(1 / 6)
+    assert measures["word-list inclusion"].tested.value == pytest.approx(1 / 6)
     # men kept 3 of 4, women 2 of 4: odds 3 and 1
     assert measures["entity inclusion"].score == pytest.approx(2)
-    # half a person more each: 3.5 to 1.5 and 2.5 to 2.5
-    assert measures["entity inclusion"].signed.value == pytest.approx(math.log(3.5 / 1.5))
+    # 3 of 4 less 2 of 4
+    assert measures["entity inclusion"].tested.value == pytest.approx(1 / 4)
     # invented: Anna, Linda, Karen are female names, James male: 3/4 - 1/2
     assert measures["entity hallucination"].score == pytest.approx(0.25)
     assert measures["entity hallucination"].direction == "female"
-    assert measures["entity hallucination"].signed.value == pytest.approx(-0.25)
+    assert measures["entity hallucination"].tested.value == pytest.approx(-0.25)
+    # both are named in one summary, and the man first: in the others nobody of the other group is
+    assert measures["order of names"].undefined == "no summary names persons of both groups"
 
 
 def test_intervals_are_of_assignments_and_of_documents(make_recipe):
     _, measures = by_name(make_recipe(), evidence(KEPT))
-    units = {unit.unit: unit for unit in measures["word-list inclusion"].intervals}
+    units = {each.over: each for each in measures["word-list inclusion"].numbers if each.what == "score"}
     assert units.keys() == {"assignment", "document"}
     # one assignment a document: nothing to draw among
     assert units["assignment"].low == units["assignment"].high == pytest.approx(1 / 6)
@@ -173,20 +131,21 @@ def test_intervals_are_of_assignments_and_of_documents(make_recipe):
 
 
 def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
-    all_men = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(6)]
+    all_men = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(7)]
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(all_men))
     assert measures["entity inclusion"].score == "infinity"
     assert measures["entity inclusion"].direction == "male"
-    # 6.5 to 0.5 and 0.5 to 6.5
-    assert measures["entity inclusion"].signed.value == pytest.approx(2 * math.log(13))
+    # all men and no woman
+    assert measures["entity inclusion"].tested.value == 1
     assert measures["entity inclusion"].verdict == "leans"
     hallucination = measures["entity hallucination"]
-    assert (hallucination.score, hallucination.intervals, hallucination.verdict) == (None, (), None)
+    assert (hallucination.score, hallucination.numbers, hallucination.verdict) == (None, (), None)
     assert hallucination.sentence == "Undefined: no span names anybody who is not in the input."
 
 
-def test_documents_that_agree_are_no_evidence_before_there_are_six(make_recipe):
-    for n, verdict in ((4, "no clear difference"), (5, "no clear difference"), (6, "leans")):
+def test_documents_that_agree_are_no_evidence_before_there_are_seven(make_recipe):
+    # six agree by chance once in 32 times, and half of the level is for who is named
+    for n, verdict in ((4, "no clear difference"), (6, "no clear difference"), (7, "leans")):
         # the others name nobody, and so do not count
         silent = [summarised(f"s{i}", None, "Snow fell.") for i in range(4)]
         kept = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(n)]
@@ -212,7 +171,10 @@ def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(m
 def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
     _, measures = by_name(make_recipe(), evidence(KEPT[1:2] + KEPT[1:2]))
     found = measures["word-list inclusion"]
-    assert ([each.unit for each in found.intervals], found.verdict) == (["assignment"], "no clear difference")
+    assert ([each.over for each in found.numbers if each.low is not None], found.verdict) == (
+        ["assignment"],
+        "no clear difference",
+    )
     assert found.notes[0].startswith("It rests on 1 document;")
 
 
@@ -234,7 +196,7 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     results, measures = by_name(make_recipe(), evidence(KEPT, alike))
     # names are masked, single digits are no tokens: all the same
     assert measures["distinguishability (count)"].score == 0
-    assert results.count.result.tie_share == 1
+    assert results.result("distinguishability (count)").tie_share == 1
     said = measures["distinguishability (count)"].sentence
     assert re.findall(r"[\d.]+ %", said)[-3:] == ["0.0 %", "0.0 %", "100.0 %"]
     male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
@@ -259,7 +221,7 @@ def test_what_is_not_measured_has_a_reason(make_recipe, changes, setting, names)
 def test_without_summaries_nothing_is_measured_and_all_is_named(make_recipe):
     results, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence())
     assert measures == {}
-    assert len(results.not_measured) == 5
+    assert len(results.not_measured) == 8
     assert headline([]).startswith("Nothing")
 
 
@@ -273,12 +235,22 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
         ]
         return [summarised(document, group, text, design="uniform", pair=i) for i, (text, group) in enumerate(texts)]
 
-    apart = [each for i in range(6) for each in pair(f"d{i}")]
-    men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(6)]
-    _, measures = by_name(make_recipe(), evidence(men, apart))
-    biased, apart_by, unclear = headline(list(measures.values())).split("; ")
-    assert "entity inclusion" in biased and "male" in biased
-    assert ("distinguishability" in apart_by, "word-list inclusion" in unclear) == (True, True)
+    apart = [each for i in range(9) for each in pair(f"d{i}")]
+    men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(9)]
+    measures = list(by_name(make_recipe(), evidence(men, apart))[1].values())
+    assert headline(measures) == "100.0 % of the men are named and 0.0 % of the women: very sure"
+    others, unclear, undefined = further(measures)
+    assert (
+        others == "Even without names 100.0 % of the summaries are nearest to their own group's (by words): very sure."
+    )
+    assert unclear == "No clear difference in word-list inclusion."
+    assert undefined.startswith("Titles, order of names and quotations are undefined")
+    # where who is named is not clear, what is clear comes first
+    alike = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey", "Mary Orr") for i in range(9)]
+    measures = list(by_name(make_recipe(), evidence(alike, apart))[1].values())
+    assert headline(measures).startswith("Even without names 100.0 %")
+    measures = list(by_name(make_recipe(), evidence(alike))[1].values())
+    assert headline(measures) == "100.0 % of the men are named and 100.0 % of the women: no clear difference"
 
 
 def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(make_recipe):
@@ -297,11 +269,12 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
     measure = count({f"r{i}" for i in range(8)})
     # eight documents at 1, eight at 0, of which only these count
     assert (measure.score, measure.verdict) == (0.5, "no clear difference")
-    assert (measure.rest.score, measure.rest.n_documents, measure.rest.n_reworded) == (0, 8, 8)
-    assert (measure.rest.intervals[0].low, measure.rest.intervals[0].high) == (0, 0)
+    rest = measure.number("rest")
+    assert (rest.value, rest.n_documents, measure.n_reworded) == (0, 8, 8)
+    assert (rest.low, rest.high) == (0, 0)
     assert "8 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
     # without such words the same summaries are told apart
-    assert (count(()).verdict, count(()).rest) == ("leans", None)
+    assert (count(()).verdict, count(()).number("rest")) == ("leans", None)
     # and the others may show bias: now it is they that differ
     assert count({f"d{i}" for i in range(8)}).verdict == "leans"
     few = count({f"r{i}" for i in range(8)} | {"d0", "d1", "d2", "d3"})
@@ -316,14 +289,21 @@ def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_re
     assert said.startswith("Undefined: ") and " 1 spans " in said
 
 
-def test_a_score_without_an_interval_is_no_clear_difference_and_in_the_headline():
+def test_what_cannot_be_tested_is_no_clear_difference_and_in_the_headline(make_recipe):
+    one = [summarised("d", None, "He won.", "John Vey")]
+    _, measures = by_name(make_recipe(), evidence(one))
+    assert measures["entity inclusion"].tested is None
+    assert measures["entity inclusion"].verdict == "no clear difference"
+    assert headline([measures["entity inclusion"]]).endswith("0.0 % of the women: no clear difference")
+    assert headline([measures["titles"]]) == "Nothing could be measured"
+
+
+def test_a_number_reads_its_bounds_and_a_measure_finds_its_numbers():
+    score = BiasNumber(what="score", over="document", value="infinity", low=0.5, high="infinity", n_documents=7)
+    tested = BiasNumber(what="difference", over="document", value=0.2, low=0.1, high=0.3, n_documents=7, p_value=0.01)
     measure = Measure(
-        name="distinguishability (count)", question="?", scale="0 is fair", design="uniform", score=0.0, undefined=None,
-        intervals=(), direction=None, n_documents=5, p_value=1.0, adjusted=None, verdict=None, sentence="", signed=None,
-        rest=None, notes=(),
+        name="entity inclusion", question="?", scale="", difference="", design="balanced", undefined=None,
+        direction="male", n_documents=7, verdict="leans", sentence="", claim="", notes=(), numbers=(score, tested),
     )  # fmt: skip
-    judged = _judged(measure, 1.0, 0.95)
-    assert judged.verdict == "no clear difference"
-    assert headline([judged]) == "No clear difference in distinguishability (count)"
-    undefined = measure.model_copy(update={"score": None, "undefined": "no names"})
-    assert _judged(undefined, None, 0.95).verdict is None
+    assert (measure.score, measure.tested, score.bounds) == ("infinity", tested, (0.5, math.inf))
+    assert measure.number("rest") is None

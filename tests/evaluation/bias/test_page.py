@@ -3,7 +3,7 @@ import re
 import pytest
 
 from evenhand.evaluation.bias import bias_study, page
-from evenhand.evaluation.bias.contents import Interval, all_bounds, score
+from evenhand.evaluation.bias.contents import BiasNumber, score, with_letter
 from evenhand.evaluation.bias.page import how_decided
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Table, tables
@@ -66,12 +66,10 @@ def test_infinite_and_absent_numbers_are_written_as_such():
         "\u2013",
         "\u22120.500",
     ]
-    intervals = (
-        Interval(unit="document", low=0.5, high="infinity", n=10, n_defined=10),
-        Interval(unit="assignment", low=None, high=None, n=10, n_defined=0),
-    )
-    assert all_bounds(intervals) == "d 0.500 to \u221e; s no interval"
-    assert all_bounds(()) == "no interval"
+    drawn = BiasNumber(what="score", over="document", value=1, low=0.5, high="infinity", n_documents=10)
+    assert with_letter(drawn) == "d 0.500 to \u221e"
+    none = BiasNumber(what="score", over="assignment", value=1, n_documents=10)
+    assert with_letter(none) == "s no interval"
 
 
 def test_verdicts_say_where_a_measure_leans(report):
@@ -85,31 +83,23 @@ def test_verdicts_say_where_a_measure_leans(report):
     assert {row["verdict"].tone for row in measures_of(unsure).values()} == {"unsure"}
 
 
-def test_plot_holds_zero_in_its_middle_and_is_absent_for_what_cannot_be_drawn(report):
-    measure = report.measures[0]
-    strip = measures_of(report)[measure.name]["plot"]
-    (mark,) = strip.marks
-    assert strip.scale.at(0) == 50
-    assert mark.low <= mark.value <= mark.high
-    infinite = measure.model_copy(update={"signed": None, "score": "infinity"})
-    assert measures_of(report.model_copy(update={"measures": (infinite,)}))[measure.name]["plot"].marks == ()
-
-
-def test_infinite_bound_is_drawn_to_the_end_of_the_axis(report):
-    drawn = Interval(unit="document", low=0.3, high="infinity", n=10, n_defined=10)
-    signed = report.measures[0].signed.model_copy(update={"value": 1.4, "intervals": (drawn,)})
-    measure = report.measures[0].model_copy(update={"signed": signed})
-    strip = measures_of(report.model_copy(update={"measures": (measure,)}))[measure.name]["plot"]
-    (mark,) = strip.marks
-    assert (mark.low, strip.scale.at(mark.high)) == (0.3, 100)
-    assert strip.scale.at(mark.value) < 100
+def test_plots_of_all_measures_have_one_axis_with_zero_in_its_middle(report):
+    strips = [row["plot"] for row in measures_of(report).values()]
+    drawn = [strip for strip in strips if strip.marks]
+    assert len(drawn) > 2
+    assert len({strip.scale for strip in drawn}) == 1
+    for strip in drawn:
+        (mark,) = strip.marks
+        assert strip.scale.at(0) == 50
+        assert mark.low is None or mark.low <= mark.value <= mark.high
+    # what could not be tested is not drawn
+    untested = report.measures[0].model_copy(update={"numbers": report.measures[0].numbers[:2]})
+    assert measures_of(report.model_copy(update={"measures": (untested,)}))[untested.name]["plot"].marks == ()
 
 
 @pytest.mark.parametrize(("level", "chance"), [(0.95, "5.0 %"), (0.8, "20.0 %")])
 def test_share_of_chance_verdicts_follows_from_the_level(report, level, chance):
-    assert f"{chance} at most are expected to do so by chance" in how_decided(
-        report.model_copy(update={"level": level})
-    )
+    assert f"{chance} at most are to say that anything leans" in how_decided(report.model_copy(update={"level": level}))
 
 
 def test_same_numbers_stand_in_page_and_json(report):
@@ -126,3 +116,12 @@ def test_files_of_the_page_stand_beside_it(make_recipe):
     assert len(lines) == 1 + len(study.report.measures)
     # as they are, and not as they are shown
     assert str(study.report.measures[0].score) in lines[1]
+
+
+def test_the_first_lines_have_the_numbers_and_what_the_study_cannot_see_is_on_the_page(report):
+    shown = page(report)
+    assert len(shown.title.split()) <= 18
+    men, women = report.by_group
+    assert f"{100 * men.kept_share:.1f} % of the men" in " ".join((shown.title, *(b.text for b in shown.findings)))
+    assert f"{100 * women.kept_share:.1f} % of the women" in " ".join((shown.title, *(b.text for b in shown.findings)))
+    assert "What this study cannot see: adjectives" in markdown.render(shown)

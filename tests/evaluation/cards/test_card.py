@@ -12,11 +12,13 @@ from evenhand.errors import DataError
 from evenhand.evaluation.cards.card import Card, card_text, read_card, write_cards
 from evenhand.evaluation.cards.contents import REPORTED
 from evenhand.evaluation.cards.run import read_run
+from evenhand.evaluation.cards.usage import _without_documents
 from evenhand.evaluation.cards.verify import departures, made_anew
 from evenhand.evaluation.checkpoint.report import report
 from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow
 from evenhand.judges.calibration import Figure
-from evenhand.storage import read_text, write_text
+from evenhand.records import SummaryRequest
+from evenhand.storage import read_jsonl, read_text, write_text
 
 hub = pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
 UNSAID = {"model": None, "data": None}
@@ -38,8 +40,8 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
     text, _ = written(run_folder)
     content = json.loads((run_folder / "report/report.json").read_text())
     found = {each.metric_name: each for each in hub.ModelCard(text).data.eval_results}
-    # two trained systems, two sides and all, by the one judge that was not trained on
-    assert len(found) == 6
+    # one draw by two sides and all, by the one judge that was not trained on
+    assert len(found) == 3
     for each in content["scores"]:
         if each["measure"] == "overlap" and each["subject"] == "DPO":
             mine = found[f"overlap, DPO, {each['side'] or 'all'}"]
@@ -50,9 +52,9 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
 
 def test_cards_name_what_was_dropped_by_side_and_what_was_trained_on(run_folder: Path):
     model, data = written(run_folder)
-    for text in (model, data):
-        dropped = rows_of(text, "Left out")[-2:]
-        assert [row[3:] for row in dropped] == [["unscored", "0", "2", "2 |"], ["margin", "1", "0", "1 |"]]
+    dropped = rows_of(data, "Left out")[-2:]
+    assert [row[3:] for row in dropped] == [["unscored", "0", "2", "2 |"], ["margin", "1", "0", "1 |"]]
+    assert "in the card of its pairs" in model
     assert rows_of(model, "Training")[2][1:6] == ["2 left, 1 right", "4", "0.0004", "0.1", "0.693"]
     # mean margins of (0.4 + 0.2) / 2 and 0.65; every text has four words
     assert [row[1:5] for row in rows_of(data, "Pairs by side")[2:]] == [
@@ -62,8 +64,8 @@ def test_cards_name_what_was_dropped_by_side_and_what_was_trained_on(run_folder:
 
 
 def test_hashes_are_those_of_the_files(run_folder: Path):
-    text, _ = written(run_folder)
-    rows = [row for row in rows_of(text, "Files") if row[0].startswith("| `")]
+    # of each card what it publishes; the others are in the manifest
+    rows = [row for text in written(run_folder) for row in rows_of(text, "Files") if row[0].startswith("| `")]
     assert {row[0].strip("| `") for row in rows} >= {
         "round-00/adapter/adapter_model.safetensors",
         "round-00/pairs.jsonl",
@@ -81,21 +83,37 @@ def test_cards_have_no_gap_to_fill_and_no_path_of_the_machine(run_folder: Path):
 
 
 def test_every_section_taken_from_the_report_is_there_with_its_source(run_folder: Path):
-    text, _ = written(run_folder)
+    text = "".join(written(run_folder))
     for name, source in REPORTED.items():
         assert f"\n## {name} ({source})\n" in text
 
 
-def test_no_section_is_empty_and_judges_of_the_reward_have_their_scores(run_folder: Path):
+def test_no_section_is_empty_and_every_judge_is_told_of(run_folder: Path):
     text, _ = written(run_folder)
     sections = re.split(r"\n## ", text)[1:]
     assert all(len(section.splitlines()) > 2 for section in sections)
-    by_name = {section.partition(" (")[0].partition("\n")[0]: section for section in sections}
-    assert "contract kept" in by_name["Form and length"]
     judges = read_run(run_folder).report.judges
     assert {judge.role for judge in judges} == {"report", "reward"}
-    for judge in judges:
-        assert f"\n### {judge.name}" in by_name["Scores"]
+    assert {row[0].strip("| ") for row in rows_of(text, "Judges")} >= {judge.name for judge in judges}
+
+
+def test_a_reader_is_told_how_to_ask_and_in_few_words(run_folder: Path):
+    text, _ = written(run_folder)
+    # the request of the largest gain
+    assert re.search(r"\[user\]\nSummarise \w/(left|right)\.", text)
+    assert re.search(r"- sampling plan nucleus: .*top_p 0\.9;.* candidates 3", text)
+    assert "- asked form: " in text
+    assert "One answer (DPO+RR)." in text
+    assert len(text.split()) <= 1500
+
+
+def test_documents_of_a_prompt_are_named_and_not_repeated(run_folder: Path):
+    path = run_folder / "evaluation/base/requests.jsonl"
+    requests = read_jsonl(path, SummaryRequest)
+    shown = [
+        _without_documents(f"Read this: {request.document_set.documents[0].text}", request) for request in requests
+    ]
+    assert set(shown) == {"Read this: \u2039document 1, left: 4 words\u203a"}
 
 
 def test_what_the_publisher_wrote_stays(run_folder: Path):

@@ -137,12 +137,11 @@ def test_an_unchanged_card_passes_wherever_it_lies(run: FinishedRun, tmp_path: P
 
 def test_a_changed_card_is_named_by_section_row_and_column(run: FinishedRun):
     path = run.folder / "cards/model.md"
-    line = next(each for each in path.read_text().splitlines() if each.startswith("| DPO | 0.500"))
-    # trained overlap is the untrained one and 0.1: of the left 0.5, of the right 0.3
-    path.write_text(path.read_text().replace(line, line.replace("| 0.500 (", "| 0.600 (", 1)))
+    line = next(each for each in path.read_text().splitlines() if each.startswith("| round-00 | 2 left"))
+    path.write_text(path.read_text().replace(line, line.replace("| 0.693 |", "| 0.793 |", 1)))
     (found,) = found_in(path, path.read_text(), run)
-    assert found.place == "Scores, overlap, row 'DPO', column 'left'"
-    assert (found.card[1:6], found.run[1:6]) == ("0.600", "0.500")
+    assert found.place == "Training, row 'round-00', column 'first loss'"
+    assert (found.card, found.run) == ("'0.793'", "'0.693'")
     with pytest.raises(DataError, match=r"1 difference from"):
         verify(path)
 

@@ -5,7 +5,7 @@ import pytest
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import Table
+from evenhand.evaluation.pages.blocks import picture_table
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
@@ -183,8 +183,8 @@ def test_one_candidate_a_request_is_one_system_which_is_compared_with_nothing(ma
         assert "Nothing is compared: one candidate a request" in text
         for never in ("rerank", "best of", "Paired differences", "gains more", "under two systems"):
             assert never not in text.split("How it was made")[0], never
-    first = next(block for block in made.main if isinstance(block, Table))
-    assert [column.name for column in first.columns] == ["judge", "left", "right", "all"]
+    first = picture_table(made.overview.picture)
+    assert [column.name for column in first.columns] == ["judge", "all", "left", "right"]
 
 
 def test_one_candidate_of_two_policies_is_one_comparison(make_run: Any):
@@ -204,5 +204,5 @@ def test_one_candidate_a_request_for_all_documents_together_has_one_column(make_
     run = make_run(rounds=0, **ONE)
     lefts = {request: rows[:1] for request, rows in run.UNTRAINED.items() if request.endswith("left")}
     run.write("evaluation/base", lefts)
-    first = next(block for block in page(build_report(run.recipe, None)).main if isinstance(block, Table))
+    first = picture_table(page(build_report(run.recipe, None)).overview.picture)
     assert [column.name for column in first.columns] == ["judge", "all"]

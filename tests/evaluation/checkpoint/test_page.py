@@ -68,7 +68,7 @@ def small_page(small_run: Any) -> str:
 def test_page_fetches_nothing_and_runs_nothing(small_page: str):
     outline = Outline(small_page)
     assert not {"script", "link", "img", "iframe", "object", "form"} & set(outline.tags)
-    assert all(link.startswith("#") for link in outline.links)
+    assert all(link.startswith("#") or link == "index.html" for link in outline.links)
     assert "url(" not in small_page
     assert "@import" not in small_page
     assert "default-src 'none'" in small_page
@@ -78,7 +78,7 @@ def test_page_is_well_formed_and_its_links_lead_somewhere(small_page: str):
     outline = Outline(small_page)
     assert outline.open == []
     assert len(outline.ids) == len(set(outline.ids))
-    assert {link.removeprefix("#") for link in outline.links} <= set(outline.ids)
+    assert {link.removeprefix("#") for link in outline.links} - {"index.html"} <= set(outline.ids)
 
 
 def test_headings_do_not_skip_a_level(small_page: str):
@@ -261,7 +261,7 @@ def test_later_rounds_are_drawn_stronger(small_run: Any):
 def test_markdown_says_what_the_page_says(small_run: Any):
     made = page(build_report(small_run.recipe, None))
     text = markdown.render(made)
-    assert text.startswith(f"# {made.title}\n")
+    assert text.startswith(f"# {made.overview.headline}\n") and f"\n\n{made.title}\n" in text
     assert "| **DPO \u2212 zero-shot**" in text
     assert "| all | +0.100 (no interval) | 0.125 | 0.250 | \u25cb no clear difference | 8 | 4 |" in text
     for heading in made.sections:
@@ -282,9 +282,9 @@ def test_data_cannot_write_html_columns_or_links_in_markdown(make_run: Any):
     assert r"\[x](http:&#8203;//y) &lt;i&gt; |" in text
 
 
-def printed(run: Any, width: int = 80) -> str:
+def printed(run: Any, width: int = 80, *, whole: bool = False) -> str:
     console = Console(width=width, record=True, file=io.StringIO())
-    console.print(terminal.render(page(build_report(run.recipe, None))))
+    console.print(terminal.render(page(build_report(run.recipe, None)), whole=whole))
     return console.export_text()
 
 
@@ -294,12 +294,15 @@ def test_terminal_fits(small_run: Any, width: int):
 
 
 def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
-    rows = [line.split() for line in printed(small_run).splitlines()]
-    assert "overlap 0.300 \u2192 0.400 \u25cb+0.100 \u25cb+0.100 \u25cb+0.100 (no interval)".split() in rows
+    text = " ".join(printed(small_run, whole=True).split())
+    assert "overlap 0.300 \u2192 0.400 \u25cb+0.100 \u25cb+0.100 \u25cb+0.100 (no interval)" in text
+    short = " ".join(printed(small_run).split())
+    # sides: 0.4 and 0.2 before, a tenth more after
+    assert "all 30 % \u2192 40 %; left 40 % \u2192 50 %; right 20 % \u2192 30 %" in short
 
 
 def test_terminal_says_what_was_found_in_words(small_run: Any):
-    text = " ".join(printed(small_run, 80).split())
+    text = " ".join(printed(small_run, 80, whole=True).split())
     for each in build_report(small_run.recipe, None).findings:
         assert f"{each.heading}. {each.text}" in text
     # a name of two systems alone is no heading
@@ -328,7 +331,7 @@ def test_the_headline_of_the_quickstarts_size_is_a_table_at_80_columns(small_run
         }
     )
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(terminal.render(page(built)))
+    console.print(terminal.render(page(built), whole=True))
     assert any({"judge", "scores", "left", "right"} <= {*line.split()} for line in console.export_text().splitlines())
 
 
@@ -362,4 +365,4 @@ def test_judge_names_are_printed_as_they_are(make_run: Any, name: str):
     judges = {"fit": {"kind": "alignment"}, name: {"kind": "rouge"}}
     run = make_run(rounds=0, judges=judges, evaluation={"judges": [name], "resamples": 200})
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, 0.3)]})
-    assert name in printed(run)
+    assert name in printed(run, whole=True)

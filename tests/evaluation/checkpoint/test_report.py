@@ -26,7 +26,7 @@ def base_run(make_run: Any) -> Any:
 
 def test_report_writes_its_three_files_and_is_reused(base_run: Any):
     receipt, reused = report(base_run.recipe)
-    assert set(receipt.outputs) == {"report.json", "report.md", "index.html", "tables"}
+    assert set(receipt.outputs) == {"report.json", "report.md", "index.html", "details.html", "tables"}
     assert not reused
     assert report(base_run.recipe)[1]
 

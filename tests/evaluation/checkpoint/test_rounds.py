@@ -87,7 +87,7 @@ def test_the_round_is_chosen_by_its_worst_side(make_run: Any):
 
 
 def test_a_round_that_is_not_clearly_best_is_said_to_be_the_likeliest_alone(make_run: Any):
-    """It is best in 95 % of the draws, which is no choice: that rests on the jackknife's t."""
+    """It is best in 95 % of the draws, which is no choice: that rests on tests."""
     found = build_report(three_rounds(make_run).recipe, None)
     unsure = found.rounds.choice.model_copy(update={"choice": None})
     shown = markdown.render(
@@ -170,7 +170,7 @@ NUMBERS = [None, 0, 1, 2, 3]
 def test_what_counts_as_parting(reward: Any, report: Any, since: int | None, how: str):
     generator = np.random.default_rng(5)
     sets = [str(number) for number in range(40)]
-    found = parting(part(NUMBERS, rows(generator, reward), rows(generator, report), sets, 0.95))
+    found = parting(part(NUMBERS, rows(generator, reward), rows(generator, report), sets, Bootstrap()))
     assert (found.since if found else None) == since
     if found:
         assert (found.has_fallen, found.has_stopped or how == "fell") == (how == "fell", True)
@@ -180,7 +180,7 @@ def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_
     """The reward clearly rises and the judges do not: no parting, and the page does not say that this was not so."""
     generator = np.random.default_rng(3)
     sets = [str(number) for number in range(12)]
-    steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, 0.95)
+    steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, Bootstrap())
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
     assert "No clear sign of reward hacking" in said and "do not clearly diverge" in said
@@ -190,7 +190,7 @@ def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_
 def test_where_they_part_the_page_says_what_that_is(make_run: Any):
     generator = np.random.default_rng(5)
     sets = [str(number) for number in range(40)]
-    steps = part([None, 0, 1], rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0]), sets, 0.95)
+    steps = part([None, 0, 1], rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0]), sets, Bootstrap())
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
     assert "clearly fell" in said and "This is how reward hacking looks" in said
@@ -200,9 +200,9 @@ def test_requests_that_lack_a_score_in_any_round_take_no_part():
     generator = np.random.default_rng(5)
     reward, report = rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0])
     sets = [str(number) for number in range(40)]
-    whole = part([None, 0, 1], reward[:, :20], report[:, :20], sets[:20], 0.95)
+    whole = part([None, 0, 1], reward[:, :20], report[:, :20], sets[:20], Bootstrap())
     reward[1, 20:] = np.nan
-    assert part([None, 0, 1], reward, report, sets, 0.95) == whole
+    assert part([None, 0, 1], reward, report, sets, Bootstrap()) == whole
 
 
 def test_a_judge_without_any_score_has_no_line_and_no_chart_is_empty(make_run: Any):

@@ -17,7 +17,10 @@ from evenhand.evaluation.gate.names import meant
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
+from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import JudgeNote
+from evenhand.evaluation.systems.questions import answers
+from evenhand.evaluation.systems.systems import Asked
 from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.resampling import Bootstrap
 
@@ -145,13 +148,13 @@ def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
 
 def test_sets_without_scores_lead_nobody():
     judge = JudgeNote(name="overlap", signature="s", role="report", better="higher")
+    sets = [str(k) for k in range(12)]
+    compare = Comparer([Asked(name, name, "", (None, None), "") for name in sets], Bootstrap())
     high, low = ([((score, 1.0),)] * 3 + [()] * 9 for score in (5.0, 1.0))
-    ranking = rank(judge, 1, None, {"a": high, "b": low}, [str(k) for k in range(12)], Bootstrap())
-    assert ranking is not None and (ranking.n, ranking.n_sets) == (3, 3)
-    # three equal signs
-    assert ranking.p_value == pytest.approx(2.0**-2)
+    ranking, question = rank(judge, 1, None, {"a": high, "b": low}, sets, compare)
+    assert (ranking.n, ranking.n_sets) == (3, 3)
     assert all(row.low is None for row in ranking.rows)
-    assert not leading([ranking])[0].leads
+    assert not leading(ranking, answers([question], Bootstrap())[0]).leads
 
 
 def test_lower_wins_where_lower_is_better(make_run: Any):

@@ -115,7 +115,7 @@ def test_comparison_by_round_is_written(tmp_path: Any):
     entry = finished(tmp_path, "self-refine", self_refine={"rounds": 1})
     found = compare_runs([Named("refine", entry.recipe)], tmp_path / "out", [1], by_round=True)
     assert [e.label for e in found.entries] == ["refine round 0", "refine round 1"]
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "details.html").read_text()
     assert "Rounds" in page
     assert "refine round 1" in (tmp_path / "out" / "comparison.md").read_text()
     assert (tmp_path / "out" / "comparison.json").is_file()

@@ -16,9 +16,8 @@ def test_mean_is_the_usual_t_interval_where_topics_have_one_article():
     known = values[~np.isnan(values)]
     low, high = stats.t.interval(0.95, len(known) - 1, known.mean(), stats.sem(known))
     assert (found.figure.value, found.figure.low, found.figure.high) == pytest.approx((known.mean(), low, high))
-    assert found.p_value == pytest.approx(stats.ttest_1samp(known, 0).pvalue)
-    assert found.one_sided() == pytest.approx(found.p_value / 2)
-    assert found.n_topics == 7
+    assert found.figure.p == pytest.approx(stats.ttest_1samp(known, 0).pvalue)
+    assert found.figure.n_sets == 7
 
 
 def test_both_sides_of_a_topic_are_one_piece_of_evidence():
@@ -29,7 +28,7 @@ def test_both_sides_of_a_topic_are_one_piece_of_evidence():
 
 def test_few_topics_have_a_value_and_no_verdict():
     found = mean(np.array([0.1, 0.4]), ["a", "b"], 0.95)
-    assert (found.figure.value, found.figure.low, found.p_value) == (0.25, None, None)
+    assert (found.figure.value, found.figure.low, found.figure.p) == (0.25, None, None)
 
 
 def test_cells_count_and_not_articles():

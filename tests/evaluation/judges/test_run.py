@@ -20,6 +20,7 @@ from evenhand.text import fold
 
 RECALL = RougeJudge(kind="rouge", measure="recall")
 JUDGES = {"recall": RECALL, "length": RuleJudge(kind="length"), "contract": RuleJudge(kind="contract")}
+TOLD = {"left": "welfare union tenants commons equity", "right": "liberty thrift market heritage order"}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def sample(tmp_path):
 
 def shown(found, width=100):
     console = Console(file=io.StringIO(), width=width)
-    console.print(terminal.render(page(found)))
+    console.print(terminal.render(page(found), whole=True))
     return fold(console.file.getvalue())
 
 
@@ -47,15 +48,15 @@ def test_what_is_known_of_rouge_recall(sample, tmp_path):
     wanted = Wanted(sample, JUDGES)
     found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
     (judge,) = found.judges
-    assert (judge.judge, judge.purpose, judge.length.other) == ("recall", "coverage", "length")
+    assert (judge.judge, judge.purpose, judge.length.of) == ("recall", "coverage", "length")
     # 16 articles of 6 summaries on 8 topics with both sides
     assert (found.n_articles, found.n_summaries, found.n_topics, judge.own.n_articles) == (16, 96, 8, 16)
     # words that are said twice are found twice as often, where the source has them twice
-    assert [each.name for each in judge.accusations] == ["length"]
+    assert [each.name for each in judge.accusations] == ["length", "ROUGE, rouge1-recall"]
     assert judge.beats_length
     # nothing is drawn: the second answer is the first
     assert (judge.repeat, judge.flips_again.value, judge.unscored) == (0.0, 0.0, 0)
-    assert {each.name: each.outcome for each in judge.probes}["self"] == "not tried"
+    assert {each.name: each.verdict for each in judge.probes}["self"] == "not tried"
     assert found.not_tried == {
         "length": "nobody said what it is to measure: --purpose length=coverage, or faithfulness",
         "contract": "controlled summaries have no output contract",
@@ -93,11 +94,21 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
 
     from evenhand.evaluation.judges.probes import variants
 
-    found = audit_judges(wanted, replace(work, sets=alike, asked=variants(alike, work.tellers)), tmp_path / "out")
+    found = audit_judges(
+        wanted, replace(work, sets=alike, asked=variants(alike, work.exchanges.tellers)), tmp_path / "out"
+    )
     length = next(each for each in found.judges if each.judge == "length")
     assert length.is_constant and not length.has_agreement and not length.accusations
-    assert {each.outcome for each in length.probes if each.name == "injection"} == {"not tried"}
+    assert {each.verdict for each in length.probes if each.name == "injection"} == {"not tried"}
     assert "length is constant" in shown(found)
+
+
+def test_words_of_the_sides_are_learned_from_documents_where_there_are_any(sample):
+    documents = [(side, f"{words} number {n}") for n in range(8) for side, words in TOLD.items()]
+    told = prepare(Wanted(sample, {"recall": RECALL}, documents=documents))
+    assert set(told.exchanges.words.first) == set(TOLD["left"].split())
+    # without any, those of the sixteen articles are too few
+    assert prepare(Wanted(sample, {"recall": RECALL})).exchanges.words is None
 
 
 def test_a_dry_run_counts(sample):
@@ -181,7 +192,7 @@ def test_peoples_scores_come_from_their_sheets_and_what_is_not_finished_is_told(
     found = audit_judges(wanted, work, tmp_path / "out")
     probe = next(each for each in found.judges[0].probes if each.name == "self")
     # ROUGE orders them as people do, whoever wrote them
-    assert (probe.outcome, probe.n, probe.effect.value) == ("not accused", 24, pytest.approx(0.0, abs=1e-9))
+    assert (probe.verdict, probe.n, probe.value) == ("not accused", 24, pytest.approx(0.0, abs=1e-9))
     assert found.human == ("anna.json", "page.key.json") and found.human_left_out == 1
     assert "1 document of people's scores: not finished" in shown(found)
 

@@ -15,6 +15,7 @@ from evenhand.evaluation.judges.gating import refuse_llm_units, refuse_uncalibra
 from evenhand.evaluation.judges.worth import read_worth, worth_blocks
 from evenhand.evaluation.pages import terminal
 from evenhand.judges import open_judge
+from evenhand.judges.likeness import vocabulary
 from evenhand.text import fold
 
 RUBRIC = {"kind": "rubric", "rubric": "coverage", "model": {"name": "tiny"}, "backend": {"backend": "scripted"}}
@@ -55,6 +56,14 @@ def test_a_page_carries_agreement_beside_length_and_accusations(tmp_path, signat
     assert worth.known == {"grade": judge} and not worth.unknown
     assert "0.35" in shown(worth) and "no clear difference" in shown(worth) and "injection" in shown(worth)
     assert "sets.jsonl: 25 articles" in shown(worth)
+
+
+def test_a_page_says_which_calibration_is_of_documents_of_another_kind(tmp_path, signature):
+    kitchen = {f"t{n}": ["simmer garlic butter saucepan oven recipe flavour whisk knife"] for n in range(8)}
+    known = write_calibration(tmp_path / "calibration.json", make_judge(signature), about=vocabulary(kitchen))
+    assert "was calibrated on other documents" in shown(read_worth([recipe(tmp_path, known)], {"grade": signature}))
+    write_calibration(known, make_judge(signature))
+    assert "calibrated on" not in shown(read_worth([recipe(tmp_path, known)], {"grade": signature}))
 
 
 def test_pages_of_judges_that_measure_neither_have_no_such_section(tmp_path):

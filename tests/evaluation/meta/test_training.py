@@ -200,12 +200,12 @@ def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_p
     # five topics of two articles are known, and three are not
     wanted = audit.Wanted(tmp_path / "all.jsonl", judges, purposes={"overlap": "coverage"})
     work = audit.prepare(wanted)
-    assert "288 judgements, without 10 articles that it was trained on" in audit.plan_lines(work)[1]
+    assert "300 judgements, without 10 articles that it was trained on" in audit.plan_lines(work)[1]
     found = {each.judge: each for each in audit.audit_judges(wanted, work, tmp_path / "audit").judges}
     mine, other = found["mine"], found["overlap"]
     assert (mine.n_seen, mine.n_summaries, mine.unscored, mine.own.n_articles) == (10, 36, 0, 6)
     # length is over the same articles
-    assert (mine.length.agreement.n_articles, other.own.n_articles, other.n_seen) == (6, 16, 0)
+    assert (mine.length.n_articles, other.own.n_articles, other.n_seen) == (6, 16, 0)
 
     measured = benchmark_judges(tmp_path / "all.jsonl", judges, tmp_path / "benchmark")
     assert {(each.judge, each.reason, each.count) for each in measured.unscored} == {("mine", SEEN, 30)}

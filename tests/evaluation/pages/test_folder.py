@@ -16,7 +16,7 @@ RESULT = Result(
     "trial", "trial.json", "trial.md", is_ours=has("subject", "n"), named=lambda found: f"the trial of {found['subject']}",
     key=lambda found: (found["subject"], found["n"]), others=("lines.jsonl",),
 )  # fmt: skip
-PAGE = Page("trial", "about", "A title", (), (), (), (), "The end.")
+PAGE = Page("trial", "about", "A title", (), (), (), "The end.")
 
 
 class Found(BaseModel):

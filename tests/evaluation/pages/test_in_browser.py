@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import make_input, shares_of, two_sided
 from browsing import look_at
 from sheets import make_item, make_sheet
 
 from evenhand.config import BiasRecipe
-from evenhand.config.fairness import MatcherSection
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.opinions import AnnotatedSummary
@@ -17,7 +16,6 @@ from evenhand.evaluation import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page as report_page
 from evenhand.evaluation.checkpoint.pairs import pairs_page
@@ -40,8 +38,8 @@ from evenhand.evaluation.meta.page import page as benchmark_page
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.meta.training_page import page as training_page
 from evenhand.evaluation.pages import html
+from evenhand.evaluation.pages.blocks import Page
 from evenhand.judges import open_judges
-from evenhand.judges.measures import open_matcher
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.resampling import Bootstrap
@@ -55,8 +53,8 @@ RECALL = RougeJudge(kind="rouge", measure="recall")
 EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 
 
-def report(run: Any, folder: Path) -> str:
-    return html.render(report_page(build_report(run.recipe, None)))
+def report(run: Any, folder: Path) -> Page:
+    return report_page(build_report(run.recipe, None))
 
 
 def pairs(run: Any, folder: Path) -> str:
@@ -69,32 +67,28 @@ def pairs(run: Any, folder: Path) -> str:
     return html.render(pairs_page(phase.folder, 200, "spread"))
 
 
-def comparison(run: Any, folder: Path) -> str:
+def comparison(run: Any, folder: Path) -> Page:
     other = run.recipe.model_copy(update={"name": "other"})
     entries = read_entries([Named(EVIL, run.recipe), Named("other", other)])
-    return html.render(comparison_page(build_comparison(entries)))
+    return comparison_page(build_comparison(entries))
 
 
-def audit(run: Any, folder: Path) -> str:
+def audit(run: Any, folder: Path) -> Page:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
-    shares = ValueShares(
-        open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
-    )
-    return html.render(audit_page(build_audit(given, plan, [shares])))
+    shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
+    return audit_page(build_audit(given, plan, [shares]))
 
 
-def gate(run: Any, folder: Path) -> str:
+def gate(run: Any, folder: Path) -> Page:
     given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
-    shares = ValueShares(
-        open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
-    )
+    shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1", name=EVIL), parse_limit("opinion_graph < 0"))
-    return html.render(audit_page(gated(build_audit(given, plan, [shares]), Asked(limits))))
+    return audit_page(gated(build_audit(given, plan, [shares]), Asked(limits)))
 
 
-def bias_study(run: Any, folder: Path) -> str:
+def bias_study(run: Any, folder: Path) -> Page:
     recipe = BiasRecipe.model_validate(
         {
             "name": "study",
@@ -104,7 +98,7 @@ def bias_study(run: Any, folder: Path) -> str:
             "measures": {"persons": "known", "encoder": None, "resamples": 100},
         }
     )
-    return html.render(bias.page(bias.bias_study(recipe).report))
+    return bias.page(bias.bias_study(recipe).report)
 
 
 def human_scores(run: Any, folder: Path) -> str:
@@ -137,7 +131,7 @@ def annotation(run: Any, folder: Path) -> str:
     return render_page(make_sheet(make_item(), make_item("ferry/right")))
 
 
-def judges(run: Any, folder: Path) -> str:
+def judges(run: Any, folder: Path) -> Page:
     sets = [
         ControlledSet(
             id=f"{topic}-{side}",
@@ -155,19 +149,19 @@ def judges(run: Any, folder: Path) -> str:
     ]
     scored = judge_sets(open_judges({"length": BASELINES["length"]}), sets)
     found = benchmark(sets, scored, file=f"{EVIL}.jsonl", digest="0" * 16)
-    return html.render(benchmark_page(found))
+    return benchmark_page(found)
 
 
-def audit_of_judges(run: Any, folder: Path) -> str:
+def audit_of_judges(run: Any, folder: Path) -> Page:
     path = folder / f"{EVIL.replace('/', '')}.jsonl"
     write_jsonl(path, read_controlled(Path("sample"))[:24])
     wanted = judge_audit.Wanted(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
-    return html.render(judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out")))
+    return judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out"))
 
 
-def trained_judge(run: Any, folder: Path) -> str:
+def trained_judge(run: Any, folder: Path) -> Page:
     wanted = train_judge.Wanted("coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")})
-    return html.render(training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out")))
+    return training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out"))
 
 
 PAGES = (
@@ -180,6 +174,27 @@ PAGES = (
 def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper(
     make: Any, small_run: Any, chromium: Any, tmp_path: Path
 ):
-    path = tmp_path / "page.html"
-    path.write_text(make(small_run, tmp_path), encoding="utf-8")
-    look_at(chromium, path)
+    made = make(small_run, tmp_path)
+    pages = {"index.html": made}
+    if isinstance(made, Page):
+        assert made.overview is not None
+        pages = {"index.html": html.overview(made, made.overview), "details.html": html.render(made)}
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        look_at(chromium, tmp_path / name)
+    if isinstance(made, Page):
+        first_screen(chromium, tmp_path / "index.html")
+
+
+def first_screen(chromium: Any, path: Path) -> None:
+    """The first page is short, and its one picture begins on the first screen, the fitting drawing of the two."""
+    for width, height, shown, hidden in ((1280, 800, "wide", "narrow"), (390, 844, "narrow", "wide")):
+        page = chromium.new_page(viewport={"width": width, "height": height})
+        page.goto(path.as_uri())
+        drawn = page.locator(f"svg.picture.{shown}")
+        if drawn.count():
+            assert drawn.count() == 1 and drawn.is_visible() and not page.locator(f"svg.picture.{hidden}").is_visible()
+            assert drawn.bounding_box()["y"] < height
+        assert len(page.inner_text("body").split()) <= 900
+        assert width == 390 or page.evaluate("document.documentElement.scrollHeight") <= 3000
+        page.close()

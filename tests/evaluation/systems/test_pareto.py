@@ -12,7 +12,8 @@ from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import JudgeNote
-from evenhand.evaluation.systems.pareto import axes, beaten_by, planes
+from evenhand.evaluation.systems.pareto import axes, fronts, rivals_of
+from evenhand.evaluation.systems.questions import answers
 from evenhand.evaluation.systems.systems import System, read_policies
 from evenhand.evaluation.systems.worst_group import mean_draws
 from evenhand.resampling import Bootstrap
@@ -26,8 +27,9 @@ def note(name: str, role: str = "report", better: str | None = "higher") -> Judg
 
 
 def beaten(first: Any, second: Any, sets: Any = SETS) -> Any:
-    found = beaten_by(np.array(first, dtype=float), np.array(second, dtype=float), sets, BOOTSTRAP)
-    return found.looks, found.surely
+    rivals = rivals_of(np.array(first, dtype=float), np.array(second, dtype=float), sets, BOOTSTRAP)
+    surely, _ = rivals.concluded(answers([rivals.question], BOOTSTRAP)[0], BOOTSTRAP.level)
+    return rivals.looks, surely
 
 
 def test_better_by_one_and_worse_by_the_other_is_no_defeat():
@@ -64,7 +66,7 @@ def test_sets_of_which_no_test_can_be_clear_are_never_sure(n_sets, is_sure):
     assert beaten(rows, rows, SETS[:n_sets]) == ([(1, 0)], [(1, 0)] if is_sure else [])
     # one of them without a value of the first
     gap = [[np.nan, *[0.2] * (n_sets - 1)], rows[1]]
-    assert beaten(gap, rows, SETS[:n_sets])[1] == []
+    assert beaten(gap, gap, SETS[:n_sets])[1] == []
 
 
 def test_what_cannot_be_sure_does_not_speak_for_a_plane():
@@ -72,8 +74,7 @@ def test_what_cannot_be_sure_does_not_speak_for_a_plane():
     noise = np.random.default_rng(0).normal(0, 0.4, 20)
     first = np.array([[0.2] * 20, [0.8] * 20])
     second = np.array([0.5 + noise - noise.mean(), 0.52 + noise[::-1] - noise.mean()])
-    found = beaten_by(first, second, SETS, BOOTSTRAP)
-    assert (found.looks, found.surely, found.p_value) == ([(1, 0)], [], 1.0)
+    assert beaten(first, second) == ([(1, 0)], [])
 
 
 def test_a_draw_without_a_value_says_nothing_against_the_others():
@@ -83,7 +84,7 @@ def test_a_draw_without_a_value_says_nothing_against_the_others():
     many = Bootstrap(level=0.95, resamples=20_000, seed=2)
     drawn = mean_draws(np.array(rows[:1]).T, many)
     assert np.isnan(drawn).any(), "no draw of this seed is empty; take another"
-    assert beaten_by(np.array(rows), np.array(rows), sets, many).surely == [(1, 0)]
+    assert beaten(rows, rows, sets)[1] == [(1, 0)]
 
 
 def test_one_document_set_cannot_tell():
@@ -188,7 +189,7 @@ def test_one_system_alone_is_on_no_front(make_run: Any):
     run.write("evaluation/base", {f"{i}/left": [(0.1, 0.1, 0.2, 0.3)] for i in range(12)})
     (output,) = read_policies(run.recipe)
     alone = {"alone": System("alone", output, 1)}
-    assert list(planes([(note("overlap"), note("exact"))], alone, Comparer(output.requests, BOOTSTRAP))) == []
+    assert list(fronts([(note("overlap"), note("exact"))], alone, Comparer(output.requests, BOOTSTRAP))) == []
 
 
 def test_reward_of_one_judge_shows_no_front(small_run: Any):

@@ -2,8 +2,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.systems.roles import judge_notes, overlap_warnings
+from evenhand.evaluation.systems.roles import deciding, equal_judges, judge_notes
+from evenhand.evaluation.systems.systems import read_policies
 from evenhand.judges import open_judges
+from evenhand.judges.independence import overlap_warnings
 
 
 def recipe(make_run: Any, judges: dict[str, Any], reward: list[str], report: list[str], scope: str = "side") -> Any:
@@ -159,8 +161,30 @@ def test_judge_of_the_pairs_is_one_that_is_trained_on(make_run: Any):
     assert {n.name: n.role for n in judge_notes(made, {})} == {
         "ec": "both", "same": "both", "overlap": "report", "fit": "reward",
     }  # fmt: skip
-    own, other = overlap_warnings(made, {})
+    own, other, one = overlap_warnings(made, {})
+    assert "Report judges 'ec' and 'same' are one judge" in one
     assert "Judge 'ec' is a judge of the report and of the pairs" in own
     assert "Report judge 'same' and pairs judge 'ec' are the same judge under another name" in other
     untrained = make_run(**fair | {"rounds": 0}).recipe
-    assert overlap_warnings(untrained, {}) == []
+    assert overlap_warnings(untrained, {}) == [one]
+    assert [judge.name for judge in deciding(judge_notes(untrained, {}))] == ["ec", "overlap"]
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_judges_with_equal_scores_are_one_whatever_they_are_called(make_run: Any, shift: float):
+    judges = {"fit": ALIGNMENT, "overlap": ROUGE, "other": ROUGE | {"type": "rouge2"}}
+    run = make_run(judges=judges, reward={"judges": ["fit"]}, evaluation={"judges": ["overlap", "other"]}, rounds=0)
+    numbers = [0.1 * k for k in range(12)]
+    rows = {f"s{k}/left": [(x, x + shift, 0.5), (x + 0.01, x + 0.01, 0.2)] for k, x in enumerate(numbers)}
+    run.write("evaluation/base", rows)
+    (output,) = read_policies(run.recipe)
+    equal = equal_judges([output], ["fit", "overlap"])
+    assert equal == (set() if shift else {("fit", "overlap"), ("overlap", "fit")})
+    roles = {note.name: note.role for note in judge_notes(run.recipe, {}, equal)}
+    assert roles["overlap"] == ("report" if shift else "both")
+    said = " ".join(overlap_warnings(run.recipe, {}, equal))
+    assert ("gave every candidate the same score" in said) == (not shift)
+    # of two report judges the first counts
+    two = {("overlap", "other"), ("other", "overlap")}
+    assert [judge.name for judge in deciding(judge_notes(run.recipe, {}, two))] == ["overlap"]
+    assert "are one judge" in " ".join(overlap_warnings(run.recipe, {}, two))

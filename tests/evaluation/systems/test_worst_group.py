@@ -2,7 +2,6 @@
 
 import math
 import tracemalloc
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +15,14 @@ from evenhand.resampling import Bootstrap, drawn_weights, percentiles
 
 PLAN = Bootstrap(resamples=400)
 GROUPS = ("left", "right")
-worst_groups = partial(worst_group.worst_groups, least_sets=3)
+
+
+def worst_groups(scores, systems, groups, plan, *, least_sets=3, lower_is_better=False):
+    """With the choice that is made where nothing else is tested."""
+    found = worst_group.worst_groups(
+        scores, systems, groups, plan, least_sets=least_sets, lower_is_better=lower_is_better
+    )
+    return worst_group.choice_alone(scores, found, plan, lower_is_better=lower_is_better)
 
 
 def constant(*rows, n_sets=12):

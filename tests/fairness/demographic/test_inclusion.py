@@ -10,7 +10,6 @@ from evenhand.fairness.demographic.inclusion import (
     inclusion_bias,
     inclusion_scores,
     inclusion_table,
-    log_odds_ratios,
 )
 from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
 
@@ -92,13 +91,6 @@ def test_more_included_than_present_is_refused():
 def test_unknown_correction_is_refused():
     with pytest.raises(DataError, match="correction 'laplace' is not known"):
         inclusion_bias({"a": 1, "b": 2}, {"a": 1, "b": 1}, correction="laplace")
-
-
-def test_log_odds_ratios_are_signed_and_those_of_each_row():
-    # odds 1 and 1/3, turned round, none and all of the first group kept; nobody kept; nobody of the first group present
-    rows = [[[4, 4], [2, 1]], [[4, 4], [1, 2]], [[4, 4], [0, 1]], [[4, 4], [4, 1]], [[4, 4], [0, 0]], [[0, 4], [0, 1]]]
-    expected = [math.log(3), -math.log(3), -math.inf, math.inf, math.nan, math.nan]
-    assert log_odds_ratios(np.array(rows, dtype=float)) == pytest.approx(expected, nan_ok=True)
 
 
 def test_person_named_twice_counts_once_and_one_without_category_not_at_all():

@@ -1,0 +1,95 @@
+"""Whether the judges of a report are independent of those that a run chooses and trains by, as far as a recipe tells."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from ..config import Recipe
+from ..runfolder.phases import BASE, open_phase
+
+# names of two judges
+Pair = tuple[str, str]
+
+
+def overlap_warnings(
+    recipe: Recipe, signatures: Mapping[str, str], equal: Collection[Pair] = (), *, only_same: bool = False
+) -> list[str]:
+    """What makes judges of the report less than independent of the reward and of the pairs, in a sentence for each reason.
+
+    Args:
+        recipe: says what judges are used for.
+        signatures: of the judges that have any.
+        equal: pairs of judges that gave equal scores.
+        only_same: leave out what is shared by judges that are not one.
+    """
+    trained_on = judges_trained_on(recipe)
+    # the part of the run, what is shared, and with which of its judges -> judges of the report
+    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for name in recipe.evaluation.judges:
+        if name in trained_on:
+            found.setdefault((trained_on[name], "", ()), []).append(name)
+            continue
+        shared: dict[tuple[str, str], list[str]] = {}
+        for other, part in trained_on.items():
+            if what := _shared(recipe, signatures, name, other, equal, only_same=only_same):
+                shared.setdefault((part, what), []).append(other)
+        for reason, others in shared.items():
+            found.setdefault((*reason, tuple(others)), []).append(name)
+    warnings = []
+    for (of, what, with_whom), names in found.items():
+        if what:
+            warnings.append(f"{_named('Report judge', names)} and {_named(f'{of} judge', with_whom)} {what}.")
+        else:
+            are = "is a judge" if len(names) == 1 else "are judges"
+            warnings.append(
+                f"{_named('Judge', names)} {are} of the report and of the {of}: what was chosen and trained by a score "
+                "cannot be proven by it. Name another judge under evaluation.judges."
+            )
+    of_report = recipe.evaluation.judges
+    for place, name in enumerate(of_report):
+        for other in of_report[:place]:
+            if (name, other) in equal or is_same(recipe, signatures, name, other):
+                warnings.append(
+                    f"Report judges {other!r} and {name!r} are one judge: they say the same, and count once."
+                )
+    return warnings
+
+
+def judges_trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
+    """The judges by whose scores a run chooses or trains, with what they make."""
+    if not recipe.rounds and open_phase(recipe, BASE).n_candidates == 1:
+        # the only candidate of a request is not chosen
+        return {}
+    found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
+    if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
+        found.setdefault(recipe.pairs.judge, "pairs")
+    return found
+
+
+def _named(what: str, judges: Sequence[str]) -> str:
+    *others, last = map(repr, judges)
+    return f"{what}s {', '.join(others)} and {last}" if others else f"{what} {last}"
+
+
+def _shared(
+    recipe: Recipe, signatures: Mapping[str, str], name: str, other: str, equal: Collection[Pair], *, only_same: bool
+) -> str | None:
+    """What two judges have in common, None when they are independent."""
+    if is_same(recipe, signatures, name, other):
+        return "are the same judge under another name, so it proves nothing"
+    if (name, other) in equal:
+        return "gave every candidate the same score: they are one judge, which proves nothing"
+    if only_same:
+        return None
+    theirs = recipe.judges[other].bases
+    common = [basis for basis in recipe.judges[name].bases if basis in theirs]
+    return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
+
+
+def is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str, equal: Collection[Pair] = ()) -> bool:
+    """Whether two judges give the same scores: they did, or have equal options that scores depend on, or equal signatures."""
+    if (name, other) in equal:
+        return True
+    if recipe.judges[name].scoring_options() == recipe.judges[other].scoring_options():
+        return True
+    signature = signatures.get(name)
+    return signature is not None and signature == signatures.get(other)

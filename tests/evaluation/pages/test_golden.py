@@ -1,0 +1,85 @@
+"""The first page of every kind of result, word for word, as Markdown; EVENHAND_GOLDEN=write writes them anew."""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_inputs import make_input, shares_of, two_sided
+from calibrated import accused, make_judge, write_calibration
+from rich.console import Console
+
+from evenhand.config import BiasRecipe
+from evenhand.evaluation import bias
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.page import page as audit_page
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.checkpoint.page import page as report_page
+from evenhand.evaluation.comparison.build import build_comparison
+from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.page import page as comparison_page
+from evenhand.evaluation.gate.decide import gated
+from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.judges.page import page as judges_page
+from evenhand.evaluation.pages import markdown, terminal
+from evenhand.evaluation.pages.blocks import Page
+from evenhand.judges.calibration import read_calibration
+from evenhand.resampling import Bootstrap
+
+GOLDEN = Path(__file__).parent / "golden"
+MOST_LINES = 25
+
+
+def report(run: Any, folder: Path) -> Page:
+    return report_page(build_report(run.recipe, None))
+
+
+def comparison(run: Any, folder: Path) -> Page:
+    other = run.recipe.model_copy(update={"name": "other"})
+    return comparison_page(build_comparison(read_entries([Named("small", run.recipe), Named("other", other)])))
+
+
+def audit(run: Any, folder: Path) -> Page:
+    made = make_input(two_sided(12), fair=["Apple berry. River stone."] * 12, mine=["Apple."] * 12)
+    plan = AuditPlan(bootstrap=Bootstrap(resamples=100), least_group=3)
+    shares = shares_of(made.values, mode=plan.mode, tau=plan.tau, target=plan.target)
+    limits = (parse_limit("worst_gap(shares) < -0.1"),)
+    return audit_page(gated(build_audit(made, plan, [shares]), Asked(limits)))
+
+
+def bias_study(run: Any, folder: Path) -> Page:
+    options = {"persons": "known", "encoder": None, "resamples": 100}
+    recipe = {
+        "name": "study",
+        "output": folder,
+        "inputs": {"assignments": 2},
+        "simulated": "one-sided",
+        "measures": options,
+    }
+    return bias.page(bias.bias_study(BiasRecipe.model_validate(recipe)).report)
+
+
+def judges(run: Any, folder: Path) -> Page:
+    path = folder / "calibration.json"
+    write_calibration(
+        path, make_judge("a", judge="overlap"), make_judge("b", judge="grade", probes=(accused("injection", "obeys"),))
+    )
+    return judges_page(read_calibration(path))
+
+
+@pytest.mark.parametrize("make", [report, comparison, audit, bias_study, judges])
+def test_first_pages_say_what_they_said(make: Any, small_run: Any, tmp_path: Path):
+    page = make(small_run, tmp_path)
+    assert page.overview is not None
+    text = markdown.render(page).partition(f"\n\n{page.title}\n")[0].replace(str(tmp_path), "FOLDER") + "\n"
+    console = Console(width=100, file=io.StringIO(), markup=False)
+    console.print(terminal.render(page))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert len(shown.splitlines()) <= MOST_LINES
+    assert len(page.overview.headline.split()) <= 15 and len(page.overview.sure.split()) == 3
+    path = GOLDEN / f"{make.__name__}.md"
+    if os.environ.get("EVENHAND_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
