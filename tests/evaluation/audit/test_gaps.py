@@ -8,7 +8,6 @@ import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 
 from evenhand.config.fairness import EntailerSection
-from evenhand.errors import DataError
 from evenhand.evaluation.audit import gaps
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.conclusions import conclude, held_against
@@ -279,9 +278,3 @@ def test_places_of_systems_in_orders_without_a_common_set_are_not_told_apart():
     found = build_audit(given, PLAN, [shares_of(given.values), Order(shares_of(given.values).words)])
     assert {each.gap for each in found.orders} == {None}
     assert found.title == "Place and documents cannot be separated: documents do not stand in all thirds"
-
-
-def test_documents_that_all_have_one_value_are_refused_with_what_to_do():
-    given = make_input([make_set("alone", ("left", "apple"), ("left", "berry"))] * 3, mine=[LEFT] * 3)
-    with pytest.raises(DataError, match="name another --attribute"):
-        build_audit(given, PLAN, [shares_of(given.values)])

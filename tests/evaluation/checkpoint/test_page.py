@@ -263,7 +263,7 @@ def test_markdown_says_what_the_page_says(small_run: Any):
     text = markdown.render(made)
     assert text.startswith(f"# {made.overview.headline}\n") and f"\n\n{made.title}\n" in text
     assert "| **DPO \u2212 zero-shot**" in text
-    assert "| all | +0.100 (no interval) | 0.125 | 0.250 | \u25cb no clear difference | 8 | 4 |" in text
+    assert "| all | +0.100 (no interval) | 0.125 | 0.251 | \u25cb no clear difference | 8 | 4 |" in text
     for heading in made.sections:
         assert f"## {heading.text}\n" in text
     for block in text.split("\n\n"):

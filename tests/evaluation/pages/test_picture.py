@@ -24,7 +24,7 @@ from evenhand.evaluation.pages.blocks import (
 )
 from evenhand.evaluation.pages.marked import marked
 from evenhand.evaluation.pages.picture import NARROW, WIDE, description, drawings, picture_file, text_width, wrapped
-from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline, named_value
+from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline
 from evenhand.evaluation.pages.write import csv_files, table_files, write_page
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -222,14 +222,6 @@ def test_a_headline_has_at_most_fifteen_words(forms):
 @pytest.mark.parametrize("p", [None, 0.0, 0.001, 0.004, 0.05, 1.0])
 def test_how_sure_is_three_words(p):
     assert len(certainty(p).split()) == 3
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [("1", "stars 1"), ("4.5", "stars 4.5"), ("-1", "stars -1"), ("left", "left"), ("3rd", "3rd"), ("", "")],
-)
-def test_numbers_as_values_have_their_attribute(value, said):
-    assert named_value("stars", value) == said
 
 
 @pytest.mark.parametrize(
