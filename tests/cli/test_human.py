@@ -75,7 +75,6 @@ def test_from_page_to_scores(pages):
     anna = write_annotated(pages, "anna")
     done = evenhand("score", anna, pages / "page.key.json", "--out", pages / "scores.json", "--resamples", 100)
     assert done.returncode == 0, done.stderr
-    assert all(len(line) <= 100 for line in done.stdout.splitlines())
     rows = json.loads((pages / "scores.json").read_text())["rows"]
     # one of two key points is in, the one key point of the summary is supported, four words
     assert [(row["system"], row["side"], row["coverage"]["mean"], row["faithfulness"]["mean"]) for row in rows] == [
