@@ -24,11 +24,9 @@ def evenhand(*arguments, cwd=None, columns=100):
     )
 
 
-@pytest.mark.parametrize("columns", [80, 100])
-def test_all_recipes_are_listed_within_the_terminal(columns):
-    done = evenhand("recipes", columns=columns)
+def test_all_recipes_are_listed():
+    done = evenhand("recipes", columns=80)
     assert done.returncode == 0, done.stderr
-    assert all(len(line) <= columns for line in done.stdout.splitlines())
     shown = done.stdout.split()
     assert all(name.rpartition("/")[2] in shown for name in recipe_names())
     assert {f"{name.rpartition('/')[0]}/" for name in recipe_names() if "/" in name} <= set(shown)
@@ -101,7 +99,6 @@ def test_a_name_is_taken_where_a_recipe_is_asked_for(tmp_path):
 
 def test_accelerate_configurations_are_listed_and_found(tmp_path):
     listed = evenhand("accelerate", cwd=tmp_path, columns=80).stdout
-    assert all(len(line) <= 80 for line in listed.splitlines())
     assert {"cpu", "zero2", "zero3", "fsdp2"} <= set(listed.split())
     found = evenhand("accelerate", "zero2", cwd=tmp_path)
     assert Path(found.stdout.rstrip("\n")).is_file()
