@@ -7,7 +7,7 @@ from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, Pictur
 from ..pages.marked import marked
 from ..pages.numbers import percent, signed
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
-from .contents import SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number
+from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number, Side
 from .examples_page import set_name
 from .findings import IN_SOURCES, SMALLEST, apart, gap_words
 
@@ -133,7 +133,7 @@ def _examples(audit: Audit, named: Number) -> Iterator[Block]:
 
 def _example(example: Example, value: str) -> Iterator[Block]:
     side = next((each for each in example.sides if each.name == value), None)
-    yield Heading(set_name(example), 3, note=_of_side(side.source, side.summary) if side and example.is_share else "")
+    yield Heading(set_name(example), 3, note=_of_side(example, side) if side and example.is_share else "")
     words = {word for line in example.lines for word in line.words.get(value, ())}
     yield marked(" ".join(line.text for line in example.lines), words, f"{example.system}:")
     if value in example.left_out and example.documents:
@@ -145,5 +145,6 @@ def _example(example: Example, value: str) -> Iterator[Block]:
             yield Prose(f"{counted(rest, 'more document')} in details.html.", "small")
 
 
-def _of_side(source: float | None, summary: float | None) -> str:
-    return f"{percent(summary, 0)} of this summary, {percent(source, 0)} expected"
+def _of_side(example: Example, side: Side) -> str:
+    due = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
+    return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {due}"
