@@ -319,6 +319,8 @@ def test_undo_in_one_window_leaves_the_work_of_another_alone(open_page, sample_p
     two = one.context.new_page()
     two.goto(path.as_uri())
     two.check("#without-1")
+    # a window behind another one may be told late
+    one.bring_to_front()
     one.get_by_text("Changed in another window").wait_for()
     assert one.is_disabled("#undo")
     one.focus("#passage-0")
