@@ -388,11 +388,6 @@ def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool
     )
 
 
-def largest_p_value(p_values: Floats, n_sets: int) -> float | None:
-    """The largest, no smaller than that of equal signs of as many sets, which t is where few differ; None where one is nan."""
-    return defined(max(float(p_values.max()), least_p_value(n_sets)))
-
-
 def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_]) -> Floats:
     """What each set says of each quantity, (sets, quantities): of a mean over sets its own value, of others the jackknife's.
 

@@ -306,7 +306,7 @@ class Numbers(Results[R]):
         self.found, self.folder = found, folder
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each number; of an audit with what is expected of summaries that take no side, and the gap to it."""
+        """A row for each number; of an audit with what is expected, and the gap to it."""
         wanted = ("system", "subject", "measure", "k", "value", "side", "estimate", "mean", "low", "high", "n")
         dumped = (record.model_dump(mode="json") for record in self)
         return [{key: row[key] for key in wanted if key in row} | _beside_chance(row) for row in dumped]

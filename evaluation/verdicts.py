@@ -1,13 +1,11 @@
-"""When a difference is clear: p-values corrected for how many there are, and the verdict that rests on them."""
+"""When a difference is clear: the verdict that rests on a corrected p-value and an interval, see `significance`."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ..resampling import LEAST_SETS, NOISE, Bootstrap, Bounds
 
 P = float | None
-Part = TypeVar("Part", bound=Hashable)
 Verdict = Literal["higher", "lower", "no clear difference"]
 # patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for many tests
 LEAST_EXCHANGES = 20_000
@@ -25,33 +23,6 @@ HOW_TESTED = (
 def exchanges(plan: Bootstrap) -> Bootstrap:
     """How the exchanges of tests are drawn, where intervals are by that plan."""
     return replace(plan, resamples=max(plan.resamples, LEAST_EXCHANGES))
-
-
-def adjusted(p_values: Sequence[P]) -> list[P]:
-    """The p-values after Benjamini and Hochberg (1995) over those that are there: shares of false findings, in [0, 1]."""
-    from scipy.stats import false_discovery_control
-
-    known = [p for p in p_values if p is not None]
-    found = iter(false_discovery_control(known).tolist() if known else [])
-    return [None if p is None else float(next(found)) for p in p_values]
-
-
-def adjusted_in_parts(
-    tests: Mapping[Part, Sequence[P]], over: Callable[[dict[Part, float]], Mapping[Part, float]]
-) -> dict[Part, list[P]]:
-    """The p-values of a page, in [0, 1]: in each part after Benjamini and Hochberg, and none counts unless its part does.
-
-    The smallest of a part is the p-value of "nothing of it differs" (Simes 1986), which is corrected for the other parts
-    (Meinshausen 2008).
-
-    Args:
-        tests: by part, p-values; None where there is none.
-        over: corrects the p-values of parts for how many there are. A part without tests has no p-value.
-    """
-    within = {part: adjusted(p_values) for part, p_values in tests.items()}
-    smallest = {part: min(known) for part, its in within.items() if (known := [p for p in its if p is not None])}
-    said = over(smallest)
-    return {part: [None if p is None else max(p, said.get(part, 1.0)) for p in its] for part, its in within.items()}
 
 
 def is_clear(p_value: P, level: float) -> bool:

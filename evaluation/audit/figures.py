@@ -61,7 +61,7 @@ class Figures:
     unfairness: Floats
     # why each set has no answer; None for one that has
     left_out: tuple[str | None, ...]
-    # the same sums to what is expected of each quantity of summaries that take no side, nan where that is not known, and of each
+    # the same sums to what is expected of each quantity, nan where that is not known, and of each
     # the name of the null by which it is, "" for none; None and () of a family without any
     expect: Callable[[Floats], Floats] | None = None
     nulls: tuple[str, ...] = ()

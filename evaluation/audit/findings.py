@@ -28,8 +28,6 @@ from .contents import (
 )
 from .input import System
 
-# what a family that votes goes by, as a headline says it
-FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
 # gap, and difference of gaps, from which on a headline speaks of them
 SMALLEST = 0.02
 # of too few
@@ -159,7 +157,7 @@ def _detail(found: Number, chance: Chance, source: float | None) -> str:
 
 
 def gap_words(chance: Chance) -> str:
-    """ "-5.9 points (-9.3 to -2.6; p = 0.001) by equal commonness"."""
+    """ "-5.9 points (-9.3 to -2.6; p = 0.001) by documents of the same manner of writing"."""
     bounds = chance.low, chance.high
     said = [] if None in bounds else [interval(*bounds, 1, "points", sign=True)]
     said += [] if None in bounds or chance.adjusted is None else [said_p(chance.adjusted)]

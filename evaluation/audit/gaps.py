@@ -7,7 +7,7 @@ What is random under a null, and how tests are corrected for each other, is said
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,12 +51,21 @@ def tested(measured: Sequence[Measured], plan: Bootstrap) -> list[Tested]:
     for family in dict.fromkeys(each.family.name for each in measured):
         its = tuple(each for each in measured if each.family.name == family and each.figures.naming)
         if its and its[0].figures.leftover:
-            n_labels = len(its[0].figures.naming)
-            found.append(Tested(its, dealt(_units([each.figures for each in its]), n_labels, plan)))
+            found.append(Tested(its, _by_deals([each.figures for each in its], plan)))
         elif its:
             parts = [_by_signs(each.figures, plan) for each in its]
             found.append(Tested(its, NullDraws.beside(parts)))
     return found
+
+
+def _by_deals(systems: Sequence[Figures], plan: Bootstrap) -> NullDraws:
+    """The documents of a set may be several units, so that bounds are of the gap that is shown by its own weights."""
+    units = _units(systems)
+    tests = dealt(units, len(systems[0].naming), plan)
+    if not units:
+        return tests
+    shown = np.concatenate([each.weights_at(each.naming).sum(axis=0) for each in systems])
+    return replace(tests, weights=tests.weights * np.nan_to_num(over(shown, tests.weights.sum(axis=0))))
 
 
 def _units(systems: Sequence[Figures]) -> list[Unit]:

@@ -182,7 +182,7 @@ class ValueShares:
             *(np.nan_to_num(curve), shares.shortfall, short, weight, *by_words),
         )
         wholes, rows = self._wholes(), self._rows()
-        # with another aim than the documents' own shares a summary that takes no side misses it
+        # with another aim than the documents' own shares taste says nothing of who misses it
         is_expected = self.target == "ratio"
         quantities = self._quantities()
         weighs = weight > 0

@@ -2,7 +2,7 @@
 
 Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
 the score would fall most. Source: Steen and Markert 2024, section 3.1, with HELM's lists;
-docs/papers.md#steen-word-lists. What is expected of summaries that take no side is in docs/fairness.md#chance.
+docs/papers.md#steen-word-lists. What is expected is in docs/fairness.md#word-lists.
 """
 
 from collections.abc import Sequence

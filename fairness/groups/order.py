@@ -40,7 +40,7 @@ def expected_within(room: Floats, expected: Floats, labels: Sequence[int]) -> Fl
 
     Args:
         room: share of each document in the summary.
-        expected: the same of a summary that takes no side.
+        expected: the same as taste expects it.
         labels: value of each document.
     """
     places = np.asarray(labels)

@@ -278,3 +278,25 @@ def test_places_of_systems_in_orders_without_a_common_set_are_not_told_apart():
     found = build_audit(given, PLAN, [shares_of(given.values), Order(shares_of(given.values).words)])
     assert {each.gap for each in found.orders} == {None}
     assert found.title == "Place and documents cannot be separated: documents do not stand in all thirds"
+
+
+@pytest.mark.parametrize("family", ["order", "value-shares"])
+def test_bounds_are_of_the_gap_that_is_shown(family):
+    """Though the places of a set are dealt by value, and some values cannot tell any."""
+    sets = [
+        make_set(
+            f"s{k}", ("left", f"apple {k}"), ("left", f"berry {k}"), ("left", f"cherry {k}"), ("right", f"stone {k}")
+        )
+        for k in range(8)
+    ]
+    given = make_input(sets, mine=[f"Apple {k}." if k % 3 else f"Stone {k}." for k in range(8)])
+    measure = shares_of(given.values) if family == "value-shares" else Order(shares_of(given.values).words)
+    found = measure.measure(given.items(given.systems[0]))
+    measured = Measured(measure, "mine", tuple(found), measure.figures(found))
+    (tested,) = gaps.tested([measured], Bootstrap())
+    shown = measured.figures.beyond(measured.figures.columns.sum(axis=0))[measured.figures.naming]
+    # of a third in which the values stand alone nothing is known
+    known = ~np.isnan(shown)
+    assert np.abs(shown[known]).max() > 0.01
+    added, weights = tested.tests.added[:, known], tested.tests.weights[:, known]
+    np.testing.assert_allclose(added.sum(axis=0) / weights.sum(axis=0), shown[known], atol=1e-12)
