@@ -13,7 +13,7 @@ from pathlib import Path
 from .config import Recipe
 from .config.recipe_file import dump_recipe
 from .errors import EvenhandError, RecipeError, StorageError
-from .evaluation.checkpoint.report import report_stage
+from .evaluation.report.checkpoint.report import report_stage
 from .generate.apart import is_apart
 from .generate.requests import Requests
 from .generate.stage import METHODS, phase_requests

@@ -9,10 +9,10 @@ from ..config import Recipe
 from ..corpora.leftovers import leftover_in_summaries
 from ..corpora.summaries import BY_ORDER, THOUGHTS
 from ..errors import DataError
-from ..evaluation.comparison.entries import ELSEWHERE
 from ..evaluation.pages import html, numbers
-from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
+from ..evaluation.pages.blocks import Cell, NumberCell, Prose, Text, table
 from ..evaluation.pages.words import counted
+from ..evaluation.report.comparison.entries import ELSEWHERE
 from ..extras import need
 from ..judges.overflow import was_cut
 from ..records import (
@@ -84,7 +84,7 @@ class Results(Generic[R]):
 
 def _cell(value: Any) -> Cell:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return Number(value, places=0 if isinstance(value, int) else numbers.places_for([value]))
+        return NumberCell(value, places=0 if isinstance(value, int) else numbers.places_for([value]))
     text = numbers.NONE if value is None else str(value)
     return Text(text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ...")
 

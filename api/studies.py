@@ -14,13 +14,13 @@ from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import Number
 from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
 from ..evaluation.audit.run import KEYWORDS, ask, run_audit
-from ..evaluation.checkpoint.report import read_report
-from ..evaluation.comparison.build import COMPARISON, compare_runs
-from ..evaluation.comparison.contents import BudgetEstimate, Comparison
-from ..evaluation.comparison.entries import Named
-from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
 from ..evaluation.pages.folder import Say
-from ..evaluation.systems.contents import Estimate
+from ..evaluation.report.checkpoint.report import read_report
+from ..evaluation.report.comparison.build import COMPARISON, compare_runs
+from ..evaluation.report.comparison.contents import BudgetEstimate, Comparison
+from ..evaluation.report.comparison.entries import Named
+from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.report.systems.contents import Estimate
 from ..loop import Step, run_loop
 from ..models.dates import dated
 from ..preflight import preflight

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..config import BiasRecipe
-from ..evaluation.bias.contents import Measure
-from ..evaluation.bias.evidence import gather
-from ..evaluation.bias.findings import describe
-from ..evaluation.bias.inputs import BiasInput, Inputs, make_setting
-from ..evaluation.bias.measure import INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, take_measures
-from ..evaluation.bias.persons import FoundPersons, known_persons
-from ..evaluation.bias.summarise import Summary
+from ..evaluation.studies.bias.contents import Measure
+from ..evaluation.studies.bias.evidence import gather
+from ..evaluation.studies.bias.findings import describe
+from ..evaluation.studies.bias.inputs import BiasInput, Inputs, make_setting
+from ..evaluation.studies.bias.measure import INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, take_measures
+from ..evaluation.studies.bias.persons import FoundPersons, known_persons
+from ..evaluation.studies.bias.summarise import Summary
 from ..fairness.demographic.inputs.filling import Instruction
 from ..fairness.demographic.inputs.words import Gender
 from ..text import sentences

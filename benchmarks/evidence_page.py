@@ -14,20 +14,12 @@ from pydantic import BaseModel, ValidationError
 from ..evaluation.audit import page as audit_page
 from ..evaluation.audit.contents import Audit, PairedDifference
 from ..evaluation.audit.contents import Number as AuditNumber
-from ..evaluation.comparison import page as comparison_page
-from ..evaluation.comparison.contents import Comparison, PairedTest
-from ..evaluation.judges import page as judges_page
-from ..evaluation.judges.worth import worth_blocks
-from ..evaluation.meta import page as meta_page
-from ..evaluation.meta import training_page
-from ..evaluation.meta.benchmark import Benchmark
-from ..evaluation.meta.training import Training
 from ..evaluation.pages.blocks import (
     Block,
     Facts,
     Group,
     Heading,
-    Number,
+    NumberCell,
     Page,
     Prose,
     Table,
@@ -39,8 +31,16 @@ from ..evaluation.pages.blocks import (
 )
 from ..evaluation.pages.numbers import places_for
 from ..evaluation.pages.words import UNSURE, change, counted, legend, verdict
-from ..evaluation.systems.contents import JudgeNote
-from ..evaluation.systems.systems import budget_name
+from ..evaluation.report.comparison import page as comparison_page
+from ..evaluation.report.comparison.contents import Comparison, PairedTest
+from ..evaluation.report.systems.contents import JudgeNote
+from ..evaluation.report.systems.systems import budget_name
+from ..evaluation.studies.judges import page as judges_page
+from ..evaluation.studies.judges.worth import worth_blocks
+from ..evaluation.studies.meta import page as meta_page
+from ..evaluation.studies.meta import training_page
+from ..evaluation.studies.meta.benchmark import Benchmark
+from ..evaluation.studies.meta.training import Training
 from ..judges.calibration import Calibration
 from ..records import Record
 from ..storage import explained, read_json, read_text, write_json
@@ -182,7 +182,7 @@ def _part(name: str, question: str, done: Done | None, found: Sequence[tuple[str
                     "commit" if ", " not in done.commit else "commits of its runs",
                     Text(done.commit or "unknown", style="code"),
                 ),
-                ("minutes, all runs together", Number(done.seconds / 60, places=0)),
+                ("minutes, all runs together", NumberCell(done.seconds / 60, places=0)),
                 ("machine", Text(machine)),
             )
         )
@@ -216,7 +216,7 @@ def _by_judge(found: Comparison, judge: JudgeNote) -> Group:
     return group([_difference(test, judge, places) for test in tests], f"by {judge.name}", note)
 
 
-def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text | Number, ...]:
+def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text | NumberCell, ...]:
     what = f"{test.subject} - {test.reference}, {budget_name(test.k)}"
     return Text(what), count(test.n_sets), change(test, judge, places), verdict(test, judge)
 
@@ -239,10 +239,10 @@ def measures(found: Audit) -> Table:
     return table("measures", heads, groups)
 
 
-def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | Number, ...]:
-    expected = Number(each.chance.expected if each.chance else None)
-    shown = (Text(str(each.measure)), count(each.n), Number(each.estimate, bounds(each)), expected)
+def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | NumberCell, ...]:
+    expected = NumberCell(each.chance.expected if each.chance else None)
+    shown = (Text(str(each.measure)), count(each.n), NumberCell(each.estimate, bounds(each)), expected)
     if less is None:
-        return (*shown, Number(None), Text(""))
+        return (*shown, NumberCell(None), Text(""))
     said = Text(less.verdict, tone="unsure" if less.verdict == UNSURE else "neutral")
-    return (*shown, Number(less.estimate, bounds(less), sign=True, adjusted_p=less.adjusted), said)
+    return (*shown, NumberCell(less.estimate, bounds(less), sign=True, adjusted_p=less.adjusted), said)

@@ -21,8 +21,8 @@ from ..config import CorpusSection, ModelSection, ReplicatedSection
 from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
-from ..evaluation.judges.probes import ORDERS as PROBED
-from ..evaluation.judges.probes import PLACEBO
+from ..evaluation.studies.judges.probes import ORDERS as PROBED
+from ..evaluation.studies.judges.probes import PLACEBO
 from ..extras import need
 from ..generate.answers import reading
 from ..generate.backend import Ask, normalised

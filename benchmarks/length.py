@@ -14,12 +14,12 @@ from typing import cast
 
 import numpy as np
 
-from ..evaluation.systems.compare import Comparer
-from ..evaluation.systems.contents import Difference, JudgeNote
-from ..evaluation.systems.contrasts import conclude
-from ..evaluation.systems.lengths import Lengths, share_by_length
-from ..evaluation.systems.ranked import Floats, Ranked
-from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
+from ..evaluation.report.systems.compare import Comparer
+from ..evaluation.report.systems.contents import Difference, JudgeNote
+from ..evaluation.report.systems.contrasts import conclude
+from ..evaluation.report.systems.lengths import Lengths, share_by_length
+from ..evaluation.report.systems.ranked import Floats, Ranked
+from ..evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
 from ..resampling import Bootstrap
 from ..runfolder.phases import Phase
 from .simulate import asked, print_heads, print_row

@@ -14,9 +14,9 @@ from zlib import crc32
 
 import numpy as np
 
-from ..evaluation.checkpoint.rounds import part, parting
-from ..evaluation.systems.ranked import Floats
-from ..evaluation.systems.worst_group import choice_alone, worst_groups
+from ..evaluation.report.checkpoint.rounds import part, parting
+from ..evaluation.report.systems.ranked import Floats
+from ..evaluation.report.systems.worst_group import choice_alone, worst_groups
 from ..resampling import Bootstrap
 from .report import count
 from .simulate import asked, print_heads, print_row

@@ -18,23 +18,23 @@ import numpy as np
 from ..config import BiasRecipe, Recipe
 from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.plan import AuditPlan
-from ..evaluation.bias.evidence import gather
-from ..evaluation.bias.findings import describe
-from ..evaluation.bias.inputs import make_inputs
-from ..evaluation.bias.measure import take_measures
-from ..evaluation.bias.persons import FoundPersons, known_persons
-from ..evaluation.bias.summarise import Summary, summary_seed
-from ..evaluation.bias.summarizer import simulate
-from ..evaluation.checkpoint.evidence import evidence_of
-from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
-from ..evaluation.comparison.build import build_comparison
-from ..evaluation.comparison.contents import Comparison, Cost
-from ..evaluation.comparison.entries import NEARNESS, Entry
 from ..evaluation.pages.words import UNSURE
-from ..evaluation.systems.compare import Comparer
-from ..evaluation.systems.contents import JudgeNote
-from ..evaluation.systems.ranked import Ranked
-from ..evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
+from ..evaluation.report.checkpoint.evidence import evidence_of
+from ..evaluation.report.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
+from ..evaluation.report.comparison.build import build_comparison
+from ..evaluation.report.comparison.contents import Comparison, Cost
+from ..evaluation.report.comparison.entries import NEARNESS, Entry
+from ..evaluation.report.systems.compare import Comparer
+from ..evaluation.report.systems.contents import JudgeNote
+from ..evaluation.report.systems.ranked import Ranked
+from ..evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
+from ..evaluation.studies.bias.evidence import gather
+from ..evaluation.studies.bias.findings import describe
+from ..evaluation.studies.bias.inputs import make_inputs
+from ..evaluation.studies.bias.measure import take_measures
+from ..evaluation.studies.bias.persons import FoundPersons, known_persons
+from ..evaluation.studies.bias.summarise import Summary, summary_seed
+from ..evaluation.studies.bias.summarizer import simulate
 from ..resampling import LEAST_SETS, Bootstrap, Floats
 from ..runfolder.phases import open_phase
 from .calibration import Corpus, drawn_sets, items, measured, shares

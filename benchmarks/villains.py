@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from ..config.judges import AlignmentJudge
 from ..config.needs import Purpose
 from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
-from ..evaluation.judges.answers import OTHER, Answers
-from ..evaluation.judges.build import calibrate
-from ..evaluation.judges.preference import PeoplesScores
-from ..evaluation.judges.probes import ORDERS, VARIANTS, Exchanges, places, variants
+from ..evaluation.studies.judges.answers import OTHER, Answers
+from ..evaluation.studies.judges.build import calibrate
+from ..evaluation.studies.judges.preference import PeoplesScores
+from ..evaluation.studies.judges.probes import ORDERS, VARIANTS, Exchanges, places, variants
 from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
 from ..text import n_words

@@ -43,7 +43,7 @@ from .verbs import Verbs
 
 if TYPE_CHECKING:
     from ..config import Recipe
-    from ..evaluation.systems.contents import Report
+    from ..evaluation.report.systems.contents import Report
     from ..runfolder.phases import Phase
     from ..runfolder.shards import Shard
     from ..runfolder.stages import Receipt
@@ -241,12 +241,12 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
-    from ..evaluation.checkpoint.report import JSON, logged_numbers
-    from ..evaluation.checkpoint.report import report as run
     from ..evaluation.gate.decide import Gating
     from ..evaluation.gate.subject import subject_of
-    from ..evaluation.judges.gating import refuse_uncalibrated
-    from ..evaluation.systems.contents import Report
+    from ..evaluation.report.checkpoint.report import JSON, logged_numbers
+    from ..evaluation.report.checkpoint.report import report as run
+    from ..evaluation.report.systems.contents import Report
+    from ..evaluation.studies.judges.gating import refuse_uncalibrated
     from ..runfolder.tracking import track_report
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
@@ -290,9 +290,9 @@ def benchmark_judges_(
 
     Start with what is bundled: evenhand benchmark-judges sample
     """
-    from ..evaluation.meta.page import page
-    from ..evaluation.meta.run import benchmark_judges
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.studies.meta.page import page
+    from ..evaluation.studies.meta.run import benchmark_judges
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
     show_page(page(found))
@@ -464,8 +464,8 @@ def _phase_of(recipe: "Recipe", name: str | None) -> "Phase":
 
 def _print_result(recipe: "Recipe") -> "Report":
     """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
-    from ..evaluation.checkpoint.page import page
-    from ..evaluation.checkpoint.report import read_report
+    from ..evaluation.report.checkpoint.page import page
+    from ..evaluation.report.checkpoint.report import read_report
 
     found = read_report(recipe)
     show_page(page(found))

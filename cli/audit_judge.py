@@ -66,9 +66,9 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     to a recipe's key `calibration`; reports then say what their judges are worth.
     """
     from ..config.recipe_file import load_judges
-    from ..evaluation.judges.page import page
-    from ..evaluation.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.studies.judges.page import page
+    from ..evaluation.studies.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
 
     given = load_judges(judges)
     refuse_unknown_judges(judge or (), given)

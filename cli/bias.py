@@ -15,7 +15,7 @@ from .terminal import note, say, show_page, summary
 
 if TYPE_CHECKING:
     from ..config import BiasRecipe
-    from ..evaluation.bias.inputs import Inputs
+    from ..evaluation.studies.bias.inputs import Inputs
 
 EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
 
@@ -62,8 +62,8 @@ def bias_study(
     if dry_run:
         _show_expected(loaded)
         return
-    from ..evaluation.bias import bias_study as run
-    from ..evaluation.bias import page, write_inputs
+    from ..evaluation.studies.bias import bias_study as run
+    from ..evaluation.studies.bias import page, write_inputs
 
     if inputs_only:
         inputs, _, _ = write_inputs(loaded)
@@ -88,8 +88,8 @@ def _say_left_out(inputs: "Inputs") -> None:
 
 def _show_expected(loaded: "BiasRecipe") -> None:
     from ..config.model import LanguageModel
-    from ..evaluation.bias import count_by_design, make_inputs
-    from ..evaluation.bias.summarise import asks_of
+    from ..evaluation.studies.bias import count_by_design, make_inputs
+    from ..evaluation.studies.bias.summarise import asks_of
 
     inputs = make_inputs(loaded)
     for design, count in count_by_design(inputs).items():

@@ -64,8 +64,8 @@ def card(
     Every number is the finished run's own and says which file it is from. Your own sections, the licence and further metadata
     stay when the cards are written again. Nothing is sent anywhere; docs/cards.md shows how to publish.
     """
-    from ..evaluation.cards.card import write_cards
-    from ..evaluation.cards.run import read_run
+    from ..evaluation.report.cards.card import write_cards
+    from ..evaluation.report.cards.run import read_run
 
     with as_given():
         found = read_run(run, benchmark, calibration)
@@ -95,10 +95,10 @@ def verify(
     that evenhand does not write. Before that, every file that a stage of the run wrote, pages, tables and receipts among them, is
     compared with the hash that it left; files that no stage wrote are named.
     """
-    from ..evaluation.cards.card import SECTIONS, read_card
-    from ..evaluation.cards.run import read_run
-    from ..evaluation.cards.verify import departures, made_anew
     from ..evaluation.pages.words import counted
+    from ..evaluation.report.cards.card import SECTIONS, read_card
+    from ..evaluation.report.cards.run import read_run
+    from ..evaluation.report.cards.verify import departures, made_anew
 
     with as_given():
         read = read_card(card)
@@ -130,8 +130,8 @@ def pairs(
     ] = None,
 ) -> None:
     """Show what was learnt from: each pair with its prompt, both texts, and every judge's scores, signature and replies."""
-    from ..evaluation.checkpoint.pairs import paired_folder, pairs_page
     from ..evaluation.pages.html import render
+    from ..evaluation.report.checkpoint.pairs import paired_folder, pairs_page
     from ..storage import write_text
     from .outputs import refuse_outputs
 

@@ -12,7 +12,7 @@ from .progress import run_with_progress
 from .terminal import note, print_plan, say, show_page
 
 if TYPE_CHECKING:
-    from ..evaluation.comparison.entries import Named
+    from ..evaluation.report.comparison.entries import Named
 
 
 def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -62,14 +62,14 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from ..api.studies import check_runs, run_and_compare
-    from ..evaluation.comparison.build import COMPARISON
-    from ..evaluation.comparison.contents import Comparison
-    from ..evaluation.comparison.page import page
-    from ..evaluation.comparison.runs import name_runs, usual_budgets
     from ..evaluation.gate.decide import Gating
     from ..evaluation.gate.subject import subject_of
-    from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.report.comparison.build import COMPARISON
+    from ..evaluation.report.comparison.contents import Comparison
+    from ..evaluation.report.comparison.page import page
+    from ..evaluation.report.comparison.runs import name_runs, usual_budgets
+    from ..evaluation.studies.judges.gating import refuse_uncalibrated
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read("compare")

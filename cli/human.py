@@ -63,8 +63,8 @@ def page(
     annotator: Annotated[str, typer.Option(help="The name to begin with; it can be changed in the page.")] = "",
 ) -> None:
     """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
-    from ..evaluation.human.page import blank_sheet, write_page
     from ..evaluation.pages.words import counted
+    from ..evaluation.studies.human.page import blank_sheet, write_page
 
     refuse_outputs(out, ".html", [])
     sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
@@ -87,9 +87,9 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
 ) -> None:
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
-    from ..evaluation.human.files import read_annotations
-    from ..evaluation.human.result_pages import results_page
-    from ..evaluation.human.results import human_results
+    from ..evaluation.studies.human.files import read_annotations
+    from ..evaluation.studies.human.result_pages import results_page
+    from ..evaluation.studies.human.results import human_results
     from ..resampling import Bootstrap
 
     if out:
@@ -116,9 +116,9 @@ def agreement(
     With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
     Sheets of one page need no key; those of different pages need the keys of all.
     """
-    from ..evaluation.human.agreement import group_agreement
-    from ..evaluation.human.files import read_annotations
-    from ..evaluation.human.result_pages import agreement_page
+    from ..evaluation.studies.human.agreement import group_agreement
+    from ..evaluation.studies.human.files import read_annotations
+    from ..evaluation.studies.human.result_pages import agreement_page
 
     found = read_annotations(files, highlights_only=True)
     _say_left_out(found.left_out)
@@ -153,8 +153,8 @@ def opinions(
     lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
     """
     from ..corpora.opinions import read_opinions
-    from ..evaluation.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
-    from ..evaluation.human.result_pages import opinions_page
+    from ..evaluation.studies.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
+    from ..evaluation.studies.human.result_pages import opinions_page
 
     if out:
         refuse_outputs(out, ".json", [file, texts] if texts else [file])
@@ -201,8 +201,8 @@ def convert(
     ] = "annotations",
 ) -> None:
     """Turn a sheet, blank or annotated, into Label Studio's tasks and configuration, or its export into sheets."""
-    from ..evaluation.human.files import read_sheets
-    from ..evaluation.human.label_studio import labelling_configuration, to_tasks
+    from ..evaluation.studies.human.files import read_sheets
+    from ..evaluation.studies.human.label_studio import labelling_configuration, to_tasks
     from ..storage import write_json, write_text
 
     refuse_outputs(out, ".json", [file])
@@ -253,7 +253,7 @@ def _systems(given: list[str]) -> dict[str, Path]:
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
-    from ..evaluation.human.result_pages import left_out_words
+    from ..evaluation.studies.human.result_pages import left_out_words
 
     for (reason, side), count in sorted(Counter(left_out).items()):
         say(f"left out: {left_out_words(reason, side, count)}")

@@ -58,12 +58,12 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..api.steps import given_candidates, judge_each
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
-    from ..evaluation.comparison.build import build_comparison
-    from ..evaluation.comparison.given import SCORED, given_entry
-    from ..evaluation.comparison.page import given_means, page
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.report.comparison.build import build_comparison
+    from ..evaluation.report.comparison.given import SCORED, given_entry
+    from ..evaluation.report.comparison.page import given_means, page
     from ..runfolder.processes import hold
     from ..storage import listed
 
@@ -109,9 +109,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
 def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     """Where the scores of each label lie, beside the files of their comparison."""
-    from ..evaluation.comparison.given import SCORED
-    from ..evaluation.comparison.runs import folder_name
     from ..evaluation.pages.write import DETAILS, PAGE, TABLES
+    from ..evaluation.report.comparison.given import SCORED
+    from ..evaluation.report.comparison.runs import folder_name
     from ..storage import listed
     from ..text import repeated
 

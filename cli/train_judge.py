@@ -43,10 +43,10 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
     refuse_unknown_judges(judge or (), given)
     signs = dict(_sign(each) for each in monotone or ())
-    from ..evaluation.meta.train_judge import JUDGE, Wanted
-    from ..evaluation.meta.train_judge import train_judge as train
-    from ..evaluation.meta.training_page import page
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.studies.meta.train_judge import JUDGE, Wanted
+    from ..evaluation.studies.meta.train_judge import train_judge as train
+    from ..evaluation.studies.meta.training_page import page
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
     found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)

@@ -1,12 +1,11 @@
 """When a difference is clear: the verdict that rests on a corrected p-value and an interval, see `significance`."""
 
 from dataclasses import replace
-from typing import Literal
 
+from ..number import Verdict
 from ..resampling import LEAST_SETS, NOISE, Bootstrap, Bounds
 
 P = float | None
-Verdict = Literal["higher", "lower", "no clear difference"]
 # patterns of signs, and exchanges of systems, at least: p is no smaller than one by that many, and is corrected for many tests
 LEAST_EXCHANGES = 20_000
 # what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference

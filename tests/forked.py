@@ -149,12 +149,12 @@ def _import_all() -> None:
 
     import evenhand.cli.app
     import evenhand.cli.bias
-    import evenhand.evaluation.bias
-    import evenhand.evaluation.checkpoint.page
-    import evenhand.evaluation.checkpoint.report
-    import evenhand.evaluation.comparison.build
-    import evenhand.evaluation.comparison.page
-    import evenhand.evaluation.comparison.runs
+    import evenhand.evaluation.report.checkpoint.page
+    import evenhand.evaluation.report.checkpoint.report
+    import evenhand.evaluation.report.comparison.build
+    import evenhand.evaluation.report.comparison.page
+    import evenhand.evaluation.report.comparison.runs
+    import evenhand.evaluation.studies.bias
     import evenhand.generate.controlled
     import evenhand.loop
     import evenhand.preflight  # noqa: F401

@@ -20,7 +20,7 @@ from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
-from evenhand.evaluation.bias.replies import draw_prompt
+from evenhand.evaluation.studies.bias.replies import draw_prompt
 from evenhand.generate import chain_of_thought, debate, hierarchical, self_refine, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused

@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from evenhand.config import Recipe
 from evenhand.config.recipe_file import load_recipe
-from evenhand.evaluation.checkpoint.report import report
+from evenhand.evaluation.report.checkpoint.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, plan, run_loop, work_in

@@ -10,9 +10,9 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
+from ...number import what_sets_say
 from ...resampling import NOISE, Bootstrap, defined, pseudo_values
 from ...runfolder.stages import RECORDED
-from ..gate.contents import what_sets_say
 from .beside import beside
 from .conclusions import conclude
 from .contents import (

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..pages.blocks import Cell, Column, Mark, Tone, bounds, in_unit
-from ..pages.blocks import Number as NumberCell
+from ..pages.blocks import Cell, Column, Mark, NumberCell, Tone, bounds, in_unit
 from ..pages.charts import Scale, scale
 from ..pages.numbers import number, signed
 from ..pages.words import joined

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
+from ...number import BySet, Verdict
 from ...records import Record, is_none
 from ...resampling import NOISE
-from ..gate.contents import BySet, Gate
-from ..verdicts import Verdict
+from ..gate.contents import Gate
 
 # what audit.json calls itself
 SCHEMA = "evenhand-audit/7"

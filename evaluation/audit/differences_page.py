@@ -9,7 +9,7 @@ from ..pages.blocks import (
     Columns,
     Heading,
     Legend,
-    Number,
+    NumberCell,
     Strip,
     Table,
     Text,
@@ -95,7 +95,7 @@ def vote_table(audit: Audit) -> Table:
         ),
         Column("gap", note=f"of {reference}"): lambda each: _points(each, each.reference_gap),
         "difference": lambda each: _points(each, each.difference, bounds(each)),
-        "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
         "verdict": lambda each: Text(each.verdict, joined(each.apart), tone=TONES[each.verdict]),
         "sets": lambda each: count(each.n),
     }
@@ -104,7 +104,7 @@ def vote_table(audit: Audit) -> Table:
     return table("which system is fairer", columns, groups)
 
 
-def _points(vote: Vote, value: float | None, between: Bounds | None = None) -> Number:
+def _points(vote: Vote, value: float | None, between: Bounds | None = None) -> NumberCell:
     return in_unit(value, between, is_share=vote.is_share, is_difference=True)
 
 
@@ -114,7 +114,7 @@ def difference_table(audit: Audit) -> Table:
         "measure": lambda each: f"{each.measure}: {each.value}" if each.value else str(each.measure),
         "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.is_share else ()),
         "difference": shown,
-        "adjusted p": lambda each: Number(each.adjusted, unit="p"),
+        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
         "verdict": lambda each: Text(each.verdict, tone=None if each.verdict == "not measured" else _tone(each)),
         "sets": lambda each: count(each.n),
         "under one only": lambda each: count(each.left_out),

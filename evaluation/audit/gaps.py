@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...fairness.groups.coverage import over
+from ...number import what_sets_say
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, added_by_sets, defined, pseudo_values
-from ..gate.contents import what_sets_say
 from ..significance import Concluded, NullDraws, Unit, dealt, flipped
 from ..verdicts import verdict
 from .contents import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARES, Chance, Outcome, Quantity, Vote

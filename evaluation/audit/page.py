@@ -15,6 +15,7 @@ from ..pages.blocks import (
     Heading,
     Heads,
     Items,
+    NumberCell,
     Page,
     Prose,
     Row,
@@ -32,7 +33,6 @@ from ..pages.blocks import (
     rows_of,
     table,
 )
-from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import percent
 from ..pages.words import counted, joined
 from ..significance import DRAWS

@@ -14,8 +14,8 @@ from ...storage import listed, parse_line, read_text
 from ...text import some_of
 from ...text.json_text import NotJsonError, parse_json
 from ..audit.contents import SCHEMA, Audit
-from ..comparison.contents import Comparison
-from ..systems.contents import Report
+from ..report.comparison.contents import Comparison
+from ..report.systems.contents import Report
 from .limits import Limit, fold
 from .names import MissingNumber
 from .numbers import FAMILIES, SYSTEM, Named, Page, alike, minus, numbers_of

@@ -1,36 +1,9 @@
-"""What the JSON files hold of a gate, and what it acts on: of a number what each document set says."""
+"""What the JSON files hold of a gate."""
 
-import math
-from collections.abc import Iterable
-from typing import Annotated, Literal
-
-from pydantic import BeforeValidator, PlainSerializer
+from typing import Literal
 
 from ...config.gate import LEAST_GATED
 from ...records import Record
-
-NOTHING = "-"
-DIGITS = ".9g"
-
-
-def _read(written: object) -> object:
-    if not isinstance(written, str):
-        return written
-    return tuple(None if each == NOTHING else float(each) for each in written.split())
-
-
-def _write(values: tuple[float | None, ...]) -> str:
-    return " ".join(NOTHING if value is None else f"{value:{DIGITS}}" for value in values)
-
-
-def what_sets_say(values: Iterable[float]) -> tuple[float | None, ...]:
-    """The values as files keep them; None for nan."""
-    return tuple(None if math.isnan(value) else float(f"{value:{DIGITS}}") for value in values)
-
-
-# of a number what each document set says, in the order of the page's sets: of a mean the set's own value, of others the
-# jackknife's; None for sets that it does not rest on. In JSON one text, not a line for each set
-BySet = Annotated[tuple[float | None, ...], BeforeValidator(_read), PlainSerializer(_write, return_type=str)]
 
 Outcome = Literal["breach", "cannot tell", "missing", "passed"]
 

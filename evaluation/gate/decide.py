@@ -14,8 +14,8 @@ import numpy as np
 from ...config.gate import LEAST_GATED
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
 from ..audit.contents import Audit
-from ..comparison.contents import Comparison
-from ..systems.contents import Report
+from ..report.comparison.contents import Comparison
+from ..report.systems.contents import Report
 from .baseline import Baseline, Subject
 from .contents import Gate, GateRow
 from .limits import Asked, Limit, parse_limit

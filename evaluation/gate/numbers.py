@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ...number import BySet
 from ...resampling import LEAST_SETS, NOISE, Scale
 from ..audit.contents import COVERAGE_DIFFERENCE, Audit
 from ..audit.contents import Number as AuditNumber
-from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
-from ..systems.contents import Difference, Estimate, Report, SideGap, differences_scale, is_share
-from ..systems.systems import SAYS_NOTHING, WORDS
-from .contents import BySet
+from ..report.comparison.contents import BudgetEstimate, Comparison, PairedTest
+from ..report.systems.contents import Difference, Estimate, Report, SideGap, differences_scale, is_share
+from ..report.systems.systems import SAYS_NOTHING, WORDS
 from .limits import Limit, fold
 
 Page = Audit | Report | Comparison

@@ -6,7 +6,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from ...resampling import LEAST_SETS
-from ..pages.blocks import Block, Cell, Column, Heading, Number, Page, Text, Tone, bounds, count, in_unit, table
+from ..pages.blocks import Block, Cell, Column, Heading, NumberCell, Page, Text, Tone, bounds, count, in_unit, table
 from ..pages.words import counted, with_interval
 from .contents import Gate, GateRow, Outcome
 
@@ -70,7 +70,7 @@ def _cells(row: GateRow) -> tuple[Cell, ...]:
     )
 
 
-def _number(row: GateRow) -> Number:
+def _number(row: GateRow) -> NumberCell:
     # a number that nothing is decided of has an interval elsewhere on the page
     between = bounds(row) if row.number and (row.low, row.high) != (None, None) else None
     return in_unit(row.estimate, between, is_share=row.is_share, is_difference=row.is_difference)

@@ -5,8 +5,8 @@ from ...errors import EvenhandError
 from ...generate.stage import phase_requests
 from ...judges import open_judge
 from ...runfolder.phases import BASE, open_phase
-from ..systems.compare import Comparer, bootstrap_of
-from ..systems.systems import asked
+from ..report.systems.compare import Comparer, bootstrap_of
+from ..report.systems.systems import asked
 from .baseline import MeasureMethod, Subject
 
 

@@ -6,9 +6,9 @@ from typing import Literal, Protocol, TypeVar
 
 from ...judges.calibration import Figure
 from ...resampling import Bounds
+from ..report.systems.planes import PlanePlot
 from . import numbers
 from .charts import Panel, Point, Scale, scale
-from .planes import PlanePlot
 
 # what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
 Tone = Literal["better", "worse", "neutral", "unsure"]
@@ -53,7 +53,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberCell:
     """A cell with a number, and its interval where it can have one."""
 
     value: float | None
@@ -108,7 +108,7 @@ class Strip:
     scale: Scale | None = None
 
 
-Cell = Text | Number | Strip
+Cell = Text | NumberCell | Strip
 
 
 @dataclass(frozen=True)
@@ -439,7 +439,7 @@ def picture_table(picture: Picture) -> Table:
         for each in part.rows:
             by_name = {lane.name: lane for lane in each.lanes}
             cells: list[Cell] = [Text(each.name, each.note)]
-            cells += [Number(each.reference, None, part.places, part.unit)] * has[0]
+            cells += [NumberCell(each.reference, None, part.places, part.unit)] * has[0]
             cells += [Text(_between(each.band, part))] * has[1]
             cells += [_lane_cell(by_name.get(name), part) for name in names]
             cells += [_verdict(each) or Text("")] * has[2]
@@ -454,13 +454,13 @@ def lane_words(lane: Lane, part: PicturePart) -> str:
 
 def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     if lane is None or not lane.marks:
-        return Number(None)
+        return NumberCell(None)
     *before, last = lane.marks
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
     drawn = None if last.low is None and last.high is None else bounds(last)
-    return Number(last.value, drawn, part.places, part.unit, tone=tone)
+    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -474,14 +474,14 @@ def _verdict(each: PictureRow) -> Text | None:
     return each.verdict
 
 
-def count(value: int | None, note: str = "") -> Number:
+def count(value: int | None, note: str = "") -> NumberCell:
     """A cell with a whole number, its thousands apart; a dash for none."""
-    return Number(value, unit="count", note=note)
+    return NumberCell(value, unit="count", note=note)
 
 
-def estimate(found: Figure | Mean, places: int = 3, *, sign: bool = False) -> Number:
+def estimate(found: Figure | Mean, places: int = 3, *, sign: bool = False) -> NumberCell:
     """A cell with a number and its interval."""
-    return Number(_value(found), bounds(found), places, sign=sign)
+    return NumberCell(_value(found), bounds(found), places, sign=sign)
 
 
 def in_unit(
@@ -492,10 +492,10 @@ def in_unit(
     is_share: bool,
     is_difference: bool = False,
     note: str = "",
-) -> Number:
+) -> NumberCell:
     """A cell with a share in per cent, a difference of shares in points, or another number as it is; differences have a sign."""
     unit: numbers.Unit = "" if not is_share else "points" if is_difference else "%"
-    return Number(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
+    return NumberCell(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
 
 
 def strip(found: Iterable[tuple[Figure | Mean, int | Tone | None]]) -> Strip:
@@ -583,15 +583,15 @@ def points(panel: Panel, most: int | None = None) -> Table:
     return table(f"{panel.title} by {panel.x_label}", (panel.x_label, *(line.label for line in panel.lines)), rows)
 
 
-def _point(found: Point | None) -> Number:
+def _point(found: Point | None) -> NumberCell:
     if found is None:
-        return Number(None)
+        return NumberCell(None)
     drawn = None if found.low is None and found.high is None else bounds(found)
-    return Number(found.y, drawn, numbers.places_for([found.y]))
+    return NumberCell(found.y, drawn, numbers.places_for([found.y]))
 
 
 def _is_nothing(cell: Cell) -> bool:
-    if isinstance(cell, Number):
+    if isinstance(cell, NumberCell):
         return not cell.value and cell.bounds is None and not cell.note
     return isinstance(cell, Text) and not cell.text and not cell.note
 
@@ -599,4 +599,4 @@ def _is_nothing(cell: Cell) -> bool:
 def _kind(cells: Sequence[Cell]) -> Literal["words", "number", "strip"]:
     if any(isinstance(cell, Strip) for cell in cells):
         return "strip"
-    return "number" if any(isinstance(cell, Number) for cell in cells) else "words"
+    return "number" if any(isinstance(cell, NumberCell) for cell in cells) else "words"

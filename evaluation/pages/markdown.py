@@ -18,7 +18,7 @@ from .blocks import (
     Heading,
     Items,
     Marked,
-    Number,
+    NumberCell,
     Overview,
     Page,
     PlaneChart,
@@ -145,7 +145,7 @@ def _cell(cell: Cell) -> str:
         return ""
     mark = f"{MARKS[cell.tone]} " if cell.tone else ""
     notes: Sequence[str] = [plain(cell.note)] if cell.note else []
-    if isinstance(cell, Number):
+    if isinstance(cell, NumberCell):
         notes, text = [plain(each) for each in cell.below], cell.shown
     else:
         text = _code(cell.text) if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)

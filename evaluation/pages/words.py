@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...config.recipe_file import JUDGE_KINDS
-from ..systems.contents import Difference, JudgeNote, LengthSlope
-from ..systems.lengths import LONGER, share_by_length
-from .blocks import Details, Facts, Heading, Legend, Number, Prose, Text, Tone, bounds
+from ..report.systems.contents import Difference, JudgeNote, LengthSlope
+from ..report.systems.lengths import LONGER, share_by_length
+from ..report.systems.planes import PlanePlot
+from .blocks import Details, Facts, Heading, Legend, NumberCell, Prose, Text, Tone, bounds
 from .numbers import number, places_for
-from .planes import PlanePlot
 
 ALL = "all"
 NOTHING_LEFT_OUT = "Nothing was left out."
@@ -59,10 +59,10 @@ def with_direction(judge: JudgeNote) -> str:
     return f"{judge.name} ({', '.join(notes)})" if notes else judge.name
 
 
-def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
+def change(difference: Difference, judge: JudgeNote, places: int) -> NumberCell:
     """A difference with its sign and its mark, and its interval where it is of all requests."""
     drawn = None if difference.side else bounds(difference)
-    return Number(difference.mean, drawn, places, sign=True, tone=tone(difference, judge))
+    return NumberCell(difference.mean, drawn, places, sign=True, tone=tone(difference, judge))
 
 
 def slope_words(slopes: Sequence[LengthSlope], judge: str) -> str:
@@ -70,7 +70,7 @@ def slope_words(slopes: Sequence[LengthSlope], judge: str) -> str:
     found = next((slope for slope in slopes if slope.measure == judge), None)
     if found is None:
         return "No request has two scored candidates of different length, so how scores go with length is unknown."
-    shown = with_interval(Number(found.mean, bounds(found), 4, sign=True))
+    shown = with_interval(NumberCell(found.mean, bounds(found), 4, sign=True))
     return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
 
 
@@ -87,14 +87,14 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
         return ""
     what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
-    shown = with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
+    shown = with_interval(NumberCell(found.mean, bounds(found), places_for([difference.mean]), sign=True))
     return (
         f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
     )
 
 
-def with_interval(found: Number) -> str:
+def with_interval(found: NumberCell) -> str:
     """A number and its interval, as text."""
     return f"{found.shown} ({found.interval})"
 

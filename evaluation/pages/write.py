@@ -6,7 +6,7 @@ from pathlib import Path
 from ...storage import write_together
 from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
-from .blocks import Cell, Number, Page, Strip, Table, Text, picture_table, tables
+from .blocks import Cell, NumberCell, Page, Strip, Table, Text, picture_table, tables
 from .picture import picture_file
 from .words import MARK_NAMES
 
@@ -118,7 +118,7 @@ def _csv(table: Table) -> str:
 
 
 def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
-    if isinstance(cell, Number):
+    if isinstance(cell, NumberCell):
         yield "", cell.value
         yield "low", cell.bounds[0] if cell.bounds else None
         yield "high", cell.bounds[1] if cell.bounds else None

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
-from evenhand.evaluation.human.label_studio import to_tasks
+from evenhand.evaluation.studies.human.label_studio import to_tasks
 from evenhand.judges.batch import Batch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal
@@ -268,7 +268,7 @@ def _sheet(folder: Path) -> Given:
 
 
 def _key(folder: Path) -> Given:
-    from evenhand.evaluation.human.page import blank_sheet, write_page
+    from evenhand.evaluation.studies.human.page import blank_sheet, write_page
 
     ferry = DocumentSet.model_validate(document_sets(1)[0])
     systems = {name: write_phase(folder / name, [ferry], {}) for name in ("base", "dpo")}

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.benchmarks.size import PHASE, document_sets, main, recipe_in, steps
 from evenhand.evaluation import verdicts
-from evenhand.evaluation.checkpoint.report import report
+from evenhand.evaluation.report.checkpoint.report import report
 from evenhand.generate import requests
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge

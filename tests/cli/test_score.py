@@ -13,7 +13,7 @@ from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
 from evenhand.errors import DataError, RecipeError, StorageError
-from evenhand.evaluation.human.files import read_sheets
+from evenhand.evaluation.studies.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
 # of the folder of one file
@@ -356,8 +356,8 @@ def test_scores_of_texts_that_were_cut_are_counted_by_judge(tmp_path, sets, monk
     from evenhand.api.steps import given_candidates, judge_each
     from evenhand.cli.score import _say_counts
     from evenhand.config.recipe_file import load_judges
-    from evenhand.evaluation.comparison.build import build_comparison
-    from evenhand.evaluation.comparison.given import given_entry
+    from evenhand.evaluation.report.comparison.build import build_comparison
+    from evenhand.evaluation.report.comparison.given import given_entry
 
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     (tmp_path / "judges.yaml").write_text(JUDGES)

@@ -8,7 +8,7 @@ from method_runs import job
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
-from evenhand.evaluation.comparison.entries import read_cost
+from evenhand.evaluation.report.comparison.entries import read_cost
 from evenhand.fairness.groups.evidence import SetEvidence, cover_set
 from evenhand.fairness.groups.masses import text_masses
 from evenhand.fairness.groups.shares import compare, unfair_error_rate

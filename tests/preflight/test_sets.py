@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.evaluation.checkpoint.evidence import evidence_of
-from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING
-from evenhand.evaluation.systems.compare import Comparer, bootstrap_of
-from evenhand.evaluation.systems.roles import deciding, judge_notes
-from evenhand.evaluation.systems.systems import Asked
+from evenhand.evaluation.report.checkpoint.evidence import evidence_of
+from evenhand.evaluation.report.checkpoint.findings import RERANKING, TRAINING
+from evenhand.evaluation.report.systems.compare import Comparer, bootstrap_of
+from evenhand.evaluation.report.systems.roles import deciding, judge_notes
+from evenhand.evaluation.report.systems.systems import Asked
 from evenhand.preflight import warn_of_report
 from evenhand.preflight.sets import few_sets
 from evenhand.resampling import sets_needed, too_few

@@ -10,12 +10,12 @@ from rich.console import Console
 from evenhand.config.recipe_file import load_bias
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
-from evenhand.evaluation.bias import bias_study, page
-from evenhand.evaluation.bias.contents import BiasReport
-from evenhand.evaluation.bias.inputs import make_inputs
-from evenhand.evaluation.bias.summarise import Summary
-from evenhand.evaluation.bias.warnings import cautions
 from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.studies.bias import bias_study, page
+from evenhand.evaluation.studies.bias.contents import BiasReport
+from evenhand.evaluation.studies.bias.inputs import make_inputs
+from evenhand.evaluation.studies.bias.summarise import Summary
+from evenhand.evaluation.studies.bias.warnings import cautions
 from evenhand.fairness.demographic.topics import topic_label
 from evenhand.generate.backend import Reply
 from evenhand.storage import file_digest, write_jsonl

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.evaluation.bias.exchange import exchange_tests, of_halves, of_rates, of_scores, of_shares
+from evenhand.evaluation.studies.bias.exchange import exchange_tests, of_halves, of_rates, of_scores, of_shares
 from evenhand.fairness.demographic.counts import CountTable
 from evenhand.fairness.demographic.word_lists import word_list_scores
 from evenhand.resampling import Bootstrap

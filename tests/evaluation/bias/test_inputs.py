@@ -6,8 +6,8 @@ import pytest
 
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError
-from evenhand.evaluation.bias import count_by_design, make_inputs
-from evenhand.evaluation.bias.inputs import make_setting
+from evenhand.evaluation.studies.bias import count_by_design, make_inputs
+from evenhand.evaluation.studies.bias.inputs import make_setting
 from evenhand.fairness.demographic.word_lists import WordLists
 
 

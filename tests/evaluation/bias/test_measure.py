@@ -5,14 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.evaluation.bias.contents import BiasNumber, Measure, Trials
-from evenhand.evaluation.bias.evidence import PARTNER, Evidence, Summarised, gather
-from evenhand.evaluation.bias.figures import group_figures
-from evenhand.evaluation.bias.findings import describe, further, headline
-from evenhand.evaluation.bias.inputs import BiasInput, make_inputs
-from evenhand.evaluation.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
-from evenhand.evaluation.bias.persons import FoundPersons
-from evenhand.evaluation.bias.summarise import Summary
+from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure, Trials
+from evenhand.evaluation.studies.bias.evidence import PARTNER, Evidence, Summarised, gather
+from evenhand.evaluation.studies.bias.figures import group_figures
+from evenhand.evaluation.studies.bias.findings import describe, further, headline
+from evenhand.evaluation.studies.bias.inputs import BiasInput, make_inputs
+from evenhand.evaluation.studies.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
+from evenhand.evaluation.studies.bias.persons import FoundPersons
+from evenhand.evaluation.studies.bias.summarise import Summary
 from evenhand.fairness.demographic.counts import CountTable
 from evenhand.fairness.demographic.inclusion import inclusion_scores
 from evenhand.fairness.demographic.inputs.assignment import source_entities

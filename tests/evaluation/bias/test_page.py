@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from evenhand.evaluation.bias import bias_study, page
-from evenhand.evaluation.bias.contents import BiasNumber, score, with_letter
-from evenhand.evaluation.bias.page import how_decided
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Table, tables
+from evenhand.evaluation.studies.bias import bias_study, page
+from evenhand.evaluation.studies.bias.contents import BiasNumber, score, with_letter
+from evenhand.evaluation.studies.bias.page import how_decided
 
 
 @pytest.fixture

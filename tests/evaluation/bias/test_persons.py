@@ -1,6 +1,6 @@
 import pytest
 
-from evenhand.evaluation.bias.persons import known_persons
+from evenhand.evaluation.studies.bias.persons import known_persons
 from evenhand.fairness.demographic.inputs.filling import Instruction
 
 IDA = Instruction(first_name="Ida", last_name="Vey")

@@ -6,8 +6,8 @@ import pytest
 from answering import AnsweringBackend
 
 from evenhand.errors import DataError
-from evenhand.evaluation.bias.inputs import make_inputs
-from evenhand.evaluation.bias.summarise import NOT_GIVEN, read_given, summarise
+from evenhand.evaluation.studies.bias.inputs import make_inputs
+from evenhand.evaluation.studies.bias.summarise import NOT_GIVEN, read_given, summarise
 from evenhand.generate.backend import Reply
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from evenhand.config.bias import Simulated
 from evenhand.errors import DataError, MissingExtra, ModelError, RecipeError
-from evenhand.evaluation.bias import bias_study
-from evenhand.evaluation.bias.summarise import summarise
-from evenhand.evaluation.bias.summarizer import (
+from evenhand.evaluation.studies.bias import bias_study
+from evenhand.evaluation.studies.bias.summarise import summarise
+from evenhand.evaluation.studies.bias.summarizer import (
     WORDS,
     preflight,
     refuse_taken,

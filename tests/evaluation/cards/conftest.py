@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evenhand.config.recipe_file import dump_recipe
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.provenance import write_manifest
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.provenance import write_manifest
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.runfolder.files import with_groups

@@ -9,13 +9,13 @@ import pytest
 from calibrated import accused, make_judge, write_calibration
 
 from evenhand.errors import DataError
-from evenhand.evaluation.cards.card import Card, card_text, read_card, write_cards
-from evenhand.evaluation.cards.contents import REPORTED
-from evenhand.evaluation.cards.run import read_run
-from evenhand.evaluation.cards.usage import _without_documents
-from evenhand.evaluation.cards.verify import departures, made_anew
-from evenhand.evaluation.checkpoint.report import report
-from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow
+from evenhand.evaluation.report.cards.card import Card, card_text, read_card, write_cards
+from evenhand.evaluation.report.cards.contents import REPORTED
+from evenhand.evaluation.report.cards.run import read_run
+from evenhand.evaluation.report.cards.usage import _without_documents
+from evenhand.evaluation.report.cards.verify import departures, made_anew
+from evenhand.evaluation.report.checkpoint.report import report
+from evenhand.evaluation.studies.meta.benchmark import Benchmark, BenchmarkRow
 from evenhand.judges.calibration import Figure
 from evenhand.records import SummaryRequest
 from evenhand.storage import read_jsonl, read_text, write_text

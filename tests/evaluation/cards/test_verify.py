@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.errors import DataError
-from evenhand.evaluation.cards.card import Card, card_text, parse_card, write_cards
-from evenhand.evaluation.cards.run import FinishedRun, read_run
-from evenhand.evaluation.cards.verify import Departure, departures, made_anew
-from evenhand.evaluation.checkpoint.pairs import paired_folder
+from evenhand.evaluation.report.cards.card import Card, card_text, parse_card, write_cards
+from evenhand.evaluation.report.cards.run import FinishedRun, read_run
+from evenhand.evaluation.report.cards.verify import Departure, departures, made_anew
+from evenhand.evaluation.report.checkpoint.pairs import paired_folder
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
 BAR = re.compile(r"(?<!\\)\|")

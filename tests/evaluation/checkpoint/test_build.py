@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import picture_table
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:

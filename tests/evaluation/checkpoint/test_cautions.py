@@ -1,6 +1,6 @@
 from typing import Any
 
-from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.build import build_report
 
 
 def warnings_of(run: Any, probed: dict[str, Any] | None = None) -> tuple[str, ...]:

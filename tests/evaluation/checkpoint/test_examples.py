@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.checkpoint.examples import choose_examples
-from evenhand.evaluation.systems.systems import read_policies, systems_of
+from evenhand.evaluation.report.checkpoint.examples import choose_examples
+from evenhand.evaluation.report.systems.systems import read_policies, systems_of
 
 ABOUT = ("DPO - zero-shot", "overlap")
 

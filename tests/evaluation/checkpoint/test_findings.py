@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.checkpoint.findings import (
+from evenhand.evaluation.pages.words import UNSURE
+from evenhand.evaluation.report.checkpoint.findings import (
     RERANKING,
     TRAINING,
     Evidence,
@@ -11,8 +12,7 @@ from evenhand.evaluation.checkpoint.findings import (
     length_warnings,
     title,
 )
-from evenhand.evaluation.pages.words import UNSURE
-from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
+from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
 
 NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
 BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "no clear difference": (-0.01, 0.03)}

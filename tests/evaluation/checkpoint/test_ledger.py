@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.checkpoint.ledger import duplicates, read_ledger
-from evenhand.evaluation.checkpoint.provenance import read_receipts, stage_rows
+from evenhand.evaluation.report.checkpoint.ledger import duplicates, read_ledger
+from evenhand.evaluation.report.checkpoint.provenance import read_receipts, stage_rows
 from evenhand.runfolder.phases import open_phase
 from evenhand.storage import write_json
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from evenhand.config.judges import RubricJudge
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.page import page as comparison_page
 from evenhand.evaluation.pages import markdown
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.page import page as comparison_page
 
 GRADED = {"kind": "rubric", "rubric": "coverage", "model": {"name": "judge-7b"}}
 

@@ -8,12 +8,19 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import StorageError
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import CURVES, curve_panels, flat_counts, ledger_table, page, training_panels
-from evenhand.evaluation.checkpoint.report import read_report
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
-from evenhand.evaluation.systems.contents import AtEqualLength, StageRow, TrainingCurve
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import (
+    CURVES,
+    curve_panels,
+    flat_counts,
+    ledger_table,
+    page,
+    training_panels,
+)
+from evenhand.evaluation.report.checkpoint.report import read_report
+from evenhand.evaluation.report.systems.contents import AtEqualLength, StageRow, TrainingCurve
 from evenhand.evaluation.verdicts import CLEAR
 from evenhand.records import LeftOut
 from evenhand.storage import write_text

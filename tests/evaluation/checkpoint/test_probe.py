@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.config import BackendSection
 from evenhand.errors import DataError, ModelError
-from evenhand.evaluation.checkpoint.probe import (
+from evenhand.evaluation.report.checkpoint.probe import (
     comparable_pairs,
     compared,
     engine_sentence,
@@ -14,7 +14,7 @@ from evenhand.evaluation.checkpoint.probe import (
     probe_pairs,
     verdict,
 )
-from evenhand.evaluation.checkpoint.report import PROBE, read_report, report
+from evenhand.evaluation.report.checkpoint.report import PROBE, read_report, report
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.records import Candidate, Sampling, SummaryRequest

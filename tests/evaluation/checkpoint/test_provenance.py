@@ -2,14 +2,14 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from evenhand.evaluation.checkpoint.provenance import (
+from evenhand.evaluation.report.checkpoint.provenance import (
     model_signatures,
     read_receipts,
     templates,
     versions,
     write_manifest,
 )
-from evenhand.evaluation.checkpoint.report import report
+from evenhand.evaluation.report.checkpoint.report import report
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.stages import Receipt
 from evenhand.storage import write_json

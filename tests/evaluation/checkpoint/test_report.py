@@ -6,10 +6,10 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.report import check_finished, read_report, report
 from evenhand.evaluation.gate.limits import Asked, parse_limit
 from evenhand.evaluation.gate.numbers import numbers_of
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.report import check_finished, read_report, report
 from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.runfolder.processes import COMMAND, hold
 from evenhand.storage import write_text

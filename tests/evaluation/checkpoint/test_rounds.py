@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page
-from evenhand.evaluation.checkpoint.rounds import (
+from evenhand.evaluation.pages import html, markdown
+from evenhand.evaluation.pages.blocks import Charts
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page
+from evenhand.evaluation.report.checkpoint.rounds import (
     best_round,
     choice_sentence,
     part,
@@ -15,10 +17,8 @@ from evenhand.evaluation.checkpoint.rounds import (
     parting_sentence,
     round_warnings,
 )
-from evenhand.evaluation.checkpoint.rounds_page import rounds_section
-from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import Charts
-from evenhand.evaluation.systems.worst_group import worst_groups
+from evenhand.evaluation.report.checkpoint.rounds_page import rounds_section
+from evenhand.evaluation.report.systems.worst_group import worst_groups
 from evenhand.resampling import Bootstrap
 
 SETS = [f"s{number:02d}" for number in range(12)]

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.checkpoint.training_log import read_training
+from evenhand.evaluation.report.checkpoint.training_log import read_training
 from evenhand.runfolder.phases import open_phase
 from evenhand.storage import write_json
 

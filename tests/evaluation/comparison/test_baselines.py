@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.comparison.baselines import BASELINES, BY_CONSENSUS, BY_LENGTH, ONE_DRAW
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import html
+from evenhand.evaluation.report.comparison.baselines import BASELINES, BY_CONSENSUS, BY_LENGTH, ONE_DRAW
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.page import page
 
 # (fit, overlap): the reward chooses the last one
 SCORES = [(0.1, 0.2), (0.2, 0.8), (0.3, 0.5)]

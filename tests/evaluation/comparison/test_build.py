@@ -7,20 +7,20 @@ import pytest
 from conftest import make_candidate, make_request
 
 from evenhand.errors import DataError
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import NEARNESS, Named, compared, read_entries
-from evenhand.evaluation.comparison.page import page
-from evenhand.evaluation.comparison.ranking import chance_to_win, leading, rank
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import meant
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
-from evenhand.evaluation.systems.compare import Comparer
-from evenhand.evaluation.systems.contents import JudgeNote
-from evenhand.evaluation.systems.questions import answers
-from evenhand.evaluation.systems.systems import Asked
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import NEARNESS, Named, compared, read_entries
+from evenhand.evaluation.report.comparison.page import page
+from evenhand.evaluation.report.comparison.ranking import chance_to_win, leading, rank
+from evenhand.evaluation.report.systems.compare import Comparer
+from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.systems.questions import answers
+from evenhand.evaluation.report.systems.systems import Asked
 from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.resampling import Bootstrap
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
-from evenhand.evaluation.systems.contents import AtEqualLength, JudgeNote
+from evenhand.evaluation.report.comparison.contents import PairedTest
+from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
+from evenhand.evaluation.report.systems.contents import AtEqualLength, JudgeNote
 
 JUDGES = [
     JudgeNote(name="recall", signature="r", role="report", better="higher"),

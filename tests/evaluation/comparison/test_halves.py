@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.evaluation.comparison.baselines import BY_LENGTH, ONE_DRAW
-from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.halves import in_halves
-from evenhand.evaluation.systems.contents import JudgeNote
-from evenhand.evaluation.systems.contrasts import Contrast
-from evenhand.evaluation.systems.questions import Question
+from evenhand.evaluation.report.comparison.baselines import BY_LENGTH, ONE_DRAW
+from evenhand.evaluation.report.comparison.contents import PairedTest
+from evenhand.evaluation.report.comparison.halves import in_halves
+from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.systems.contrasts import Contrast
+from evenhand.evaluation.report.systems.questions import Question
 
 NOTHING = np.zeros((1, 1))
 

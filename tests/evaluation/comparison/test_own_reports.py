@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import markdown
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.page import page
 
 SYSTEMS = {("", 1): "zero-shot", ("", 3): "rerank", ("trained", 1): "DPO", ("trained", 3): "DPO+RR"}
 

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.contents import ByLength
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.findings import GONE_WITH_LENGTH
-from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
 from evenhand.evaluation.pages.words import judges_mean
 from evenhand.evaluation.pages.write import csv_files
-from evenhand.evaluation.systems.contents import AtEqualLength
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.contents import ByLength
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.findings import GONE_WITH_LENGTH
+from evenhand.evaluation.report.comparison.page import page
+from evenhand.evaluation.report.systems.contents import AtEqualLength
 from evenhand.evaluation.verdicts import CLEAR
 
 EVIL = "<script>alert(1)</script>|`x`"

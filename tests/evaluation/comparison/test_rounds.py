@@ -6,9 +6,9 @@ import pytest
 from method_runs import make_recipe
 
 from evenhand.config.recipe import LimitsSection
-from evenhand.evaluation.comparison.build import compare_runs
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.rounds import has_rounds, round_entries
+from evenhand.evaluation.report.comparison.build import compare_runs
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.rounds import has_rounds, round_entries
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.records import Candidate

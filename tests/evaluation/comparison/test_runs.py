@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.evaluation.comparison.runs import _Setting, name_runs, refuse_unlike, usual_budgets
-from evenhand.evaluation.systems.systems import wrong_side_judges
+from evenhand.evaluation.report.comparison.runs import _Setting, name_runs, refuse_unlike, usual_budgets
+from evenhand.evaluation.report.systems.systems import wrong_side_judges
 
 DEBATE = "recipes/methods/debate.yaml"
 ZERO_SHOT = "recipes/methods/zero-shot.yaml"

@@ -12,7 +12,6 @@ from evenhand.evaluation.audit.contents import SCHEMA, Audit
 from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.comparison.contents import Comparison
 from evenhand.evaluation.gate.baseline import Baseline, MeasureMethod, Subject, read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
@@ -20,7 +19,8 @@ from evenhand.evaluation.gate.names import NAMES, check_names, meant, told
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.pages import markdown
-from evenhand.evaluation.systems.contents import Report
+from evenhand.evaluation.report.comparison.contents import Comparison
+from evenhand.evaluation.report.systems.contents import Report
 from evenhand.resampling import Bootstrap
 from tests.audit_inputs import make_input, two_sided
 

@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human.agreement import annotator_agreement
-from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
-from evenhand.evaluation.human.result_pages import agreement_page
 from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.studies.human.agreement import annotator_agreement
+from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
+from evenhand.evaluation.studies.human.result_pages import agreement_page
 
 DOCUMENT = "abcde\n\nfghij"
 SUMMARY = "The Left wants the ferry kept for its nurses"

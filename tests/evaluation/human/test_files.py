@@ -4,9 +4,9 @@ import pytest
 from sheets import make_item, make_sheet
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human.files import read_annotations, read_sheets
-from evenhand.evaluation.human.label_studio import to_tasks
-from evenhand.evaluation.human.sheet import PageKey, SystemSource
+from evenhand.evaluation.studies.human.files import read_annotations, read_sheets
+from evenhand.evaluation.studies.human.label_studio import to_tasks
+from evenhand.evaluation.studies.human.sheet import PageKey, SystemSource
 
 SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
 KEY = PageKey(

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.errors import DataError
-from evenhand.evaluation.human.opinions import OpinionTexts, opinion_results, read_opinion_texts
+from evenhand.evaluation.studies.human.opinions import OpinionTexts, opinion_results, read_opinion_texts
 from evenhand.fairness.opinion.perceived import perceived_opinion_bias
 
 LABELLED = [("us", "us/1"), ("us", "us/2"), ("uk", "uk/1")]

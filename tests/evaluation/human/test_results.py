@@ -5,10 +5,10 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
-from evenhand.evaluation.human.result_pages import results_page
-from evenhand.evaluation.human.results import HumanScores, human_results, human_scores
 from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
+from evenhand.evaluation.studies.human.result_pages import results_page
+from evenhand.evaluation.studies.human.results import HumanScores, human_results, human_scores
 from evenhand.resampling import Bootstrap, exact_bounds
 
 

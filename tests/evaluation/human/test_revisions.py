@@ -7,9 +7,9 @@ import pytest
 from sheets import DOCUMENT, make_item, make_sheet, span
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human.files import read_annotations
-from evenhand.evaluation.human.label_studio import to_tasks
-from evenhand.evaluation.human.revisions import is_earlier
+from evenhand.evaluation.studies.human.files import read_annotations
+from evenhand.evaluation.studies.human.label_studio import to_tasks
+from evenhand.evaluation.studies.human.revisions import is_earlier
 
 # one in each passage, so that all are finished, and three that states differ in
 ALWAYS = ((span(DOCUMENT, "Keep"),), (span(DOCUMENT, "Nurses"),))

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sheets import DOCUMENT, SUMMARY_A, SUMMARY_B, make_item, make_sheet, read_sheet, span
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human.annotation import Span
-from evenhand.evaluation.human.results import human_scores
-from evenhand.evaluation.human.sheet import (
+from evenhand.evaluation.studies.human.annotation import Span
+from evenhand.evaluation.studies.human.results import human_scores
+from evenhand.evaluation.studies.human.sheet import (
     AnnotationSheet,
     PageKey,
     SystemSource,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.evaluation.judges.figures import flips, mean, mean_of_cells, pooled, ranks, slopes, spread, within
+from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, pooled, ranks, slopes, spread, within
 
 NAN = np.nan
 TOPICS = list("abcdefgh")

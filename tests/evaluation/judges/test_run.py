@@ -10,10 +10,10 @@ from sheets import make_item, make_sheet
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
-from evenhand.evaluation.human.sheet import PageKey, SystemSource
-from evenhand.evaluation.judges.page import page
-from evenhand.evaluation.judges.run import AGAIN, AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
 from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.studies.human.sheet import PageKey, SystemSource
+from evenhand.evaluation.studies.judges.page import page
+from evenhand.evaluation.studies.judges.run import AGAIN, AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
 from evenhand.judges.calibration import known_of, read_calibration
 from evenhand.storage import write_json, write_jsonl
 from evenhand.text import fold
@@ -92,7 +92,7 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
     ]
     from dataclasses import replace
 
-    from evenhand.evaluation.judges.probes import variants
+    from evenhand.evaluation.studies.judges.probes import variants
 
     found = audit_judges(
         wanted, replace(work, sets=alike, asked=variants(alike, work.exchanges.tellers)), tmp_path / "out"

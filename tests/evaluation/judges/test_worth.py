@@ -11,9 +11,9 @@ from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import JudgeOptions
 from evenhand.errors import DataError
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.judges.gating import refuse_llm_units, refuse_uncalibrated
-from evenhand.evaluation.judges.worth import read_worth, worth_blocks
 from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.studies.judges.gating import refuse_llm_units, refuse_uncalibrated
+from evenhand.evaluation.studies.judges.worth import read_worth, worth_blocks
 from evenhand.judges import open_judge
 from evenhand.judges.likeness import vocabulary
 from evenhand.text import fold

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError
-from evenhand.evaluation.meta.agreement import STATISTICS, Article, agreement, agreement_intervals
+from evenhand.evaluation.studies.meta.agreement import STATISTICS, Article, agreement, agreement_intervals
 from evenhand.judges.rouge import rouge
 
 # pairs of the first: 1 > 0.5 right, 1 > 0 right, 0.5 > 0 tied

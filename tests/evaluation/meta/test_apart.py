@@ -6,8 +6,8 @@ import pytest
 
 from evenhand.config.judges import RubricJudge, RuleJudge
 from evenhand.errors import JudgeError
-from evenhand.evaluation.meta.apart import judge_by_model
-from evenhand.evaluation.meta.scoring import judge_sets
+from evenhand.evaluation.studies.meta.apart import judge_by_model
+from evenhand.evaluation.studies.meta.scoring import judge_sets
 from evenhand.judges import open_judges
 
 
@@ -37,7 +37,11 @@ def two_models(max_model_len=4096, second="org/two"):
 def test_each_of_several_models_has_a_process_and_says_what_it_says_in_one(sets, started, tmp_path, monkeypatch):
     options = two_models()
     found = judge_by_model(options, sets)
-    assert started.read_text().count("evenhand.evaluation.meta.apart") == len(started.read_text().splitlines()) == 2
+    assert (
+        started.read_text().count("evenhand.evaluation.studies.meta.apart")
+        == len(started.read_text().splitlines())
+        == 2
+    )
     # nothing comes from the cache
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "another"))
     assert judge_sets(open_judges(options), sets) == found

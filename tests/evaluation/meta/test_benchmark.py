@@ -9,12 +9,12 @@ from rich.console import Console
 
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
-from evenhand.evaluation.meta.benchmark import Benchmark, benchmark
-from evenhand.evaluation.meta.page import page
-from evenhand.evaluation.meta.run import benchmark_judges
-from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.pages.blocks import Number, tables
+from evenhand.evaluation.pages.blocks import NumberCell, tables
+from evenhand.evaluation.studies.meta.benchmark import Benchmark, benchmark
+from evenhand.evaluation.studies.meta.page import page
+from evenhand.evaluation.studies.meta.run import benchmark_judges
+from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
 from evenhand.judges import open_judges
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
@@ -112,7 +112,10 @@ def test_page_has_every_side_and_statistic(found):
         assert [group.heading for group in made[attribute].groups] == ["all", "left", "right"]
     rows = [row for row in found.rows if row.attribute == "coverage"]
     shown = [
-        cell.value for row in made["coverage"].rows for cell in row.cells if isinstance(cell, Number) and not cell.unit
+        cell.value
+        for row in made["coverage"].rows
+        for cell in row.cells
+        if isinstance(cell, NumberCell) and not cell.unit
     ]
     names = ("spearman_pooled", "spearman_macro", "winrate_macro", "winrate_micro")
     assert sorted(map(str, shown)) == sorted(str(getattr(row, name).value) for row in rows for name in names)

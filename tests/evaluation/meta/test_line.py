@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from evenhand.evaluation.meta.agreement import Article, agreement_intervals
-from evenhand.evaluation.meta.line import PENALTIES, Held, fit_best, fits, leave_topic_out, moments_by_topic
+from evenhand.evaluation.studies.meta.agreement import Article, agreement_intervals
+from evenhand.evaluation.studies.meta.line import PENALTIES, Held, fit_best, fits, leave_topic_out, moments_by_topic
 
 FREE = Held(np.full(3, -np.inf), np.full(3, np.inf))
 

@@ -9,12 +9,12 @@ import pytest
 from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
-from evenhand.evaluation.judges import run as audit
-from evenhand.evaluation.meta.run import benchmark_judges
-from evenhand.evaluation.meta.scoring import SEEN, judge_sets
-from evenhand.evaluation.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
-from evenhand.evaluation.meta.training import COMBINED, features, gaps
-from evenhand.evaluation.meta.training_page import page
+from evenhand.evaluation.studies.judges import run as audit
+from evenhand.evaluation.studies.meta.run import benchmark_judges
+from evenhand.evaluation.studies.meta.scoring import SEEN, judge_sets
+from evenhand.evaluation.studies.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
+from evenhand.evaluation.studies.meta.training import COMBINED, features, gaps
+from evenhand.evaluation.studies.meta.training_page import page
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
 from evenhand.storage import read_json, write_jsonl

@@ -15,16 +15,16 @@ from evenhand.evaluation import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page as report_page
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.page import page as comparison_page
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.judges.page import page as judges_page
 from evenhand.evaluation.pages import markdown, terminal
 from evenhand.evaluation.pages.blocks import Page
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page as report_page
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.page import page as comparison_page
+from evenhand.evaluation.studies.judges.page import page as judges_page
 from evenhand.judges.calibration import read_calibration
 from evenhand.resampling import Bootstrap
 

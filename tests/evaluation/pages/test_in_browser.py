@@ -16,29 +16,29 @@ from evenhand.evaluation import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page as report_page
-from evenhand.evaluation.checkpoint.pairs import pairs_page
-from evenhand.evaluation.comparison.build import build_comparison
-from evenhand.evaluation.comparison.entries import Named, read_entries
-from evenhand.evaluation.comparison.page import page as comparison_page
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.human.agreement import annotator_agreement
-from evenhand.evaluation.human.opinions import opinion_results
-from evenhand.evaluation.human.page import render_page
-from evenhand.evaluation.human.result_pages import agreement_page, opinions_page, results_page
-from evenhand.evaluation.human.results import human_results
-from evenhand.evaluation.human.sheet import unblind
-from evenhand.evaluation.judges import run as judge_audit
-from evenhand.evaluation.judges.page import page as judges_page
-from evenhand.evaluation.meta import train_judge
-from evenhand.evaluation.meta.benchmark import benchmark
-from evenhand.evaluation.meta.page import page as benchmark_page
-from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
-from evenhand.evaluation.meta.training_page import page as training_page
 from evenhand.evaluation.pages import html
 from evenhand.evaluation.pages.blocks import Page
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page as report_page
+from evenhand.evaluation.report.checkpoint.pairs import pairs_page
+from evenhand.evaluation.report.comparison.build import build_comparison
+from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.page import page as comparison_page
+from evenhand.evaluation.studies.human.agreement import annotator_agreement
+from evenhand.evaluation.studies.human.opinions import opinion_results
+from evenhand.evaluation.studies.human.page import render_page
+from evenhand.evaluation.studies.human.result_pages import agreement_page, opinions_page, results_page
+from evenhand.evaluation.studies.human.results import human_results
+from evenhand.evaluation.studies.human.sheet import unblind
+from evenhand.evaluation.studies.judges import run as judge_audit
+from evenhand.evaluation.studies.judges.page import page as judges_page
+from evenhand.evaluation.studies.meta import train_judge
+from evenhand.evaluation.studies.meta.benchmark import benchmark
+from evenhand.evaluation.studies.meta.page import page as benchmark_page
+from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
+from evenhand.evaluation.studies.meta.training_page import page as training_page
 from evenhand.judges import open_judges
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair

@@ -16,7 +16,7 @@ from evenhand.evaluation.pages.blocks import (
     Items,
     Legend,
     Mark,
-    Number,
+    NumberCell,
     Page,
     Prose,
     Strip,
@@ -51,8 +51,8 @@ def scores():
     heads = ("judge", "score", "plot", "verdict")
     strip = Strip((Mark(0.25, 0.1, 0.5), Mark(0.2, style=None)))
     rows = [
-        (LONG, Number(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
-        row(EVIL, Number(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),
+        (LONG, NumberCell(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
+        row(EVIL, NumberCell(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),
     ]
     return table("the scores", heads, rows, scale=scale([0.1, 0.5], zero=True))
 
@@ -111,12 +111,12 @@ def test_line_chart_is_a_table_in_markdown_and_csv():
 
 
 def test_csv_says_of_a_mark_what_the_page_says():
-    page = a_page(table("t", ("a", "b"), [(Text("x"), Number(0.1, tone="neutral"))]))
+    page = a_page(table("t", ("a", "b"), [(Text("x"), NumberCell(0.1, tone="neutral"))]))
     assert MARK_NAMES["neutral"] in csv_files(page)["t.csv"]
 
 
 def test_csv_has_numbers_as_they_are_and_runs_nothing():
-    cells = ("=1+1", Number(-0.123456789, (-0.2, 0.1), sign=True, tone="worse"), count(12345), Text("1,2"))
+    cells = ("=1+1", NumberCell(-0.123456789, (-0.2, 0.1), sign=True, tone="worse"), count(12345), Text("1,2"))
     page = a_page(table("t", ("name", "gap", "n", "label"), [cells]), table("t", ("a",), [("b",)]))
     files = csv_files(page)
     assert list(files) == ["t.csv", "t-2.csv"]
@@ -143,7 +143,7 @@ def test_names_are_whole_in_the_terminal_and_lines_fit(width):
     wide = table(
         "wide",
         ("name", *(f"column {k}" for k in range(9))),
-        [(LONG, *[Number(0.5, (0, 1))] * 9)],
+        [(LONG, *[NumberCell(0.5, (0, 1))] * 9)],
     )
     if width < len(LONG):
         wide = table("wide", ("name",), [("short",)])

@@ -1,7 +1,7 @@
 """Where systems stand in the plane of two judges: better to the right and above."""
 
-from evenhand.evaluation.pages.planes import plane_plots, standing
-from evenhand.evaluation.systems.contents import Estimate, JudgeNote, Plane, PlanePoint
+from evenhand.evaluation.report.systems.contents import Estimate, JudgeNote, Plane, PlanePoint
+from evenhand.evaluation.report.systems.planes import plane_plots, standing
 
 
 def judge(name, better, role="report"):

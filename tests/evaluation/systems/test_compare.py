@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.checkpoint.rounds import REWARD
-from evenhand.evaluation.systems.compare import Comparer, Trait
-from evenhand.evaluation.systems.contents import JudgeNote, differences_scale
-from evenhand.evaluation.systems.contrasts import conclude
-from evenhand.evaluation.systems.systems import asked
+from evenhand.evaluation.report.checkpoint.rounds import REWARD
+from evenhand.evaluation.report.systems.compare import Comparer, Trait
+from evenhand.evaluation.report.systems.contents import JudgeNote, differences_scale
+from evenhand.evaluation.report.systems.contrasts import conclude
+from evenhand.evaluation.report.systems.systems import asked
 from evenhand.resampling import Bootstrap, sign_flip_p_value, too_few
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.pages.words import gone_with_length, slope_words
-from evenhand.evaluation.systems.compare import Comparer
-from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote
-from evenhand.evaluation.systems.lengths import Lengths, is_by_length, share_by_length
-from evenhand.evaluation.systems.ranked import Ranked
-from evenhand.evaluation.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
+from evenhand.evaluation.report.systems.compare import Comparer
+from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote
+from evenhand.evaluation.report.systems.lengths import Lengths, is_by_length, share_by_length
+from evenhand.evaluation.report.systems.ranked import Ranked
+from evenhand.evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
 from evenhand.resampling import Bootstrap
 
 JUDGE = JudgeNote(name="judge", signature="s", role="report", better="higher")

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.systems.compare import Comparer
-from evenhand.evaluation.systems.contents import JudgeNote
-from evenhand.evaluation.systems.pareto import axes, fronts, rivals_of
-from evenhand.evaluation.systems.questions import answers
-from evenhand.evaluation.systems.systems import System, read_policies
-from evenhand.evaluation.systems.worst_group import mean_draws
+from evenhand.evaluation.report.checkpoint.build import build_report
+from evenhand.evaluation.report.checkpoint.page import page
+from evenhand.evaluation.report.systems.compare import Comparer
+from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.systems.pareto import axes, fronts, rivals_of
+from evenhand.evaluation.report.systems.questions import answers
+from evenhand.evaluation.report.systems.systems import System, read_policies
+from evenhand.evaluation.report.systems.worst_group import mean_draws
 from evenhand.resampling import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.systems.roles import deciding, equal_judges, judge_notes
-from evenhand.evaluation.systems.systems import read_policies
+from evenhand.evaluation.report.systems.roles import deciding, equal_judges, judge_notes
+from evenhand.evaluation.report.systems.systems import read_policies
 from evenhand.judges import open_judges
 from evenhand.judges.independence import overlap_warnings
 

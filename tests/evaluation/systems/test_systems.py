@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.systems.ranked import Ranked, Ranking, chances_of_best
-from evenhand.evaluation.systems.systems import (
+from evenhand.evaluation.report.systems.ranked import Ranked, Ranking, chances_of_best
+from evenhand.evaluation.report.systems.systems import (
     WRONG_SIDE,
     issues_of,
     read_policies,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.systems import worst_group
-from evenhand.evaluation.systems.worst_group import mean_draws, without_part
+from evenhand.evaluation.report.systems import worst_group
+from evenhand.evaluation.report.systems.worst_group import mean_draws, without_part
 from evenhand.resampling import Bootstrap, drawn_weights, percentiles
 
 PLAN = Bootstrap(resamples=400)

@@ -1,0 +1,213 @@
+"""The report's numbers, gathered from the files of a run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from ....config import Recipe
+from ....runfolder.phases import phases
+from ...studies.judges.worth import read_worth
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of
+from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
+from ..systems.lengths import Lengths
+from ..systems.pareto import Front, axes, fairness_judges, fronts
+from ..systems.roles import equal_judges, judge_notes
+from ..systems.systems import (
+    LOW,
+    PLAN,
+    SYSTEMS,
+    TRAIT,
+    TRAITS,
+    WORDS,
+    PolicyOutput,
+    System,
+    issues_of,
+    low_grades,
+    low_name,
+    read_policies,
+    stage_warnings,
+    systems_of,
+    traits_of,
+)
+from .cautions import cautions
+from .evidence import evidence_of
+from .examples import choose_examples
+from .findings import Evidence, findings, title
+from .ledger import read_ledger
+from .provenance import read_provenance
+from .rounds import read_rounds, round_findings, round_warnings
+from .training_log import read_training
+
+# numbers of candidates between one and all of them that the plane of two judges shows, too
+BETWEEN = (3, 9)
+
+
+def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
+    """Everything the report says.
+
+    Args:
+        recipe: the run's.
+        probed: result of the adapter probe; None when nothing was trained.
+
+    Raises:
+        DataError: an evaluation is not finished, or two of them cannot be compared.
+    """
+    untrained, *trained = read_policies(recipe)
+    numbers = Numbers(recipe, [untrained, *trained[-1:]])
+    rounds = read_rounds([untrained, *trained], numbers.judges, numbers.compare)
+    evidence = numbers.evidence
+    provenance = read_provenance(recipe)
+    training = read_training(recipe)
+    totals, ledger = read_ledger(recipe, provenance.stages)
+    return Report(
+        name=recipe.name,
+        title=title(evidence),
+        findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),
+        warnings=(
+            *cautions(recipe, numbers.outputs, evidence, probed),
+            *chain.from_iterable(map(stage_warnings, phases(recipe))),
+            *(round_warnings(rounds) if rounds else ()),
+            *training.warnings,
+        ),
+        judges=tuple(numbers.judges),
+        deciding=tuple(judge.name for judge in evidence.deciding),
+        systems=tuple(system.label for system in numbers.systems),
+        sides=numbers.compare.sides,
+        candidates=numbers.candidates,
+        scores=tuple(numbers.scores()),
+        plan_scores=tuple(numbers.plan_scores()),
+        differences=tuple(evidence.differences),
+        low_grades=tuple(evidence.low_grades),
+        score_gaps=tuple(evidence.score_gaps),
+        gain_gaps=tuple(evidence.gain_gaps),
+        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
+        traits=tuple(numbers.traits()),
+        curve=tuple(numbers.curve()),
+        planes=tuple(evidence.planes),
+        rounds=rounds,
+        training=training.curves,
+        training_notes=training.notes,
+        examples=numbers.examples(),
+        totals=tuple(totals),
+        ledger=tuple(ledger),
+        probe=probed,
+        provenance=provenance,
+        sets=numbers.compare.set_ids,
+        documents_digest=numbers.compare.documents_digest,
+        worth=read_worth([recipe], {judge.name: judge.signature for judge in numbers.judges}),
+    )
+
+
+class Numbers:
+    """The numbers that come from the two policies' judged candidates."""
+
+    def __init__(self, recipe: Recipe, outputs: Sequence[PolicyOutput]) -> None:
+        self.recipe, self.outputs = recipe, outputs
+        self.candidates = outputs[0].phase.n_candidates
+        self.compare = Comparer(outputs[0].requests, bootstrap_of(recipe))
+        self.systems = systems_of(outputs)
+        self.lengths = Lengths(self.compare, outputs)
+        signatures = {name: text for output in outputs for name, text in output.signatures.items()}
+        names = list(dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges))
+        self.judges: list[JudgeNote] = judge_notes(recipe, signatures, equal_judges(outputs, names))
+        # judge -> system -> a value a request
+        self._values = {judge.name: self._by_system(judge.name) for judge in self.judges}
+
+    def scores(self) -> Iterator[Estimate]:
+        """Mean of every judge and system, by side and overall."""
+        for judge in self.judges:
+            for system, values in self._values[judge.name].items():
+                yield from self.compare.estimates(judge, system, values)
+
+    def plan_scores(self) -> Iterator[Estimate]:
+        """Mean of the summaries of every plan under every judge, where the plans are mixes that extraction makes on purpose."""
+        generate, base = self.recipe.generate, self.outputs[0]
+        if generate.fair_extractive is None or len(generate.plans) < 2:
+            return
+        for plan in generate.plans:
+            made = base.column(PLAN + plan) == 1
+            for judge in self.judges:
+                yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), made))
+
+    @cached_property
+    def concluded(self) -> Evidence:
+        """Everything that has a verdict."""
+        planes = list(self._fronts())
+        lows = [
+            (Trait(low_name(judge, low), LOW, of_judge=judge), self._by_system(TRAIT + low_name(judge, low)))
+            for judge, low in low_grades(self.recipe, [each.name for each in self.judges]).items()
+        ]
+        return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the headline is made from."""
+        found = self.concluded
+        words = {
+            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
+            for name, values in self._by_system(TRAIT + WORDS).items()
+        }
+        lows = {
+            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).mean
+            for measure in dict.fromkeys(each.measure for each in found.low_grades)
+            for name, values in self._by_system(TRAIT + measure).items()
+        }
+        differences = list(map(self._at_equal_length, found.differences))
+        return replace(found, differences=differences, words=words, low_shares=lows)
+
+    def traits(self) -> Iterator[Estimate]:
+        """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
+        named = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
+        found = "share of summaries in which the contract check found this"
+        named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
+        for column, trait in named.items():
+            for system, values in self._by_system(column).items():
+                yield from self.compare.estimates(trait, system, values)
+
+    def curve(self) -> Iterator[CurvePoint]:
+        """Expected score of the best of n = 1 ... k candidates under every judge and policy.
+
+        A request counts when it has a value for every n, so that all points of a line rest on the same requests.
+        """
+        draws = range(1, self.candidates + 1)
+        for judge in self.judges:
+            for output in self.outputs:
+                rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
+                whole = [row if None not in row else (None,) * len(draws) for row in rows]
+                for n, values in zip(draws, zip(*whole, strict=True), strict=True):
+                    estimate = self.compare.estimate(judge, output.policy, values)
+                    yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
+
+    def _fronts(self) -> Iterator[Front]:
+        """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
+        most = self.candidates
+        shown: dict[str, System] = {}
+        for output in self.outputs:
+            draw, best = SYSTEMS[output.policy]
+            shown[draw] = System(draw, output, 1)
+            for k in sorted({*BETWEEN, most}):
+                if 1 < k <= most:
+                    shown[best if k == most else f"{best}, best of {k}"] = System(best, output, k)
+        pairs = axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges)
+        return fronts(pairs, shown, self.compare)
+
+    def examples(self) -> Examples | None:
+        """Example requests, ordered by what the headline is about."""
+        if not self.evidence.deciding:
+            return None
+        judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
+        if not self.evidence.is_compared:
+            comparison = self.systems[0].label
+        shown = {**self._values[judge], **self.compare.paired(self._values[judge])}
+        return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
+
+    def _at_equal_length(self, each: Difference) -> Difference:
+        by_name = {system.label: system for system in self.systems}
+        first, second = (by_name[name] for name in each.subject.split(" - "))
+        found = self.lengths.at_equal_length(each.measure, first, second, each.side)
+        return each.model_copy(update={"at_equal_length": found})
+
+    def _by_system(self, column: str) -> Mapping[str, Values]:
+        return {system.label: system.values(column) for system in self.systems}

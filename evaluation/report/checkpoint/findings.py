@@ -1,0 +1,264 @@
+"""The headline: is the checkpoint better, for whom, and how sure is that, in sentences made from the verdicts.
+
+Only judges that were not a reward decide. "Better" and "worse" are said where the rule of the verdicts says so; everywhere else
+there is no clear difference.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ....resampling import MANY_SETS, few_for_headline, too_few
+from ...pages.blocks import NumberCell, bounds
+from ...pages.numbers import number, percent, signed
+from ...pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
+from ..systems.compare import comparison_name
+from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
+from ..systems.lengths import is_by_length
+from ..systems.roles import deciding
+from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
+
+TRAINING = comparison_name("DPO", "zero-shot")
+TRAINING_BEST = comparison_name("DPO+RR", "rerank")
+RERANKING = comparison_name("rerank", "zero-shot")
+
+# comparison -> heading, and what is compared
+CLAIMS = {
+    TRAINING: ("Training, one draw", "one summary drawn from the trained model, against one from the untrained model"),
+    TRAINING_BEST: ("Training, best of {k}", "the best of {k} by reward from each model, trained against untrained"),
+    RERANKING: ("Reranking alone", "the best of {k} by reward from the untrained model, against one draw"),
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the headline is made from."""
+
+    judges: Sequence[JudgeNote]
+    differences: Sequence[Difference]
+    score_gaps: Sequence[SideGap]
+    gain_gaps: Sequence[SideGap]
+    sides: Sequence[str]
+    candidates: int
+    is_trained: bool
+    planes: Sequence[Plane] = ()
+    # differences of shares of bad grades, over all sides
+    low_grades: Sequence[Difference] = ()
+    # shares of bad grades, by how they are called and system
+    low_shares: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
+    # words of a summary, by system
+    words: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def deciding(self) -> list[JudgeNote]:
+        """The report's judges that say what is better; those that were rewards only when there is no other."""
+        return deciding(self.judges)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether there are two systems, and not one candidate a request of one policy alone."""
+        return self.is_trained or self.candidates > 1
+
+    @property
+    def comparison(self) -> str:
+        """What the headline is about."""
+        return TRAINING if self.is_trained else RERANKING
+
+    @property
+    def few_sets(self) -> int:
+        """How many document sets the comparison rests on, where these are too few for any verdict; else 0."""
+        compared = [d for d in self.differences if d.side is None and d.n]
+        most = max(compared, key=lambda d: d.n_sets, default=None)
+        return most.n_sets if most and too_few(most.n_sets, most.level) else 0
+
+    @property
+    def few_together(self) -> str:
+        """What to know of so few document sets, and how many the tests of the headline need together; "" of enough."""
+        compared = [d for d in self.differences if d.side is None and d.n]
+        if not compared:
+            return ""
+        is_alone = not self.is_trained and len(self.sides) == 1 and len(self.judges) == len(self.deciding)
+        n_sets = max(d.n_sets for d in compared)
+        return few_for_headline(n_sets, compared[0].level, len(self.deciding), is_alone=is_alone)
+
+    def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
+        """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
+        said: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
+        found = {d.measure: d for d in self.differences if (d.subject, d.side) == (comparison, side)}
+        for judge in self.deciding:
+            mine = found.get(judge.name)
+            said[verdict(mine, judge).text if mine else UNSURE][judge.name] = mine.mean if mine else None
+        return said
+
+    def clear_gaps(self, gaps: Sequence[SideGap], subject: str) -> list[SideGap]:
+        """Gaps of that system or comparison that are clear, by the deciding judges."""
+        mine = (g for judge in self.deciding for g in gaps if (g.subject, g.measure) == (subject, judge.name))
+        return [gap for gap in mine if gap.gap.verdict != UNSURE]
+
+
+def title(evidence: Evidence) -> str:
+    """The headline's first sentence, without a full stop."""
+    if not evidence.deciding:
+        return "No judge of this report says which summaries are better"
+    if not evidence.is_compared:
+        return "Nothing is compared: one candidate a request, and no trained model"
+    subject = "the trained model" if evidence.is_trained else f"the best of {evidence.candidates}"
+    other = "the untrained model" if evidence.is_trained else "one draw"
+    said = evidence.tally(evidence.comparison)
+    better, worse, n = len(said["better"]), len(said["worse"]), len(evidence.deciding)
+    is_independent = any(judge.role == "report" for judge in evidence.deciding)
+    whose = "report judges" if is_independent else "judges, which are its own reward"
+    if better and worse:
+        return capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
+    if not better and not worse:
+        few = evidence.few_sets
+        return (
+            f"{capital(counted(few, 'document set'))}: too few to tell {subject} from {other}"
+            if few
+            else f"No clear difference between {subject} and {other}"
+        )
+    sentence = capital(f"{subject} is {'better' if better else 'worse'} than {other}")
+    if better + worse < n:
+        rest = n - better - worse
+        return f"{sentence} by {better + worse} of {n} {whose}; {UNSURE} by the other{f' {rest}' if rest > 1 else ''}"
+    alone = "" if is_independent else " by a judge that was its own reward"
+    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}" if n > 1 else f"{sentence}{alone}"
+
+
+def findings(evidence: Evidence) -> list[Finding]:
+    """The headline's further sentences."""
+    found, k = [], evidence.candidates
+    if not evidence.is_trained:
+        found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
+    for comparison, (heading, what) in CLAIMS.items():
+        if any(d.subject == comparison for d in evidence.differences):
+            lower = {judge.name for judge in evidence.deciding if judge.better == "lower"}
+            # the numbers of judges that are not sure stand in the table
+            said = (
+                (word, [name if word == UNSURE else _told(name, mean, lower) for name, mean in judges.items()])
+                for word, judges in evidence.tally(comparison).items()
+            )
+            by_judge = "; ".join(
+                f"{word} by {_whom(word, names, len(evidence.deciding))}" for word, names in said if names
+            )
+            text = capital(f"{what.format(k=k)}: {by_judge}.")
+            found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
+    if told := low_grade_findings(evidence):
+        found.append(Finding(heading="Worst grades", text=told, comparison=evidence.comparison))
+    found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
+    if len(evidence.sides) > 1 and evidence.deciding:
+        found.append(Finding(heading="For whom", text=_for_whom(evidence)))
+    found.append(Finding(heading="How sure", text=_how_sure(evidence)))
+    return found
+
+
+def low_grade_findings(evidence: Evidence) -> str:
+    """What the headline's two systems have of bad grades, which equal means may hide; "" without judges that give grades."""
+    first, second = evidence.comparison.split(" - ")
+    report = {judge.name for judge in evidence.deciding}
+    parts = []
+    for each in evidence.low_grades:
+        after, before = (evidence.low_shares.get((each.measure, name)) for name in (first, second))
+        if each.subject == evidence.comparison and each.of_judge in report:
+            said = {"higher": "worse", "lower": "better"}.get(each.verdict, UNSURE)
+            parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _whom(word: str, names: Sequence[str], n_judges: int) -> str:
+    """The judges of a verdict by their names; of many the first ones, or all that there are."""
+    if MOST_NAMED < len(names) == n_judges:
+        return f"any of {n_judges} judges" if word == UNSURE else f"all {n_judges} judges"
+    return joined(names, MOST_NAMED)
+
+
+def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
+    """A judge with its difference, and the direction that nobody expects."""
+    return f"{name} ({signed(mean)}{', lower is better' if name in lower else ''})"
+
+
+def length_warnings(evidence: Evidence) -> Iterator[str]:
+    """The deciding judges' clear differences that go with length for the most part."""
+    for d, judge in _overall(evidence):
+        if d.subject in CLAIMS and (said := gone_with_length(d, judge, _words(evidence, d.subject))):
+            yield f"{CLAIMS[d.subject][0].format(k=evidence.candidates)}: {said}"
+
+
+def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
+    """The deciding judges' clear differences of which a part goes with length."""
+    before, after = _words(evidence, comparison)
+    parts = [
+        f"by {judge.name} {with_interval(NumberCell(equal.mean, bounds(equal), sign=True))} instead of {signed(d.mean)}"
+        for d, judge in _overall(evidence)
+        if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
+    ]
+    if not parts:
+        return None
+    step = CLAIMS[comparison][0].format(k=evidence.candidates)
+    words = f"{number(before, 1)} to {number(after, 1)} words"
+    return Finding(
+        heading="At equal length",
+        text=f"{step}: summaries go from {words}. Were they of equal length, the difference would be {'; '.join(parts)}.",
+        comparison=comparison,
+    )
+
+
+def _overall(evidence: Evidence) -> list[tuple[Difference, JudgeNote]]:
+    """Differences over all requests by the judges that decide."""
+    return [(d, j) for j in evidence.deciding for d in evidence.differences if (d.measure, d.side) == (j.name, None)]
+
+
+def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | None]:
+    """Words of a summary of the second system and of the first."""
+    first, second = (evidence.words.get(name) for name in comparison.split(" - "))
+    return second, first
+
+
+def _for_whom(evidence: Evidence) -> str:
+    if evidence.few_sets:
+        return "The document sets are too few for a verdict on any side."
+    policy = TRAINED if evidence.is_trained else UNTRAINED
+    system = SYSTEMS[policy][evidence.candidates > 1]
+    drawn = "one draw" if system == SYSTEMS[policy][0] else f"the best of {evidence.candidates}"
+    system_said = f"{drawn} of the {policy} model ({system})"
+    behind = [
+        f'Of {system_said}, side "{gap.worst}" is behind "{gap.best}" by {gap.measure}.'
+        for gap in evidence.clear_gaps(evidence.score_gaps, system)
+    ] or [f"Of {system_said} no side is clearly behind."]
+    if not evidence.is_compared:
+        return " ".join(behind)
+    step = "One draw after training" if evidence.is_trained else "Reranking"
+    sides = []
+    for side in evidence.sides:
+        said = evidence.tally(evidence.comparison, side)
+        words = [f"{word} by {joined(list(said[word]), MOST_NAMED)}" for word in ("better", "worse") if said[word]]
+        sides.append(f'for side "{side}" {" and ".join(words) or UNSURE}')
+    gains = [
+        f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.'
+        for gap in evidence.clear_gaps(evidence.gain_gaps, evidence.comparison)
+    ] or ["No side clearly gains more than another."]
+    return " ".join([f"{step}: {'; '.join(sides)}.", *gains, *behind])
+
+
+def _how_sure(evidence: Evidence) -> str:
+    if not evidence.is_compared:
+        return "There is one system, and nothing to compare it with. Use evenhand compare for runs of other recipes."
+    overall = [d for d in evidence.differences if d.side is None and d.n]
+    if not overall:
+        return "No request has scores under two systems, so nothing can be compared."
+    most = max(overall, key=lambda d: d.n)
+    names = {judge.name for judge in evidence.deciding}
+    deciding = [d for d in evidence.differences if d.measure in names]
+    clear = sum(d.verdict != "no clear difference" for d in deciding)
+    rests_on = (
+        f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
+        f"{counted(evidence.candidates, 'candidate')} each under every system."
+    )
+    if few := too_few(most.n_sets, most.level):
+        return f"{rests_on} {few}"
+    unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
+    return (
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means from {most.resamples:,} draws{unless}; "
+        f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "
+        f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that "
+        f"is tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
+    )

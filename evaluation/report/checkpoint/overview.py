@@ -1,0 +1,221 @@
+"""The report's first page: what training changed, how sure that is, every deciding judge before and after, and two summaries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ....fairness.opinion.tokens import content_tokens
+from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
+from ...pages.charts import Panel
+from ...pages.marked import marked
+from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
+from ...pages.words import (
+    ALL,
+    NOT_CLEAR,
+    TOO_FEW,
+    UNSURE,
+    certainty,
+    counted,
+    headline,
+    plain_judges,
+    tone,
+)
+from ..systems.contents import Difference, Estimate, Example, JudgeNote, Report
+from ..systems.tables import SHARE, better_is, picture_parts
+from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
+
+# sides that have a line of their own; requests shown; curves of the training
+MOST_SIDES, MOST_EXAMPLES, MOST_CURVES = 3, 2, 2
+# what a comparison is called in a headline
+STEPS = {TRAINING: "training", TRAINING_BEST: "training", RERANKING: "choosing the best of {k}"}
+# and its two systems in the picture
+ENDS = {
+    TRAINING: ("before training", "after training"),
+    TRAINING_BEST: ("before training", "after training"),
+    RERANKING: ("one draw", "the best of {k}"),
+}
+
+
+def overview(report: Report, curves: Sequence[Panel]) -> Overview:
+    """The first page.
+
+    Args:
+        report: the report.
+        curves: the first plots of its training.
+    """
+    known = {d.subject for d in report.differences}
+    comparison = next((name for name in CLAIMS if name in known), None)
+    judges = [judge for judge in report.judges if judge.name in report.deciding]
+    overall = {d.measure: d for d in report.differences if (d.subject, d.side) == (comparison, None)}
+    clear = [d for judge in judges if (d := overall.get(judge.name)) and d.verdict != UNSURE]
+    n_sets = max((d.n_sets for d in overall.values()), default=0)
+    return Overview(
+        headline=_headline(report, comparison, judges, overall),
+        sure=_sure(report, clear),
+        text=_text(report, comparison, judges, n_sets),
+        picture=_picture(report, comparison, judges),
+        blocks=(*_curves(curves), *_examples(report)),
+    )
+
+
+def _sure(report: Report, clear: Sequence[Difference]) -> str:
+    if clear:
+        return certainty(min((d.adjusted for d in clear if d.adjusted is not None), default=None))
+    return TOO_FEW if "too few" in report.title else NOT_CLEAR
+
+
+def _tally(judges: Sequence[JudgeNote], overall: Mapping[str, Difference]) -> dict[str, list[JudgeNote]]:
+    found: dict[str, list[JudgeNote]] = {"better": [], "worse": []}
+    for judge in judges:
+        if (d := overall.get(judge.name)) and (said := tone(d, judge)) in found:
+            found[said].append(judge)
+    return found
+
+
+def _headline(
+    report: Report, comparison: str | None, judges: Sequence[JudgeNote], overall: Mapping[str, Difference]
+) -> str:
+    if comparison is None:
+        return headline(report.title)
+    step = STEPS[comparison].format(k=report.candidates)
+    said, n = _tally(judges, overall), len(judges)
+    better, worse = len(said["better"]), len(said["worse"])
+    if not better and not worse:
+        return headline(report.title, f"{step} made no clear difference")
+    if better and worse:
+        return headline(f"{step} made summaries better by {better} and worse by {worse} of {n} judges")
+    which, many = ("better", better) if better else ("worse", worse)
+    whose = f"all {n} judges" if many == n > 1 else "the judge" if n == 1 else f"{many} of {n} judges"
+    plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
+    named = [f"{which} after {step}: {plain[said[which][0].name]} ({whose})"] if many == 1 < n else []
+    return headline(*named, f"{step} made summaries {which} by {whose}")
+
+
+def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n_sets: int) -> str:
+    """What the headline rests on, and what the other comparisons say."""
+    said = [f"One draw each, {counted(n_sets, 'unseen document set')}."] if comparison else []
+    for other, (heading, _) in CLAIMS.items():
+        mine = {d.measure: d for d in report.differences if (d.subject, d.side) == (other, None)}
+        if other != comparison and mine:
+            tally = _tally(judges, mine)
+            found = [f"{word} by {len(who)}" for word, who in tally.items() if who]
+            whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
+            said.append(f"{heading.format(k=report.candidates)}: {whole}.")
+    gains = [
+        g
+        for g in report.gain_gaps
+        if g.subject == comparison and g.measure in report.deciding and g.gap.verdict != UNSURE
+    ]
+    said += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
+    if len(report.sides) > 1 and comparison and not gains:
+        said.append("No side clearly gains more than another.")
+    return " ".join(said)
+
+
+def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]) -> Picture | None:
+    if not judges or not report.scores:
+        return None
+    plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
+    before, after = (end.format(k=report.candidates) for end in ENDS.get(comparison or "", ("", report.systems[0])))
+    level = f"{100 * report.scores[0].level:g} %"
+    return Picture(
+        name="overview",
+        rows_are="judge",
+        title=f"Scores by every judge that decides, under {f'{before} and {after}' if before else after}, by side",
+        parts=picture_parts(judges, lambda judge: _row(report, comparison, judge, plain[judge.name])),
+        keys=(
+            *([f"before: {before}"] if before else []),
+            f"clear: {after}, clearly {'better or worse' if before else 'known'}",
+            *([f"unsure: {after}, {UNSURE}"] if before else []),
+            f"interval: {level} interval{' of the difference' if before else ''}",
+        ),
+    )
+
+
+def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) -> PictureRow:
+    sides = report.sides if 1 < len(report.sides) <= MOST_SIDES else ()
+    means = {(e.subject, e.side): e for e in report.scores if e.measure == judge.name}
+    if comparison is None:
+        alone = [
+            _alone(means[report.systems[0], side], side)
+            for side in (None, *sides)
+            if (report.systems[0], side) in means
+        ]
+        return PictureRow(name, tuple(alone), note=better_is(judge))
+    found = {d.side: d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)}
+    before = comparison.split(" - ")[1]
+    lanes = (
+        _lane(found[side], means[before, side], judge, side)
+        for side in (None, *sides)
+        if side in found and (before, side) in means
+    )
+    return PictureRow(
+        name, tuple(lane for lane in lanes if lane), note=better_is(judge), verdict=_verdict(found.get(None), judge)
+    )
+
+
+def _alone(found: Estimate, side: str | None) -> Lane:
+    marks = (Mark(found.mean, found.low, found.high, 0),) if found.mean is not None else ()
+    return Lane(side or ALL, marks, is_clear=True)
+
+
+def _lane(difference: Difference, before: Estimate, judge: JudgeNote, side: str | None) -> Lane | None:
+    """Before and after, with the interval of the difference laid from where it was before."""
+    if before.mean is None or difference.mean is None:
+        return None
+    start = before.mean
+    low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
+    last = Mark(start + difference.mean, low, high, tone(difference, judge))
+    return Lane(side or ALL, (Mark(start, style="neutral"), last), is_clear=difference.verdict != UNSURE)
+
+
+def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:
+    if difference is None or difference.mean is None:
+        return None
+    is_share, said = judge.scale == SHARE, tone(difference, judge)
+    unit: Unit = "points" if is_share else ""
+    places = 1 if is_share else 2
+    between = interval(difference.low, difference.high, places, unit, sign=True)
+    p = f"; {said_p(difference.adjusted)}" if difference.adjusted is not None else ""
+    if said == "unsure":
+        return Text(UNSURE, note=f"{with_unit(difference.mean, places, unit, sign=True)} ({between})", tone=said)
+    word = difference.verdict if said == "neutral" else said
+    size = with_unit(abs(difference.mean), places, unit, sign=False) if unit else number(abs(difference.mean), places)
+    return Text(f"{word} by {size}", note=f"{between}{p}", tone=said)
+
+
+def _curves(curves: Sequence[Panel]) -> Iterator[Block]:
+    if curves:
+        yield Heading("How training went")
+        yield Charts(tuple(curves))
+
+
+def _examples(report: Report) -> Iterator[Block]:
+    """The requests of the largest loss and gain, before and after, with the words that only other sides' documents have."""
+    found = report.examples
+    if not found or not found.examples:
+        return
+    chosen = list(dict.fromkeys((0, len(found.examples) - 1)))[:MOST_EXAMPLES]
+    plain = plain_judges(report.provenance.recipe, report.judges, has_sides=len(report.sides) > 1)
+    has_sides = len(report.sides) > 1
+    whose = "words that only the other side\u2019s documents have" if has_sides else "words that no document has"
+    which = "largest loss and largest gain" if len(chosen) > 1 else "an example"
+    yield Heading("Look for yourself", lead=f"By {plain.get(found.measure, found.measure)}: {which}. Marked: {whose}.")
+    for place in chosen:
+        yield from _example(found.examples[place], found.comparison.split(" - "), has_sides=has_sides)
+
+
+def _example(example: Example, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
+    yield Heading(
+        example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
+    )
+    own = {
+        word
+        for side, text in example.documents
+        if side in ("", example.side) or not has_sides
+        for word in content_tokens(text)
+    }
+    other = {word for side, text in example.documents if side != example.side for word in content_tokens(text)}
+    for each in sorted(
+        (each for each in example.summaries if each.system in shown), key=lambda each: -shown.index(each.system)
+    ):
+        words = set(content_tokens(each.text))
+        yield marked(each.text or "(empty)", (words & other) - own if has_sides else words - own, f"{each.system}:")

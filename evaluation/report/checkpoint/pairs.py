@@ -1,0 +1,151 @@
+"""The pairs of a round as a page: prompt, both texts, and what each judge said of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ....errors import DataError
+from ....records import Judgement, PreferencePair
+from ....runfolder.phases import JUDGEMENTS, PAIRS, round_name
+from ....runfolder.stages import refuse_changed
+from ....storage import iter_jsonl
+from ....text import in_order
+from ...pages.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    NumberCell,
+    Page,
+    Prose,
+    Text,
+    count,
+    row,
+    table,
+)
+from ...pages.numbers import signed
+from ...pages.words import counted, joined
+
+Order = Literal["spread", "closest", "widest"]
+RULES: dict[Order, str] = {
+    "spread": "at even steps of their margins within each side",
+    "closest": "those of the least margin",
+    "widest": "those of the greatest margin",
+}
+# (candidate, judge) -> what the judge said
+Said = Mapping[tuple[str, str], Judgement]
+
+
+def paired_folder(run: Path, number: int | None) -> Path:
+    """The folder of a round with pairs; of the last one where no number is given.
+
+    Raises:
+        DataError: there is none, or its files were changed since they were made.
+    """
+    found = [path.parent for path in sorted(run.glob(f"round-*/{PAIRS}")) if path.stat().st_size]
+    wanted = [folder for folder in found if number is None or folder.name == round_name(number)]
+    if not wanted:
+        have = f"rounds with pairs: {joined([each.name for each in found])}" if found else "no round has pairs"
+        raise DataError(
+            f"{run}: has no pairs{'' if number is None else f' of {round_name(number)}'}; {have}. Name a run folder in which "
+            "`evenhand loop` or `evenhand rerank` has made them"
+        )
+    refuse_changed(wanted[-1], PAIRS, JUDGEMENTS)
+    return wanted[-1]
+
+
+def pairs_page(folder: Path, most: int, order: Order) -> Page:
+    """At most so many pairs of a round, chosen by rule.
+
+    Raises:
+        DataError: pairs or judgements are not of their form.
+        StorageError: a file cannot be read.
+    """
+    known = [(pair.side, pair.margin, place) for place, pair in enumerate(iter_jsonl(folder / PAIRS, PreferencePair))]
+    places = _chosen(known, most, order)
+    shown = [pair for place, pair in enumerate(iter_jsonl(folder / PAIRS, PreferencePair)) if place in places]
+    ids = {each for pair in shown for each in (pair.chosen_id, pair.rejected_id)}
+    judgements = iter_jsonl(folder / JUDGEMENTS, Judgement)
+    said = {(each.candidate_id, each.judge): each for each in judgements if each.candidate_id in ids}
+    signatures = {(each.judge, each.signature) for each in said.values()}
+    in_file, on_page = Counter(side for side, _, _ in known), Counter(pair.side for pair in shown)
+    sides = in_order(sorted(in_file))
+    rows = [(side, count(in_file[side]), count(on_page[side])) for side in sides]
+    which = f"{len(shown):,} of {len(known):,}, {RULES[order]}" if len(shown) < len(known) else "all of them"
+    return Page(
+        kind="pairs",
+        about=f"{folder.resolve().parent.name}, {folder.name}",
+        title=f"{counted(len(known), 'preference pair')}, and why one text is the better of each.",
+        warnings=(),
+        findings=(
+            Prose(f"On this page: {which}. Open a pair to see its texts and what the judges said of them.", "lead"),
+            table("pairs by side", ("side", "pairs", "on this page"), rows),
+        ),
+        body=(
+            *(block for side in sides if on_page[side] for block in _side(side, shown, said)),
+            Heading("How it was judged"),
+            Facts(tuple((judge, Text(signature, style="code")) for judge, signature in sorted(signatures))),
+        ),
+        main=(),
+        footer=f"From {PAIRS} and {JUDGEMENTS} of {folder.name}.",
+    )
+
+
+def _chosen(known: Sequence[tuple[str, float, int]], most: int, order: Order) -> set[int]:
+    """Places of the pairs to show; `known` has the side, margin and place of all."""
+    n = min(most, len(known))
+    if order == "spread":
+        ordered = sorted(known)
+        return {ordered[round(step)][2] for step in np.linspace(0, len(known) - 1, n)}
+    ordered = sorted(known, key=lambda each: each[1], reverse=order == "widest")
+    return {place for _, _, place in ordered[:n]}
+
+
+def _side(side: str, pairs: Sequence[PreferencePair], said: Said) -> Iterator[Block]:
+    yield Heading(side)
+    for pair in sorted((pair for pair in pairs if pair.side == side), key=lambda pair: -pair.margin):
+        margin = f"margin {signed(pair.margin)}"
+        yield Details(pair.request_id, tuple(_pair(pair, said)), margin, is_example=True)
+
+
+def _pair(pair: PreferencePair, said: Said) -> Iterator[Block]:
+    ids = (pair.chosen_id, pair.rejected_id)
+    judges = list(dict.fromkeys(judge for candidate, judge in said if candidate in ids))
+    rows: list[Sequence[Cell | str]] = [
+        ("text", Text(pair.chosen_text, style="long"), Text(pair.rejected_text, style="long")),
+        (
+            Text("reward", "the judges' combined score"),
+            NumberCell(pair.chosen_reward),
+            NumberCell(pair.rejected_reward),
+        ),
+    ]
+    for judge in judges:
+        rows.append((judge, *(_score(said.get((candidate, judge))) for candidate in ids)))
+    heads = ("", Column("chosen", "long"), Column("rejected", "long"))
+    yield table(f"{pair.request_id}: texts and scores", heads, (row(*each) for each in rows))
+    yield Details("Replies of the judges", tuple(_replies(judges, ids, said)))
+    yield Details("Prompt", tuple(block for turn in pair.prompt for block in (Prose(turn.role), Code(turn.content))))
+
+
+def _score(judgement: Judgement | None) -> Text | NumberCell:
+    if judgement is None:
+        return Text("not judged")
+    return Text("unscored", judgement.unscored or "") if judgement.score is None else NumberCell(judgement.score)
+
+
+def _replies(judges: Sequence[str], ids: Sequence[str], said: Said) -> Iterator[Block]:
+    """Each reply as it came; a judge that answers with a number alone leaves none."""
+    kept = {judge: [(said[each, judge].raw if (each, judge) in said else None) for each in ids] for judge in judges}
+    for judge, replies in kept.items():
+        for which, reply in zip(("chosen", "rejected"), replies, strict=True):
+            if reply is not None:
+                yield Prose(which, head=judge)
+                yield Code(reply)
+    if without := [judge for judge, replies in kept.items() if None in replies]:
+        yield Prose(f"Not kept: replies of {joined(without)}.")

@@ -1,0 +1,338 @@
+"""The comparison: its numbers, gathered from the entries, and its files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from ....extras import installed_versions
+from ....runfolder.stages import RECORDED
+from ...pages.folder import KNOWN, Content, Result
+from ...studies.judges.worth import read_worth
+from ..checkpoint.provenance import read_receipts, versions
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
+from ..systems.contents import JudgeNote, Plane
+from ..systems.contrasts import Contrast, conclude
+from ..systems.lengths import Lengths
+from ..systems.pareto import Front, axes, fairness_judges, fronts
+from ..systems.questions import Question
+from ..systems.roles import judge_notes
+from ..systems.systems import (
+    CONTRACT,
+    CUT_OFF,
+    LOW,
+    TRAITS,
+    WORDS,
+    System,
+    budget_name,
+    low_grades,
+    low_name,
+    traits_of,
+)
+from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
+from .baselines import against_baselines, baseline_findings
+from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
+from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
+from .findings import (
+    at_other_budgets,
+    by_length,
+    findings,
+    leader_findings,
+    length_warnings,
+    low_grade_findings,
+    title,
+    warnings,
+    worst_side_findings,
+)
+from .halves import in_halves
+from .own_reports import with_own_reports
+from .page import page
+from .paired_tests import Pair, names_of, paired_tests, pairs
+from .ranking import leading, rank
+from .rounds import has_rounds, round_entries
+
+
+def _runs_of(found: Content) -> list[str]:
+    return [*dict.fromkeys(each["run"] for each in found["entries"])]
+
+
+COMPARISON = Result(
+    "comparison",
+    "comparison.json",
+    "comparison.md",
+    is_ours=KNOWN["comparison.json"][1],
+    named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
+    key=_runs_of,
+)
+
+
+def compare_runs(
+    runs: Sequence[Named],
+    out: Path,
+    budgets: Sequence[int],
+    judged: Callable[[Comparison], Comparison] = lambda found: found,
+    *,
+    by_round: bool,
+) -> Comparison:
+    """Compare finished runs; the comparison, after it was written to `out`.
+
+    Args:
+        runs: at least one, the reference first.
+        out: folder for the files.
+        budgets: numbers of candidates.
+        judged: puts a gate's verdicts on the comparison.
+        by_round: each round of a method that asks in rounds becomes an entry; rounds that no judge has seen are judged first.
+
+    Raises:
+        DataError: a run is not finished, or the runs cannot be compared.
+        LeftOutError: a judge left more of the rounds unscored than the recipe allows.
+    """
+    entries = read_entries(runs)
+    if by_round:
+        entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
+    found = judged(build_comparison(entries, budgets))
+    COMPARISON.write(out, found, page(found), {})
+    return found
+
+
+def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS) -> Comparison:
+    """Everything the comparison says.
+
+    Args:
+        entries: at least one; the first is what the others are tested against.
+        budgets: numbers of candidates; an entry is shown at those that it has.
+
+    Raises:
+        DataError: the entries do not answer the same requests under the same judges.
+    """
+    refuse_incomparable(entries)
+    entries = in_one_order(entries)
+    numbers = _Numbers(entries, budgets)
+    requests = entries[0].output.requests
+    others = at_other_budgets(numbers.judges, numbers.tests)
+    signatures = {judge.name: judge.signature for judge in numbers.judges}
+    is_given = all(entry.given for entry in entries)
+    return Comparison(
+        title=title(numbers.judges, numbers.tests, len(entries)),
+        findings=(
+            *findings(numbers.judges, numbers.tests),
+            # what one draw gives is asked next; more budgets tell the same at other prices
+            *others.pop(1, ()),
+            *low_grade_findings(numbers.concluded.low_grades, numbers.judges),
+            *baseline_findings(numbers.judges, numbers.baselines),
+            *worst_side_findings(numbers.judges, numbers.concluded.worst_sides),
+            *chain.from_iterable(others.values()),
+            *leader_findings(numbers.judges, numbers.tests, numbers.concluded.rankings),
+        ),
+        warnings=(
+            *warnings(entries, numbers.budgets, numbers.judges, len(numbers.tests)),
+            *length_warnings(numbers.by_length, (*numbers.tests, *numbers.baselines)),
+        ),
+        entries=tuple(
+            EntryNote(
+                label=entry.label,
+                run=entry.run,
+                round=entry.round,
+                method=entry.method,
+                folder=str(entry.folder),
+                model=entry.output.model or "no candidate",
+                candidates=entry.n_candidates,
+                reward=entry.reward,
+            )
+            for entry in entries
+        ),
+        judges=tuple(numbers.judges),
+        sides=numbers.compare.sides,
+        budgets=numbers.budgets,
+        n_requests=len(requests),
+        n_sets=len({request.set_id for request in requests}),
+        scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
+        tests=tuple(numbers.tests),
+        baselines=tuple(numbers.baselines),
+        low_grades=tuple(numbers.concluded.low_grades),
+        by_length=tuple(numbers.by_length),
+        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
+        rankings=tuple(numbers.concluded.rankings),
+        worst_sides=tuple(numbers.concluded.worst_sides),
+        planes=tuple(numbers.concluded.planes),
+        axis_judges=tuple(numbers.axis_judges),
+        traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
+        costs=tuple(entry.cost for entry in entries if entry.cost),
+        recipes={entry.label: entry.asked for entry in entries},
+        versions=installed_versions(RECORDED) if is_given else _versions(entries),
+        sets=numbers.compare.set_ids,
+        documents_digest=numbers.compare.documents_digest,
+        # no recipe of theirs names calibrations
+        worth=None if is_given else read_worth([entry.recipe for entry in entries], signatures),
+    )
+
+
+def _versions(entries: Sequence[Entry]) -> dict[str, str]:
+    recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
+    return versions([receipt for recipe in recipes for receipt in read_receipts(recipe)])
+
+
+@dataclass(frozen=True)
+class _Concluded:
+    """Everything that has a verdict."""
+
+    tests: list[PairedTest]
+    baselines: list[PairedTest]
+    low_grades: list[PairedTest]
+    rankings: list[Ranking]
+    worst_sides: list[WorstSides]
+    planes: list[Plane]
+
+
+class _Numbers:
+    """Values of every system, which is an entry at a budget, request by request, and what is made of them."""
+
+    def __init__(self, entries: Sequence[Entry], budgets: Sequence[int]) -> None:
+        first = entries[0]
+        self.entries = entries
+        self.compare = Comparer(first.output.requests, bootstrap_of(first.recipe))
+        # budget by budget, those that there are the candidates for
+        self.systems = [
+            System(each.label, each.output, k)
+            for k in sorted(set(budgets))
+            for each in entries
+            if k <= each.n_candidates
+        ]
+        self.lengths = Lengths(self.compare, [entry.output for entry in entries])
+        self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
+        notes = [
+            note for each in entries for note in judge_notes(each.recipe, each.output.signatures, each.equal_judges)
+        ]
+        # judges of the report, each with the gravest role that it has in any of the runs
+        gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
+        self.judges = [gravest[name] for name in first.recipe.evaluation.judges]
+        self._pairs = pairs(self.systems)
+        self._against = [pair for entry in entries for pair in against_baselines(entry)]
+        # judges of the reward alone that scored every entry alike
+        self._reward_judges = [
+            note
+            for note in judge_notes(first.recipe, first.output.signatures, first.equal_judges)
+            if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
+        ]
+
+    def estimates(self, measured: Measured) -> list[BudgetEstimate]:
+        """The mean of every system, by side and overall."""
+        return [
+            BudgetEstimate(**estimate.model_dump(), k=system.k)
+            for system in self.systems
+            for estimate in self.compare.estimates(measured, system.label, _values(system, measured))
+        ]
+
+    @cached_property
+    def concluded(self) -> "_Concluded":
+        """Everything that has a verdict."""
+        lows = [each for each in self._of_low_grades() if each.difference.side is None]
+        tests, against, lows = in_halves(self.judges, self._tested(self._pairs), self._tested(self._against), lows)
+        ranked, worst, fronts = self._ranked(), self._worst_sides(), self._fronts()
+        questions = [
+            *(question for _, question in ranked),
+            *(rivals.question for _, rivals in worst if rivals),
+            *(each.rivals.question for each in fronts),
+        ]
+        told, found = conclude([*tests, *against, *lows], self.compare.bootstrap, questions)
+        told = with_own_reports(self.entries, [*self._pairs, *self._against], told)
+        parts = iter(told)
+        its = iter(found)
+        level = self.compare.bootstrap.level
+        return _Concluded(
+            tests=list(islice(parts, len(tests))),
+            baselines=list(islice(parts, len(against))),
+            low_grades=list(parts),
+            rankings=[leading(ranking, next(its)) for ranking, _ in ranked],
+            worst_sides=[
+                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None)})
+                for each, rivals in worst
+            ],
+            planes=[each.concluded(next(its), level) for each in fronts],
+        )
+
+    @property
+    def tests(self) -> list[PairedTest]:
+        return self.concluded.tests
+
+    @property
+    def baselines(self) -> list[PairedTest]:
+        """What each reward chooses against what is chosen without a judge."""
+        return self.concluded.baselines
+
+    def _tested(self, tested: Sequence[Pair]) -> list[Contrast[PairedTest]]:
+        return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
+
+    def _of_low_grades(self) -> list[Contrast[PairedTest]]:
+        lows = low_grades(self.entries[0].recipe, [judge.name for judge in self.judges])
+        traits = [Trait(low_name(judge, low), LOW, of_judge=judge) for judge, low in lows.items()]
+        return [each for trait in traits for each in paired_tests(trait, self._pairs, self.lengths)]
+
+    @cached_property
+    def by_length(self) -> list[ByLength]:
+        """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""
+        tested = (*self._pairs, *self._against)
+        words = {names_of((one, other)): (self._words(other), self._words(one)) for one, other in tested}
+        return by_length(self.judges, (*self.tests, *self.baselines), words)
+
+    def _words(self, system: System) -> float | None:
+        """Of a summary, on average."""
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
+
+    def _ranked(self) -> list[tuple[Ranking, Question]]:
+        found = []
+        for judge in self.judges:
+            for k in self.budgets if judge.better else ():
+                drawn = {system.label: system.draws(judge.name) for system in self.systems if system.k == k}
+                for side in self.compare.sides_and_all:
+                    rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
+                    kept = {label: [each[row] for row in rows] for label, each in drawn.items()}
+                    sets = [self.compare.sets[row] for row in rows]
+                    found.append(rank(judge, k, side, kept, sets, self.compare))
+        return list(filter(None, found))
+
+    def _worst_sides(self) -> list[tuple[WorstSides, Rivalry | None]]:
+        """By judge and budget; none where no side has enough sets to take part."""
+        compare, found = self.compare, []
+        for judge in self.judges if len(compare.sides) > 1 else ():
+            for k in self.budgets if judge.better else ():
+                mine = [system for system in self.systems if system.k == k]
+                if len(mine) < 2:
+                    continue
+                scores = compare.by_side(np.array([system.values(judge.name) for system in mine], dtype=float))
+                labels, is_lower = [system.label for system in mine], judge.better == "lower"
+                rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
+                if any(each.group for each in rated.systems):
+                    rivals = rivalry(scores, rated, lower_is_better=is_lower)
+                    found.append((WorstSides(measure=judge.name, k=k, found=rated), rivals))
+        return found
+
+    def _fronts(self) -> list[Front]:
+        """Every system, under a judge of quality and one of fairness."""
+        reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
+        pairs = axes([*self.judges, *self._reward_judges], fairness_judges(self.entries[0].recipe), reward)
+        several = len(self.budgets) > 1
+        named = {f"{s.label}, {budget_name(s.k)}" if several else s.label: s for s in self.systems}
+        return list(fronts(pairs, named, self.compare))
+
+    @property
+    def axis_judges(self) -> list[JudgeNote]:
+        """The judges that planes have besides those of the report."""
+        used = {name for plane in self.concluded.planes for name in (plane.quality, plane.fairness)}
+        return [judge for judge in self._reward_judges if judge.name in used]
+
+    @property
+    def traits(self) -> list[Trait]:
+        """The traits that some entry has."""
+        known = {name: how for entry in self.entries for name, how in traits_of(entry.recipe).items()}
+        # nobody asked what was made elsewhere for an opening or a length
+        unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
+        found = {name: how for name, how in known.items() if name not in unknown}
+        return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
+
+
+def _values(system: System, measured: Measured) -> list[float | None]:
+    return system.trait(measured.name) if isinstance(measured, Trait) else system.values(measured.name)

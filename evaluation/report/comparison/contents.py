@@ -1,0 +1,162 @@
+"""What comparison.json holds: every number with the judge, the count, the budget and the bootstrap it comes from."""
+
+from typing import Any
+
+from pydantic import Field
+
+from ....records import Record, is_none
+from ...gate.contents import Gate
+from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane, Worth
+from ..systems.worst_group import WorstGroups
+
+
+class EntryNote(Record):
+    """One way of making candidates: a line of every table."""
+
+    # what the tables call it
+    label: str
+    # the run that it comes from, and the round of its method after which it stands; None for the method's own end
+    run: str
+    round: int | None
+    method: str
+    # run folder and phase that its candidates lie in
+    folder: str
+    # signature of the model and adapter that wrote them
+    model: str
+    # candidates a request
+    candidates: int
+    # names of the judges that choose among them; none where there is one of each request
+    reward: tuple[str, ...]
+
+
+class BudgetEstimate(Estimate):
+    """The mean of what an entry gives with `k` candidates: one draw for 1, else the one of highest reward."""
+
+    k: int
+
+
+class PairedTest(Difference):
+    """A mean paired difference between entries at their budgets.
+
+    `subject` at budget `k` minus `reference` at budget `reference_k`.
+    """
+
+    k: int
+    reference: str
+    reference_k: int
+
+
+class Strength(Record):
+    """An entry's Bradley-Terry log-strength; means over the entries are 0."""
+
+    label: str
+    strength: float
+    # None where there are fewer than `resampling.LEAST_SETS` document sets
+    low: float | None
+    high: float | None
+    # share of its comparisons that it won, ties half; None without any
+    won: float | None
+
+
+class Ranking(Record):
+    """The entries of one budget ordered by comparisons request by request under one judge, strongest first."""
+
+    measure: str
+    k: int
+    # attribute value of the requests; None for all of them
+    side: str | None
+    # requests with at least one comparison, and document sets
+    n: int
+    n_sets: int
+    # virtual wins of every ordered pair
+    prior: float
+    level: float
+    resamples: int
+    seed: int
+    # whether the first entry clearly wins more often than it loses against every other one
+    leads: bool
+    rows: tuple[Strength, ...]
+
+
+class WorstSides(Record):
+    """The entries of one budget by their worst sides under one judge."""
+
+    measure: str
+    k: int
+    found: WorstGroups
+
+
+class Cost(Record):
+    """What one candidate took, over all requests."""
+
+    label: str
+    # asks of the model
+    calls: float
+    # generated tokens, everything said on the way included
+    tokens: float
+    # prompt tokens that went through the model, after what was shared
+    prefilled: float | None
+
+
+class ByLength(Record):
+    """A clear difference of which half or more goes with length."""
+
+    # what is tested against what
+    pair: str
+    measure: str
+    mean: float
+    # of it that goes with length, above 1 where it would have been the other way round
+    share: float
+    # of a summary of the second and of the first of the pair, on average
+    words: tuple[float, float]
+    # what is left of the difference
+    at_equal_length: AtEqualLength
+    # the same as a sentence
+    said: str
+
+
+class Comparison(Record):
+    """Everything the comparison says."""
+
+    title: str
+    # what matters most first
+    findings: tuple[str, ...]
+    warnings: tuple[str, ...]
+    entries: tuple[EntryNote, ...]
+    judges: tuple[JudgeNote, ...]
+    sides: tuple[str, ...]
+    # numbers of candidates that were asked for and that some entry has
+    budgets: tuple[int, ...]
+    n_requests: int
+    n_sets: int
+    # by judge, budget, entry and side
+    scores: tuple[BudgetEstimate, ...]
+    tests: tuple[PairedTest, ...]
+    # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
+    baselines: tuple[PairedTest, ...] = ()
+    # of shares of bad grades, which are traits, over all sides
+    low_grades: tuple[PairedTest, ...] = ()
+    by_length: tuple[ByLength, ...] = ()
+    # of each judge whose candidates differ in length
+    slopes: tuple[LengthSlope, ...] = ()
+    rankings: tuple[Ranking, ...]
+    # by judge and budget; none where there is one side or one entry, or no side has sets enough
+    worst_sides: tuple[WorstSides, ...] = ()
+    # quality against fairness; none unless a judge measures fairness or a reward has several parts
+    planes: tuple[Plane, ...] = ()
+    # judges of the reward alone that are an axis of a plane, where no judge of the report is
+    axis_judges: tuple[JudgeNote, ...] = ()
+    # wrong side, contract, novelty, length: by budget, entry and side
+    traits: tuple[BudgetEstimate, ...]
+    # of each entry; none of summaries that were made elsewhere
+    costs: tuple[Cost, ...]
+    # entry -> its resolved recipe; of summaries that were made elsewhere what judging them goes by
+    recipes: dict[str, Any]
+    versions: dict[str, str]
+    # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
+    sets: tuple[str, ...] = ()
+    documents_digest: str = ""
+    # what is known of the judges
+    worth: Worth | None = Field(default=None, exclude_if=is_none)
+    # limits that were asked for, and their verdicts
+    gate: Gate | None = Field(default=None, exclude_if=is_none)

@@ -1,0 +1,236 @@
+"""The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ....config import Recipe
+from ....errors import DataError
+from ....generate.contract import count_sentences, marks_sentences
+from ....generate.stage import GenerateCounts
+from ....judges.consensus import consensus
+from ....models.dates import undated
+from ....records import CandidateGroup, SummaryRequest
+from ....runfolder.phases import Phase, evaluations
+from ....runfolder.stages import read_receipt
+from ....storage import digest, listed
+from ....text import repeated
+from ...abstractiveness import fragments, novel_ngrams
+from ..systems.roles import equal_judges
+from ..systems.systems import PolicyOutput, read_policy
+from .contents import Cost
+
+# numbers of candidates that are looked at when nothing else is asked for; source: docs/papers.md#ri-budgets
+BUDGETS = (1, 3, 9, 18)
+# how abstractive a candidate is: what the tables call a characteristic -> how it is counted
+CHARACTERISTICS = {
+    "novel words": "share of words that the side's documents do not have",
+    "novel 4-grams": "share of 4-grams that the side's documents do not have",
+    "fragment coverage": "share of words in a fragment copied from the side's documents",
+    "fragment density": "mean length in words of the copied fragment that a word is in",
+    "compression": "words of the side's documents for each word of the summary",
+    "characters": "characters of a summary",
+    "several sentences": "share of summaries of more than one sentence",
+}
+# method of summaries that no run made
+ELSEWHERE = "elsewhere"
+# of a candidate to the others of its request
+NEARNESS = "nearness to the other candidates"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A recipe and what its run is called in tables."""
+
+    label: str
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One way of making candidates: a line of every table."""
+
+    label: str
+    output: PolicyOutput
+    # None where nobody counted it
+    cost: Cost | None
+    # the entry of the whole run, and the round of its method after which this one stands; None for the method's own end
+    run: str
+    round: int | None = None
+    # folder of summaries that were made elsewhere; None of a phase's candidates
+    given: Path | None = None
+    # what is to be known of them
+    notes: tuple[str, ...] = ()
+    # of such summaries by judge the scores of texts that were cut to the length that it reads; none are absent
+    n_cut: Mapping[str, int] = field(default_factory=dict)
+    # all that the run's own report is about: what the untrained model wrote, and after training the trained one
+    of_run: tuple[PolicyOutput, ...] = ()
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that it comes from."""
+        return self.output.phase.recipe
+
+    @property
+    def folder(self) -> Path:
+        """Where its candidates lie."""
+        return self.given or self.output.phase.folder
+
+    @property
+    def method(self) -> str:
+        """What made them."""
+        return ELSEWHERE if self.given else self.output.phase.method
+
+    @property
+    def reward(self) -> tuple[str, ...]:
+        """Judges that choose among them; a request's only one is not chosen."""
+        return self.recipe.reward.judges if self.n_candidates > 1 else ()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The recipe, resolved; of summaries that were made elsewhere the part that judging them goes by."""
+        whole = self.recipe.model_dump(mode="json")
+        if not self.given:
+            return whole
+        judges = self.recipe.evaluation.judges
+        return {
+            "seed": whole["seed"],
+            "corpus": {key: whole["corpus"].get(key) for key in ("path", "columns", "attribute")},
+            "task": {"scope": whole["task"]["scope"]},
+            "judges": {name: whole["judges"][name] for name in judges},
+            "evaluation": {"judges": list(judges), **{k: whole["evaluation"][k] for k in ("level", "resamples")}},
+        }
+
+    @property
+    def equal_judges(self) -> set[tuple[str, str]]:
+        """Pairs of judges that gave every candidate of the run the same score."""
+        names = dict.fromkeys(self.recipe.evaluation.judges + self.recipe.reward.judges)
+        return equal_judges(self.of_run or [self.output], list(names))
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates a request, as the recipe asks for them."""
+        return self.output.phase.n_candidates
+
+    def unlike(self, first: "Entry") -> list[str]:
+        """What keeps the entry out of a table with the first one."""
+        mine = {request.id: request for request in first.output.requests}
+        theirs = {request.id: request for request in self.output.requests}
+        if mine.keys() != theirs.keys():
+            only = sorted(mine.keys() ^ theirs.keys())
+            return [
+                f"{len(only)} requests are in {first.label!r} or in {self.label!r} only, for example {only[0]!r}; give both "
+                "the same corpus and test split"
+            ]
+        problems = []
+        changed = [i for i in mine if (mine[i].side, mine[i].source) != (theirs[i].side, theirs[i].source)]
+        if changed:
+            problems.append(
+                f"{len(changed)} requests have another side or other documents than in {first.label!r}, for example "
+                f"{changed[0]!r}"
+            )
+        for name in first.recipe.evaluation.judges:
+            here, there = first.output.signatures.get(name), self.output.signatures.get(name)
+            if undated(here or "") != undated(there or ""):
+                problems.append(
+                    f"report judge {name!r} is {there or 'absent'} here, but {here or 'absent'} in {first.label!r}; give both "
+                    "recipes the same evaluation.judges"
+                )
+        return problems
+
+
+def read_entries(named: Sequence[Named]) -> list[Entry]:
+    """The entries of finished runs: of each its last evaluation, and of a run that trains the untrained model's too.
+
+    What the untrained model wrote is left out where a run that does not train has the very same candidates under the same
+    reward.
+
+    Raises:
+        DataError: a run is not finished.
+    """
+    entries: list[Entry] = []
+    seen: set[tuple[str, str]] = set()
+    trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
+    for each in trained_last:
+        untrained, *rounds = evaluations(each.recipe)
+        of_run = tuple(read_policy(phase, compared) for phase in (untrained, *rounds[-1:]))
+        for output in of_run:
+            phase = output.phase
+            # the same candidates chosen among in another way are another entry
+            same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)
+            is_base = each.recipe.rounds > 0 and phase.after_round is None
+            if is_base and same in seen:
+                continue
+            seen.add(same)
+            label = f"{each.label} untrained" if is_base else each.label
+            entries.append(Entry(label, output, read_cost(label, phase), run=label, of_run=of_run))
+    order = {each.recipe.output: place for place, each in enumerate(named)}
+    return sorted(entries, key=lambda entry: order[entry.recipe.output])
+
+
+def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Mapping[str, float | None]]:
+    """The characteristics of each candidate, by the names that tables use, and how near it is to the others.
+
+    None where a summary is too short to tell, or where nearness needs a library that is not here.
+    """
+    passages = [document.text for document in request.source_documents]
+    candidates = [scored.candidate for scored in group.candidates]
+    near = consensus([each.text for each in candidates]) if find_spec("rouge_score") else [None] * len(candidates)
+    found = {}
+    for candidate, nearness in zip(candidates, near, strict=True):
+        text = candidate.text
+        novel, copied = novel_ngrams(passages, text, (1, 4)), fragments(passages, text)
+        several = float(count_sentences(text) > 1) if text.strip() and marks_sentences(text) else None
+        values = (
+            *novel.values(), copied.coverage, copied.density, copied.compression, float(len(text)), several, nearness
+        )  # fmt: skip
+        found[candidate.id] = dict(zip((*CHARACTERISTICS, NEARNESS), values, strict=True))
+    return found
+
+
+def read_cost(label: str, phase: Phase) -> Cost:
+    """What candidates took to make: calls and tokens for each draw of a phase, over all requests; zeros when there is none."""
+    receipt = read_receipt(phase.folder / "receipts" / "generate.json")
+    if receipt is None:
+        return Cost(label=label, calls=0, tokens=0, prefilled=None)
+    counts = receipt.counted(GenerateCounts)
+    n = n_draws(phase, counts.candidates or 1)
+    # methods that ask once leave no turns: a candidate is its only call
+    calls = counts.candidates if counts.turns is None else counts.turns
+    tokens = counts.tokens if counts.turn_tokens is None else counts.turn_tokens
+    return Cost(label=label, calls=calls / n, tokens=tokens / n, prefilled=counts.prefilled_tokens / n)
+
+
+def n_draws(phase: Phase, n_candidates: int) -> float:
+    """Independent runs of the method behind that number of candidates: debates whose agents are all candidates are one."""
+    debate = phase.recipe.generate.debate
+    return n_candidates / debate.agents if debate is not None and debate.final == "judge" else n_candidates
+
+
+def in_one_order(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries, each with its requests in the order of the first one's; they must have the same requests."""
+    order = {request.id: place for place, request in enumerate(entries[0].output.requests)}
+    found = []
+    for entry in entries:
+        requests = entry.output.requests
+        places = sorted(range(len(requests)), key=lambda place: order[requests[place].id])
+        found.append(replace(entry, output=entry.output.in_order(places)))
+    return found
+
+
+def refuse_incomparable(entries: Sequence[Entry]) -> None:
+    """Refuse entries that cannot stand in one table.
+
+    Raises:
+        DataError: labels are equal, or an entry has other requests, other documents or other judges than the first; all such
+            are listed.
+    """
+    twice = repeated(entry.label for entry in entries)
+    mistakes = [f"two entries are called {label!r}; rename a recipe" for label in twice]
+    first = entries[0]
+    for other in entries[1:]:
+        mistakes += [f"{other.folder}: {problem}" for problem in other.unlike(first)]
+    if mistakes:
+        raise DataError(f"these runs cannot be compared:\n{listed(mistakes)}")

@@ -1,0 +1,124 @@
+"""The entries of each budget ranked by who beats whom, request by request, under each judge.
+
+A summary of one entry against a summary of another: where an entry is a draw from several candidates, its win is the chance that
+what is drawn scores higher, so that averaging over more candidates makes nobody stronger.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....resampling import LEAST_SETS, NOISE, cluster_sums, defined, jackknife_t
+from ...significance import Concluded
+from ..systems.compare import Comparer
+from ..systems.contents import JudgeNote
+from ..systems.questions import Half, Question
+from ..systems.ranked import Weighted
+from .bradley_terry import order, strengths
+from .contents import Ranking, Strength
+
+PRIOR = 0.1
+
+
+def chance_to_win(first: Weighted, second: Weighted) -> float | None:
+    """Chance that a draw of the first scores higher than one of the second, ties half; None where one has no score.
+
+    Args:
+        first: scores with the chances that they are drawn.
+        second: the same of the other.
+    """
+    if not first or not second:
+        return None
+    mine, other = np.array(first), np.array(second)  # (draws, 2): score, chance
+    differences = mine[:, None, 0] - other[None, :, 0]
+    # scores that differ in rounding alone are ties
+    won = (differences > NOISE) + 0.5 * (np.abs(differences) <= NOISE)
+    return float(mine[:, 1] @ won @ other[:, 1])
+
+
+def rank(
+    judge: JudgeNote,
+    k: int,
+    side: str | None,
+    by_label: Mapping[str, Sequence[Weighted]],
+    sets: Sequence[str],
+    compare: Comparer,
+) -> tuple[Ranking, Question] | None:
+    """The entries by Bradley-Terry strength, strongest first, and the tests of who wins more often against whom.
+
+    None with fewer than two, or without any comparison.
+
+    Args:
+        judge: whose scores are compared; the lower score wins when lower is better.
+        k: the budget.
+        side: whose requests they are; None for all.
+        by_label: of each entry, what may be drawn for each request.
+        sets: the document set of each request, left out whole by the jackknife.
+        compare: of all requests of the page.
+    """
+    won = _wins(list(by_label.values()), judge.better == "lower")
+    # requests of which no two entries have a score say nothing, nor do their sets
+    compared = np.flatnonzero(won.any(axis=(1, 2)))
+    if len(by_label) < 2 or not len(compared):
+        return None
+    won = won[compared]
+    labels, names = list(by_label), [sets[request] for request in compared]
+    of_sets = cluster_sums(won, names)
+    whole = of_sets.sum(axis=0)
+    point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
+    found = jackknife_t(point, without, np.ones(without.shape, dtype=bool), compare.bootstrap.level)
+    low, high, places = found.low, found.high, order(point)
+    wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
+    rows = (
+        Strength(
+            label=labels[each],
+            strength=float(point[each]),
+            low=defined(low[each]),
+            high=defined(high[each]),
+            won=float(wins[each] / games[each]) if games[each] else None,
+        )
+        for each in places
+    )
+    ranking = Ranking(
+        measure=judge.name,
+        k=k,
+        side=side,
+        n=len(compared),
+        n_sets=len(of_sets),
+        prior=PRIOR,
+        leads=False,
+        **asdict(compare.bootstrap),
+        rows=tuple(rows),
+    )
+    # how much more often the first of the ranking wins against each other one, and then all other pairs
+    first, *others = places
+    pairs = [*((first, other) for other in others), *combinations(others, 2)]
+    of_page = np.zeros((len(compare.set_ids), *whole.shape))
+    of_page[[compare.set_ids.index(name) for name in dict.fromkeys(names)]] = of_sets
+    added = np.array([of_page[:, one, other] - of_page[:, other, one] for one, other in pairs]).T
+    weights = np.array([of_page[:, one, other] + of_page[:, other, one] for one, other in pairs]).T
+    half: Half = "others" if judge.role == "report" else "by design"
+    return ranking, Question(half, np.where(weights > 0, added, np.nan), weights)
+
+
+def leading(ranking: Ranking, answer: Concluded) -> Ranking:
+    """The same; it leads where its first entry clearly wins more often than it loses against every other one."""
+    n_others = len(ranking.rows) - 1
+    is_ahead = (answer.low[:n_others] > NOISE) & (answer.p_value[:n_others] <= 1 - ranking.level)
+    return ranking.model_copy(update={"leads": bool(is_ahead.all()) and ranking.n_sets >= LEAST_SETS})
+
+
+def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:
+    """Wins of each request, shape (requests, entries, entries)."""
+    won = np.zeros((len(entries[0]) if entries else 0, len(entries), len(entries)))
+    for i, mine in enumerate(entries):
+        for j, other in enumerate(entries[:i]):
+            for request, (a, b) in enumerate(zip(mine, other, strict=True)):
+                chance = chance_to_win(b, a) if lower_wins else chance_to_win(a, b)
+                if chance is not None:
+                    won[request, i, j], won[request, j, i] = chance, 1 - chance
+    return won

@@ -1,0 +1,246 @@
+"""Systems compared: means, paired differences and gaps between sides, each with its interval and its counts.
+
+Whole document sets are resampled, because the requests of a set share their sources. A difference is taken request by
+request, where both systems have a score; what has none is left out and counted beside the number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ....config import Recipe
+from ....fairness.groups.coverage import over
+from ....number import BySet, what_sets_say
+from ....resampling import (
+    Bootstrap,
+    Floats,
+    Scale,
+    cluster_interval,
+    defined,
+    pseudo_values,
+    sign_flip_p_value,
+)
+from ....storage import digest
+from ...verdicts import exchanges
+from .contents import Difference, Estimate, JudgeNote, SideGap, differences_scale, is_share
+from .contrasts import Contrast
+from .questions import Question
+from .systems import Asked
+
+Values = Sequence[float | None]
+
+# which systems are compared, the first minus the second, and of what that is a test: reranking differs by design, so that its
+# small p-values would make training clear, were both corrected together
+COMPARISONS = {
+    ("DPO", "zero-shot"): "training",
+    ("DPO+RR", "rerank"): "training",
+    ("rerank", "zero-shot"): "reranking",
+    ("DPO+RR", "zero-shot"): "reranking",
+}
+
+
+class Measured(Protocol):
+    """What is compared: a judge or a trait."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def is_rate(self) -> bool: ...
+    @property
+    def scale(self) -> Scale | None: ...
+
+
+@dataclass(frozen=True)
+class Trait:
+    """What is counted of summaries besides their scores, and how."""
+
+    name: str
+    signature: str
+    # whose bad grades it counts; "" of all others
+    of_judge: str = ""
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is a share of summaries or of their words, in [0, 1]."""
+        return is_share(self.signature)
+
+    @property
+    def scale(self) -> Scale | None:
+        """That of shares; others may be gains, which lie on both sides of 0."""
+        return (0.0, 1.0) if self.is_rate else None
+
+
+class Comparer:
+    """Turns values of the test requests into estimates."""
+
+    def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
+        self.sets = [request.set_id for request in requests]
+        self.request_sides = [request.side for request in requests]
+        self.set_ids = tuple(dict.fromkeys(self.sets))
+        self.documents_digest = digest([[request.id, request.side, request.source] for request in requests])
+        self.sides = tuple(dict.fromkeys(self.request_sides))
+        # and then all requests; a single side is shown once, as all requests
+        self.sides_and_all: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
+        self.bootstrap = bootstrap
+
+    def estimates(self, measured: Measured, subject: str, values: Values) -> list[Estimate]:
+        """The mean of every side, then of all requests."""
+        return [self.estimate(measured, subject, values, side) for side in self.sides_and_all]
+
+    def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
+        """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
+        return self._summarise(measured, subject, side, *self.of_side(values, side))
+
+    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast[Difference]]:
+        """Mean paired differences of every comparison whose two systems are there, by side and overall."""
+        return [each for name, values in self.paired(by_system).items() for each in self.tested(measured, name, values)]
+
+    def tested(self, measured: Measured, subject: str, differences: Values) -> list[Contrast[Difference]]:
+        """The mean of differences of every side, then of all requests, of which nothing is concluded yet."""
+        return [self._tested(measured, subject, side, *self.of_side(differences, side)) for side in self.sides_and_all]
+
+    def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
+        """Differences request by request, by comparison; None where one of the two systems has no value."""
+        return {
+            comparison_name(first, second): minus(by_system[first], by_system[second])
+            for first, second in COMPARISONS
+            if first in by_system and second in by_system
+        }
+
+    def gap(self, judge: JudgeNote, subject: str, values: Values) -> tuple[SideGap, Contrast[Difference]] | None:
+        """The worst and the best side by their means, and how far they are apart within a document set.
+
+        A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
+        order them the other way round, that order is taken. None unless two sides have a value. The furthest apart are chosen
+        among all pairs of sides, so all are tested.
+        """
+        by_set = self.by_side([[np.nan if value is None else value for value in values]])[0]  # (sets, sides)
+        means = {}
+        for side in self.sides:
+            if known := [value for value in self.of_side(values, side)[0] if value is not None]:
+                means[side] = sum(known) / len(known)
+        if len(means) < 2:
+            return None
+        low, high = min(means, key=lambda s: means[s]), max(reversed(means), key=lambda s: means[s])
+        gaps = by_set[:, self.sides.index(high)] - by_set[:, self.sides.index(low)]
+        worst, best = (high, low) if judge.better == "lower" else (low, high)
+        if np.nansum(gaps) < 0:
+            worst, best, gaps = best, worst, -gaps
+        pairs = (pair for pair in combinations(means, 2) if set(pair) != {low, high})
+        others = [by_set[:, self.sides.index(one)] - by_set[:, self.sides.index(other)] for one, other in pairs]
+        contrast = self._tested(judge, subject, None, [defined(each) for each in gaps], self.set_ids)
+        if others:
+            question, table = contrast.question, np.array(others).T
+            added, weights = np.c_[question.added, table], np.c_[question.weights, ~np.isnan(table)]
+            contrast = replace(contrast, question=replace(question, added=added, weights=weights))
+        return SideGap(measure=judge.name, subject=subject, worst=worst, best=best, gap=contrast.difference), contrast
+
+    def by_side(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Values of systems as `worst_groups` takes them: (systems, requests) to (systems, sets, sides), nan for none."""
+        table = np.asarray(values, dtype=float)
+        sets = {name: place for place, name in enumerate(dict.fromkeys(self.sets))}
+        found = np.full((len(table), len(sets), len(self.sides)), np.nan)
+        found[:, [sets[each] for each in self.sets], [self.sides.index(side) for side in self.request_sides]] = table
+        return found
+
+    def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
+        """The values of a side's requests and their document sets; of all requests for None."""
+        rows = zip(values, self.sets, self.request_sides, strict=True)
+        kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
+        return [value for value, _ in kept], [document_set for _, document_set in kept]
+
+    def _tested(
+        self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
+    ) -> Contrast[Difference]:
+        found = self._summarise(measured, subject, side, values, sets, is_difference=True)
+        p_value = sign_flip_p_value(values, sets, exchanges(self.bootstrap))
+        sums = self._sums(values, sets)
+        added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
+        return Contrast(
+            Difference(
+                **found.model_dump(),
+                p_value=p_value,
+                adjusted=None,
+                verdict="no clear difference",
+                of_judge=measured.of_judge if isinstance(measured, Trait) else "",
+            ),
+            Question("others", added, sums[:, 1:]),
+            differences_scale(measured.scale),
+        )
+
+    def _summarise(
+        self,
+        measured: Measured,
+        subject: str,
+        side: str | None,
+        values: Values,
+        sets: Sequence[str],
+        *,
+        is_difference: bool = False,
+    ) -> Estimate:
+        scale = differences_scale(measured.scale) if is_difference else measured.scale
+        is_rate = measured.is_rate and not is_difference
+        found = cluster_interval(values, sets, self.bootstrap, is_rate=is_rate, scale=scale)
+        return Estimate(
+            measure=measured.name,
+            signature=measured.signature,
+            subject=subject,
+            side=side,
+            mean=found.estimate,
+            low=found.low,
+            high=found.high,
+            n=found.n,
+            n_sets=found.n_clusters,
+            left_out=sum(value is None for value in values),
+            by_set=self._by_set(values, sets),
+            **asdict(self.bootstrap),
+        )
+
+    def _by_set(self, values: Values, sets: Sequence[str]) -> BySet:
+        """What each document set says of the mean."""
+        columns = self._sums(values, sets)
+        said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
+        return what_sets_say(said[:, 0])
+
+    def _sums(self, values: Values, sets: Sequence[str]) -> Floats:
+        """Of each document set the sum of the values and their number, (sets, 2)."""
+        place = {name: k for k, name in enumerate(self.set_ids)}
+        columns = np.zeros((len(place), 2))
+        for value, name in zip(values, sets, strict=True):
+            if value is not None:
+                columns[place[name]] += value, 1
+        return columns
+
+
+def bootstrap_of(recipe: Recipe) -> Bootstrap:
+    """How the recipe asks for intervals."""
+    return Bootstrap(recipe.evaluation.level, recipe.evaluation.resamples, recipe.seed)
+
+
+def minus(first: Values, second: Values) -> list[float | None]:
+    """Differences request by request; None where one of the two has no value."""
+    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
+
+
+def comparison_name(first: str, second: str) -> str:
+    """ "DPO - zero-shot": the first minus the second."""
+    return f"{first} - {second}"
+
+
+# and back
+TO_SYSTEMS = {comparison_name(*systems): systems for systems in COMPARISONS}
+
+
+def how_intervals(estimate: Estimate) -> str:
+    """How the intervals of a page were made, of which this number is one."""
+    return (
+        f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
+        "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal "
+        "length Student's t with the jackknife"
+    )

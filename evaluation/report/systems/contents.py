@@ -1,0 +1,358 @@
+"""What report.json holds: every number with the judge, the count and the bootstrap it comes from.
+
+The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
+"""
+
+from operator import not_
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ....judges.calibration import JudgeCalibration
+from ....number import BySet, Verdict
+from ....records import LeftOut, Record, is_none
+from ....resampling import Scale
+from ...gate.contents import Gate
+from .worst_group import WorstGroups
+
+
+def is_share(how: str) -> bool:
+    """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
+    return how.startswith("share of ")
+
+
+def differences_scale(scale: Scale | None) -> Scale | None:
+    """Where differences of two values of a scale lie; None where values may be anything."""
+    return scale and (scale[0] - scale[1], scale[1] - scale[0])
+
+
+class Estimate(Record):
+    """A mean over requests with its bootstrap interval over document sets."""
+
+    # name of a judge, or of a trait: "contract kept", "words", ...
+    measure: str
+    # the judge's signature; how a trait is counted
+    signature: str
+    # a system ("rerank"), a comparison ("DPO - zero-shot") or a policy ("trained")
+    subject: str
+    # attribute value of the requests; None for all of them
+    side: str | None
+    mean: float | None
+    # None where fewer than `resampling.LEAST_SETS` document sets have a value
+    low: float | None
+    high: float | None
+    # requests and document sets that the mean rests on, and requests without a value
+    n: int
+    n_sets: int
+    left_out: int
+    # of the interval: its level, the bootstrap draws and their seed
+    level: float
+    resamples: int
+    seed: int
+    # what each document set of the page says of it; none of what no gate can name
+    by_set: BySet = Field(default=(), exclude_if=not_)
+
+
+class LengthSlope(Record):
+    """What 10 % more words go with in a judge's score, among candidates of one request by one policy."""
+
+    measure: str
+    mean: float
+    # Student's t of a jackknife over document sets; None with fewer than five
+    low: float | None
+    high: float | None
+
+
+class AtEqualLength(Record):
+    """A difference as it would be at equal length; intervals as those of `LengthSlope`."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    # the part that goes with length
+    by_length: float
+    by_length_low: float | None
+    by_length_high: float | None
+
+
+class Difference(Estimate):
+    """A mean paired difference, tested: the same requests under two systems, or two sides of a set."""
+
+    # two-sided sign-flip permutation test over document sets; None with fewer than two of them
+    p_value: float | None
+    # corrected for everything that its page concludes
+    adjusted: float | None
+    verdict: Verdict
+    # the judge whose bad grades are counted; "" of all others
+    of_judge: str = Field(default="", exclude_if=not_)
+    # what the run's own report says of the same two systems, where that is another word; there fewer questions are asked
+    own_report: Verdict | None = Field(default=None, exclude_if=is_none)
+    # None for traits, and where no request has candidates of several lengths
+    at_equal_length: AtEqualLength | None = None
+
+
+class SideGap(Record):
+    """How far apart the sides are in one measure of one system, or in one comparison."""
+
+    measure: str
+    subject: str
+    # sides of the worst and the best mean; equal sides keep their order
+    worst: str
+    best: str
+    # how far the worst side is behind the best within a document set that has both; p is of all pairs of sides together
+    gap: Difference
+
+
+class CurvePoint(Estimate):
+    """Expected score of the best of `draws` candidates, chosen by reward."""
+
+    draws: int
+
+
+Standing = Literal["on the front", "no clear difference", "off the front"]
+
+
+class PlanePoint(Record):
+    """A system in the plane of two judges."""
+
+    # what the plane calls it: the label, with the budget where several have that label
+    name: str
+    label: str
+    # candidates among which the reward chooses; 1 is one draw
+    k: int
+    quality: Estimate
+    fairness: Estimate
+    # off the front: another system is better in one and no worse in the other, and the intervals say so; no clear difference:
+    # only the means do
+    standing: Standing
+    # names of the systems that beat it so
+    behind: tuple[str, ...]
+
+
+class Plane(Record):
+    """All systems under a judge of quality and one of fairness."""
+
+    # names of the judges
+    quality: str
+    fairness: str
+    points: tuple[PlanePoint, ...]
+    # of "nobody is off the front", corrected for everything that its page tests; None where nobody looks beaten
+    adjusted: float | None = Field(default=None, exclude_if=is_none)
+
+
+class RoundStep(Record):
+    """From a round to the last one: what became of the reward and of the report's judges, in standard deviations of scores."""
+
+    # None is the untrained model
+    since: int | None
+    reward: float
+    # mean of the report's judges, higher better
+    report: float
+    # what the judges would have gained, had they gone on with the reward as before; None where nothing was before
+    at_pace: float | None
+    # of "the reward rose, and the judges fell" and of "... and they stopped rising", corrected for the number of such tests
+    p_fell: float | None
+    p_stopped: float | None
+    level: float
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether the judges clearly fell while the reward clearly rose."""
+        return self.p_fell is not None and self.p_fell <= 1 - self.level
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the judges, which had risen, clearly stopped to rise with the reward."""
+        return self.p_stopped is not None and self.p_stopped <= 1 - self.level
+
+
+class Rounds(Record):
+    """What the adapters of several rounds give for the test sets, one draw each."""
+
+    # None is the untrained model
+    rounds: tuple[int | None, ...]
+    # the report's judges that were no reward and say what is better
+    judges: tuple[str, ...]
+    # by judge, round and side
+    scores: tuple[Estimate, ...]
+    # of the reward, and of the mean of `judges`, over the untrained model
+    gains: tuple[Estimate, ...]
+    # requests that lack a reward or a report judge's score in some round, and take no part in `steps`
+    left_out: int
+    # from each round to the last; none with too few sets
+    steps: tuple[RoundStep, ...]
+    # the step from which on they part; None where none clearly does
+    parting: RoundStep | None
+    # rounds by their worst sides under the mean of `judges`; None where there is one side, or no such judge
+    choice: WorstGroups | None
+
+
+class JudgeNote(Record):
+    """A judge of the run and what its scores are used for."""
+
+    name: str
+    signature: str
+    # "report": never seen in training; "reward": orders candidates and pairs; "both" proves nothing
+    role: Literal["report", "reward", "both"]
+    # which scores are better; None when neither is
+    better: Literal["higher", "lower"] | None
+    # whether a score can only be 0 or 1
+    is_rate: bool = False
+    # lowest and highest score that there can be; None where scores may be anything
+    scale: tuple[float, float] | None = None
+    # an earlier judge that is the same, or gave every candidate the same score: the two are one
+    same_as: str | None = Field(default=None, exclude_if=is_none)
+
+
+class Finding(Record):
+    """A sentence of the headline."""
+
+    heading: str
+    text: str
+    # the comparison that it is about, if any
+    comparison: str | None = None
+
+
+class PhaseTotals(Record):
+    """What a phase holds after everything was left out that is in the ledger."""
+
+    phase: str
+    requests: int
+    # requests of which nothing could be generated
+    failed: int
+    candidates: int
+    # share of candidates whose text an earlier candidate of the request has; None without candidates
+    duplicate_rate: float | None
+    judgements: int
+    unscored: int
+    # None in an evaluation, which forms no pairs
+    pairs: int | None
+    # share of pairs of candidates with equal rewards, as reranking counted it; None where it formed no pairs
+    tie_rate: float | None
+
+
+class ExampleSummary(Record):
+    """One system's summary of an example request."""
+
+    system: str
+    text: str
+    issues: tuple[str, ...]
+    scores: dict[str, float | None]
+
+
+class Example(Record):
+    """A test request with the summaries of all systems."""
+
+    request_id: str
+    topic: str
+    side: str
+    # paired difference of this request in the measure that the examples were chosen by; its score where there is one system
+    difference: float
+    summaries: tuple[ExampleSummary, ...]
+    # (side, text) of every source document
+    documents: tuple[tuple[str, str], ...]
+
+
+class Examples(Record):
+    """Example requests, from the largest loss to the largest gain; where there is one system, by its scores."""
+
+    # two systems, or the only one
+    comparison: str
+    measure: str
+    # requests that could have been chosen
+    among: int
+    examples: tuple[Example, ...]
+
+
+class TrainingCurve(Record):
+    """One logged quantity of one round."""
+
+    round: int
+    name: str
+    # (optimiser step, value)
+    points: tuple[tuple[int, float], ...]
+
+
+class StageRow(Record):
+    """A finished stage, from its receipt."""
+
+    phase: str
+    stage: str
+    seconds: float
+    counts: dict[str, Any]
+
+
+class Provenance(Record):
+    """What the run was made with."""
+
+    recipe: dict[str, Any]
+    # distribution -> version; several when stages ran in different environments
+    versions: dict[str, str]
+    # phase -> signature of the model and adapter that wrote its candidates
+    models: dict[str, str]
+    # phase -> names and digests of the prompt templates of its requests
+    templates: dict[str, str]
+    stages: tuple[StageRow, ...]
+
+
+class Worth(Record):
+    """What is known of the judges that a page rests on."""
+
+    # judge -> its calibration
+    known: dict[str, JudgeCalibration]
+    # judges that could be tried, and of which nothing is known
+    unknown: tuple[str, ...]
+    # what calibrations rest on: "sample: 16 articles, 2026-11-23"
+    data: tuple[str, ...]
+    # of calibrations on documents of another kind
+    unlike: tuple[str, ...] = Field(default=(), exclude_if=not_)
+
+
+class Report(Record):
+    """Everything the report says."""
+
+    name: str
+    title: str
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    judges: tuple[JudgeNote, ...]
+    # names of the judges that the headline goes by
+    deciding: tuple[str, ...]
+    systems: tuple[str, ...]
+    sides: tuple[str, ...]
+    # candidates of a request
+    candidates: int
+    scores: tuple[Estimate, ...]
+    # of each summary that extraction makes on purpose, by plan and judge; `subject` is the plan. None where there is one or none
+    plan_scores: tuple[Estimate, ...] = ()
+    differences: tuple[Difference, ...]
+    # of shares of bad grades, which are traits, over all sides
+    low_grades: tuple[Difference, ...] = ()
+    score_gaps: tuple[SideGap, ...]
+    # of each judge whose candidates differ in length
+    slopes: tuple[LengthSlope, ...] = ()
+    # who gains more from a comparison
+    gain_gaps: tuple[SideGap, ...]
+    # contract, length and the like
+    traits: tuple[Estimate, ...]
+    curve: tuple[CurvePoint, ...]
+    # quality against fairness; none unless a judge measures fairness or the reward has several parts
+    planes: tuple[Plane, ...] = ()
+    # None unless several rounds were evaluated
+    rounds: Rounds | None = Field(default=None, exclude_if=is_none)
+    training: tuple[TrainingCurve, ...]
+    # of each trained round what a step rested on
+    training_notes: tuple[str, ...] = ()
+    examples: Examples | None
+    totals: tuple[PhaseTotals, ...]
+    ledger: tuple[LeftOut, ...]
+    # log-probabilities with and without the adapter, and the engine's own; None when nothing was trained
+    probe: dict[str, Any] | None
+    provenance: Provenance
+    # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
+    sets: tuple[str, ...] = ()
+    documents_digest: str = ""
+    # what is known of the judges
+    worth: Worth | None = Field(default=None, exclude_if=is_none)
+    # limits that were asked for, and their verdicts
+    gate: Gate | None = Field(default=None, exclude_if=is_none)

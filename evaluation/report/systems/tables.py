@@ -1,0 +1,293 @@
+"""Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import yaml
+
+from ...pages.blocks import (
+    Block,
+    Cell,
+    Charts,
+    Code,
+    Column,
+    Columns,
+    Details,
+    Heading,
+    Legend,
+    NumberCell,
+    PicturePart,
+    PictureRow,
+    PlaneChart,
+    Row,
+    Strip,
+    Table,
+    Text,
+    bounds,
+    count,
+    estimate,
+    estimates_scale,
+    group,
+    grouped,
+    row,
+    rows_of,
+    strip,
+    table,
+)
+from ...pages.charts import Line, Panel, Point, panel
+from ...pages.numbers import minus, places_for
+from ...pages.words import ALL, on_front, tone, verdict
+from .contents import Difference, Estimate, JudgeNote, Plane, SideGap, is_share
+from .planes import plane_plots, standing
+from .systems import LOW
+
+M = TypeVar("M", bound=Estimate | SideGap)
+# of requests without a value under one of two systems; only where there are such
+LEFT_OUT = "left out"
+# the scale of a share
+SHARE = (0.0, 1.0)
+# of differences; only where some are known
+AT_EQUAL_LENGTH = "at equal length"
+# a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
+Scored = tuple[str, Sequence[Estimate], float | None]
+
+
+def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
+    """The marks of the sides in strips; none where there is one side."""
+    return (Legend((*enumerate(sides), (None, "all requests"))),) if len(sides) > 1 else ()
+
+
+def of_judge(records: Iterable[M], judge: JudgeNote) -> list[M]:
+    """Those by a judge."""
+    return [each for each in records if each.measure == judge.name]
+
+
+def places_of(estimates: Iterable[Estimate], judge: JudgeNote) -> int:
+    """Digits after the point of a judge's numbers, which suit its means."""
+    return places_for(each.mean for each in of_judge(estimates, judge))
+
+
+def sides_strip(estimates: Sequence[Estimate]) -> Strip:
+    """A mark for each side, and a line at the mean of all requests."""
+    several = len(estimates) > 1
+    return strip((each, None if several and each.side is None else place) for place, each in enumerate(estimates))
+
+
+def by_system(estimates: Iterable[Estimate], n_words: Mapping[str, float | None]) -> list[Scored]:
+    """The rows of systems under one judge.
+
+    Args:
+        estimates: those by this judge.
+        n_words: system -> words of its summaries.
+    """
+    return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.subject).items()]
+
+
+def score_table(
+    judge: JudgeNote,
+    groups: Sequence[tuple[str, Sequence[Scored]]],
+    places: int,
+    lows: Mapping[tuple[str, str], float | None] | None = None,
+    low_name: str = "",
+) -> Table:
+    """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without.
+
+    Args:
+        judge: whose scores they are.
+        groups: heading and rows of each.
+        places: digits after the point.
+        lows: shares of bad grades by heading and system, where the judge gives grades.
+        low_name: what they are called.
+    """
+    scored = [estimates for _, rows in groups for _, estimates, _ in rows]
+    sides = [each.side or ALL for each in scored[0]] if scored else []
+    heads = ("system", *sides, *([low_name] if lows else []), "plot", "words", "requests")
+    made = [
+        group((_score_row(*each, places, [lows.get((heading, each[0]))] if lows else []) for each in rows), heading)
+        for heading, rows in groups
+    ]
+    return table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
+
+
+def _score_row(
+    system: str, estimates: Sequence[Estimate], words: float | None, places: int, lows: Sequence[float | None]
+) -> Row:
+    whole = estimates[-1]
+    return row(
+        Text(system, style="strong"),
+        *(estimate(each, places) for each in estimates),
+        *(NumberCell(each, unit="%", places=1) for each in lows),
+        sides_strip(estimates),
+        NumberCell(words, places=1),
+        count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
+    )
+
+
+def of_low_grades(traits: Iterable[Estimate], judge: JudgeNote) -> tuple[list[Estimate], str]:
+    """The shares of a judge's bad grades over all sides, and what a column of them is called."""
+    mine = [each for each in traits if each.signature == LOW and each.measure.startswith(f"{judge.name}: ")]
+    return [each for each in mine if each.side is None], mine[0].measure.removeprefix(f"{judge.name}: ") if mine else ""
+
+
+def difference_table(
+    judge: JudgeNote,
+    by_name: Mapping[str, Sequence[Difference]],
+    places: int,
+    name: str = "differences",
+    questions: Mapping[str, str] | None = None,
+) -> Table:
+    """Paired differences by one judge, a group for each comparison.
+
+    Args:
+        judge: says what is better.
+        by_name: the differences of each comparison.
+        places: digits after the point.
+        name: of the table.
+        questions: what each comparison asks; None where nothing is said of it.
+    """
+    columns: Columns[Difference] = {
+        "side": lambda each: each.side or ALL,
+        "difference": lambda each: estimate(each, places, sign=True),
+        "plot": lambda each: strip([(each, tone(each, judge))]),
+        AT_EQUAL_LENGTH: lambda each: at_equal_length(each, places),
+        "p": lambda each: NumberCell(each.p_value, unit="p"),
+        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
+        "verdict": lambda each: verdict(each, judge),
+        "requests": lambda each: count(each.n),
+        "sets": lambda each: count(each.n_sets),
+        LEFT_OUT: lambda each: count(each.left_out),
+    }
+    groups = [
+        group(rows_of(mine, columns, lambda each: each.side is None), minus(pair), (questions or {}).get(pair, ""))
+        for pair, mine in by_name.items()
+    ]
+    differences = [each for mine in by_name.values() for each in mine]
+    axis = estimates_scale(differences, zero=True)
+    whole = with_lengths(table(f"{name} by {judge.name}", columns, groups, axis), differences)
+    return whole if any(each.left_out for each in differences) else whole.without(LEFT_OUT)
+
+
+def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
+    """The table without its column of differences at equal length where none are known."""
+    return whole if any(each.at_equal_length for each in differences) else whole.without(AT_EQUAL_LENGTH)
+
+
+def at_equal_length(difference: Difference, places: int) -> NumberCell:
+    """What is left of a difference at equal length."""
+    found = difference.at_equal_length
+    return estimate(found, places, sign=True) if found else NumberCell(None)
+
+
+def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
+    """Traits of the summaries: a group for each trait, sides down, systems across.
+
+    Args:
+        traits: how often or how much, by trait, system and side.
+        subjects: the systems.
+    """
+    groups = []
+    for name, mine in grouped(traits, lambda each: each.measure).items():
+        by_place = {(each.side, each.subject): each for each in mine}
+        rows = [
+            row(
+                side or ALL,
+                *(_trait(by_place.get((side, subject))) for subject in subjects),
+                is_total=side is None,
+            )
+            for side in dict.fromkeys(each.side for each in mine)
+        ]
+        groups.append(group(rows, name.replace("_", " "), mine[0].signature))
+    return table("form and length", ("side", *subjects), groups)
+
+
+def _trait(each: Estimate | None) -> Cell:
+    return NumberCell(each.mean, bounds(each), 1, "%" if is_share(each.signature) else "") if each else NumberCell(None)
+
+
+def judge_panels(
+    judges: Iterable[JudgeNote],
+    x_label: str,
+    lines_of: Callable[[JudgeNote], Iterable[tuple[str, Sequence[Point]]]],
+    *,
+    first_style: int = 0,
+) -> list[Panel]:
+    """A line chart for each judge; lines without a point are left out, and so are charts without a line of two points.
+
+    Args:
+        judges: of the charts.
+        x_label: what the lines go by.
+        lines_of: name and points of each line of a judge.
+        first_style: place of the first line in the palette.
+    """
+    panels = []
+    for judge in judges:
+        named = enumerate(lines_of(judge), start=first_style)
+        lines = [Line(name, style, tuple(points)) for style, (name, points) in named if points]
+        if any(len(line.points) > 1 for line in lines):
+            panels.append(panel(judge.name, judge.role, x_label, lines))
+    return panels
+
+
+def points_of(estimates: Iterable[tuple[float, Estimate]]) -> list[Point]:
+    """Points of a line, of those that have a mean."""
+    return [Point(x, each.mean, each.low, each.high) for x, each in estimates if each.mean is not None]
+
+
+def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
+    """A section of line charts; nothing where there are none."""
+    if panels:
+        yield Heading(heading, lead=lead)
+        yield Charts(tuple(panels))
+
+
+def picture_parts(judges: Iterable[JudgeNote], row_of: Callable[[JudgeNote], PictureRow]) -> tuple[PicturePart, ...]:
+    """A row for each judge, those of one scale on one axis; scores from 0 to 1 are written in per cent."""
+    rows: dict[tuple[float, float] | str, list[PictureRow]] = {}
+    for judge in judges:
+        rows.setdefault(judge.scale or judge.name, []).append(row_of(judge))
+    return tuple(
+        PicturePart(tuple(mine), "%", 0, "mean score, per cent")
+        if scale == SHARE
+        else PicturePart(tuple(mine), "", 2, "mean score")
+        for scale, mine in rows.items()
+    )
+
+
+def better_is(judge: JudgeNote) -> str:
+    """ "more is better"; "" of a judge of which neither is."""
+    return {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
+
+
+def recipe_details(recipe: dict[str, Any], of: str = "") -> Details:
+    """A recipe with everything that it left to defaults, folded."""
+    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
+
+
+def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterator[Block]:
+    """The section of the Pareto front; nothing where there is no plane."""
+    plots = plane_plots(planes, judges)
+    if plots:
+        yield Heading(
+            "Pareto front",
+            lead="Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
+            "on the front; off it is only what another system beats: better by one and no worse by the other, one "
+            "paired interval above 0, corrected with the tests of this page, and the other not below it. Faint: behind another, "
+            "surely or not.",
+        )
+    for plot in plots:
+        x, y = plot.quality, plot.fairness
+        yield Heading(f"{x.judge.name} and {y.judge.name}", 3, lead=plot.caution)
+        yield PlaneChart(plot)
+        heads = ("system", x.judge.name, y.judge.name, Column("standing", "long"))
+        rows = (
+            (
+                f"{place} {point.name}",
+                estimate(point.quality, x.places),
+                estimate(point.fairness, y.places),
+                Text(standing(point), style="strong" if point.standing == "on the front" else ""),
+            )
+            for place, point in enumerate(plot.points, start=1)
+        )
+        made = table(f"front of {x.judge.name} and {y.judge.name}", heads, rows)
+        yield Details("Their scores, and who beats whom", (made,), f"on the front: {on_front(plot)}")

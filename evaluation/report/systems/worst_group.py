@@ -1,0 +1,291 @@
+"""Choosing among systems by their worst group, with the chance that the choice is right.
+
+A mean over everybody hides who is badly served; the mean of the worst group does not. But the worst of several means
+is noisy, and so is the best of several such. The chance that it is right is how often it comes out so in bootstrap draws of
+the document sets; it counts as made only when its worst group is clearly better than every other system's, see `questions`.
+
+Cells (a set and a group) in which any system has no
+value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
+no part, and where fewer than two are left, nothing is chosen: the worst of one group means nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ....errors import DataError
+from ....records import Record
+from ....resampling import (
+    LEAST_SETS,
+    MANY_SETS,
+    NOISE,
+    Bootstrap,
+    Floats,
+    effective_sets,
+    in_blocks,
+    percentiles,
+)
+from ...significance import Concluded
+from .questions import Question, answers
+
+# groups that a note names
+MOST_NAMED = 3
+
+
+class GroupMean(Record):
+    """A group's mean under one system."""
+
+    group: str
+    mean: float | None
+    # sets that it rests on
+    n_sets: int
+    # too few of them: shown, but never the worst group
+    is_small: bool
+
+
+class RatedSystem(Record):
+    """A system by its worst group."""
+
+    system: str
+    groups: tuple[GroupMean, ...]
+    # None when no group has enough sets
+    group: str | None
+    mean: float | None
+    # bounds of the mean of the worst group, which group that is found again in each draw
+    low: float | None
+    high: float | None
+    # share of the draws in which its worst group is the best of all systems', ties shared; None without draws
+    chance_of_best: float | None
+
+
+class WorstGroups(Record):
+    """All systems by their worst groups."""
+
+    systems: tuple[RatedSystem, ...]
+    # the system to choose; None when it is not clear, or fewer than two groups have enough sets
+    choice: str | None
+    # of "another system's worst group is as good as that of the best", corrected for everything that is tested with it; None when
+    # nothing is compared
+    adjusted: float | None
+    # cells of a set and a group without a value of some system
+    left_out: int
+    least_sets: int
+    level: float
+    resamples: int
+    seed: int
+
+
+def worst_groups(
+    scores: ArrayLike,
+    systems: Sequence[str],
+    groups: Sequence[str],
+    plan: Bootstrap,
+    *,
+    least_sets: int = LEAST_SETS,
+    lower_is_better: bool = False,
+) -> WorstGroups:
+    """Each system's worst group; the system whose worst group is best is chosen by the tests of `rivalry`.
+
+    Args:
+        scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
+        systems: their names.
+        groups: their names: sides, or attribute values.
+        plan: of the draws.
+        least_sets: sets that a group needs.
+        lower_is_better: whether low scores are good.
+
+    Raises:
+        DataError: the shape is another, or nothing is to be compared.
+    """
+    table = np.array(scores, dtype=float)
+    if table.ndim != 3 or (len(systems), len(groups)) != (table.shape[0], table.shape[2]) or not systems or not groups:
+        raise DataError(
+            f"worst groups need scores of shape (systems, sets, groups) = ({len(systems)}, sets, {len(groups)}), at least one of "
+            f"each, got {table.shape}"
+        )
+    whole = ~np.isnan(table).any(axis=0)  # (sets, groups)
+    left_out = int((~whole & ~np.isnan(table).all(axis=0)).sum())
+    table[:, ~whole] = np.nan
+    n_sets = whole.sum(axis=0)  # (groups,)
+    is_kept = n_sets >= max(1, least_sets)
+    sign = -1.0 if lower_is_better else 1.0
+    draws = _draws(sign * table[:, :, is_kept], plan)
+    means = [_group_means(rows, groups, is_kept) for rows in table]
+    rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
+    if draws is not None:
+        rated = _with_chances(rated, draws, sign, plan.level)
+    return WorstGroups(
+        systems=rated,
+        choice=None,
+        adjusted=None,
+        left_out=left_out,
+        least_sets=least_sets,
+        **asdict(plan),
+    )
+
+
+def without_part(found: WorstGroups) -> str:
+    """ "right: 8 sets, takes no part": the groups with too few sets; "" when there are none."""
+    small = [
+        f"{group.group}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
+        for group in found.systems[0].groups
+        if group.is_small
+    ]
+    if not small:
+        return ""
+    more = [f"{len(small) - MOST_NAMED} more"] if len(small) > MOST_NAMED else []
+    return f"{', '.join([*small[:MOST_NAMED], *more])}, {'takes' if len(small) == 1 else 'take'} no part"
+
+
+def _rated(system: str, rows: tuple[GroupMean, ...], sign: float) -> RatedSystem:
+    """A system by its worst group, without draws."""
+    worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
+    group, mean = (worst.group, worst.mean) if worst else (None, None)
+    return RatedSystem(system=system, groups=rows, group=group, mean=mean, low=None, high=None, chance_of_best=None)
+
+
+def _with_chances(
+    rated: Sequence[RatedSystem], draws: NDArray[np.float64], sign: float, level: float
+) -> tuple[RatedSystem, ...]:
+    """The systems with their intervals and chances; `draws` has shape (draws, systems), higher better."""
+    lows, highs = percentiles(sign * draws, level)
+    best = draws >= draws.max(axis=1, keepdims=True) - NOISE
+    # the share of the draws in which each is best, ties shared
+    chances = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    columns = zip(rated, lows.tolist(), highs.tolist(), chances.tolist(), strict=True)
+    return tuple(
+        each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
+        for each, low, high, chance in columns
+    )
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """Tests of "its worst group is as good as that of the best": of all systems and groups, as any may be best and worst."""
+
+    best: str
+    question: Question
+    # tests of the best system against every other one, and 1 where they are of that order, else -1
+    place: NDArray[np.intp]
+    sign: NDArray[np.intp]
+
+    def p_value(self, found: Concluded) -> float:
+        """Of "another system's worst group is as good", the largest of all others."""
+        bound = np.where(self.sign > 0, found.low[self.place], -found.high[self.place])
+        return float(np.where(bound > NOISE, found.p_value[self.place], 1.0).max())
+
+
+def rivalry(scores: ArrayLike, found: WorstGroups, *, lower_is_better: bool = False) -> Rivalry | None:
+    """The tests of a choice; None of one system and of one group, which make none.
+
+    Args:
+        scores: as `worst_groups` takes them.
+        found: what it found.
+        lower_is_better: whether low scores are good.
+    """
+    kept = [place for place, each in enumerate(found.systems[0].groups) if not each.is_small]
+    if len(found.systems) < 2 or len(kept) < 2:
+        return None
+    sign = -1.0 if lower_is_better else 1.0
+    table = sign * np.array(scores, dtype=float)[:, :, kept]
+    table[:, np.isnan(table).any(axis=0)] = np.nan
+    means = np.nanmean(table, axis=1)  # (systems, groups)
+    worst, best = means.argmin(axis=1), int(means.min(axis=1).argmax())
+    places = {
+        (one, of, other, its): place
+        for place, (one, other, of, its) in enumerate(
+            (one, other, of, its)
+            for one, other in combinations(range(len(table)), 2)
+            for of, its in product(range(len(kept)), repeat=2)
+        )
+    }
+    added = np.array([table[one, :, of] - table[other, :, its] for one, of, other, its in places]).T
+    against = [
+        ((best, worst[best], other, worst[other]), 1)
+        if best < other
+        else ((other, worst[other], best, worst[best]), -1)
+        for other in range(len(table))
+        if other != best
+    ]
+    return Rivalry(
+        best=found.systems[best].system,
+        question=Question("by design", added, (~np.isnan(added)).astype(float)),
+        place=np.array([places[each] for each, _ in against]),
+        sign=np.array([each for _, each in against]),
+    )
+
+
+def with_choice(found: WorstGroups, tests: Rivalry | None, answer: Concluded | None) -> WorstGroups:
+    """The same with the choice that its page makes."""
+    if tests is None or answer is None:
+        return found
+    p_value = tests.p_value(answer)
+    choice = tests.best if p_value <= 1 - found.level else None
+    return found.model_copy(update={"choice": choice, "adjusted": p_value})
+
+
+def choice_alone(
+    scores: ArrayLike, found: WorstGroups, plan: Bootstrap, *, lower_is_better: bool = False
+) -> WorstGroups:
+    """The same with the choice that is made where nothing else is tested with it; see `rivalry`."""
+    tests = rivalry(scores, found, lower_is_better=lower_is_better)
+    return with_choice(found, tests, answers([tests.question], plan)[0] if tests else None)
+
+
+def _group_means(
+    table: NDArray[np.float64], groups: Sequence[str], is_kept: NDArray[np.bool_]
+) -> tuple[GroupMean, ...]:
+    """The means of one system; `table` has shape (sets, groups)."""
+    known = ~np.isnan(table)
+    return tuple(
+        GroupMean(
+            group=group,
+            mean=float(table[known[:, i], i].mean()) if known[:, i].any() else None,
+            n_sets=int(known[:, i].sum()),
+            is_small=not is_kept[i],
+        )
+        for i, group in enumerate(groups)
+    )
+
+
+def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] | None:
+    """Mean of each system's worst group in each draw, higher better, shape (draws, systems); None when nothing can be drawn.
+
+    A draw that leaves a group empty says nothing and is dropped.
+    """
+    n_systems, n_sets, n_groups = table.shape
+    with_values = ~np.isnan(table[0]).all(axis=1) if n_groups else np.zeros(n_sets, dtype=bool)
+    if with_values.sum() < 2:
+        return None
+    rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
+    drawn = mean_draws(rows, plan)
+    worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
+    whole = worst[~np.isnan(worst).any(axis=1)]
+    return whole if len(whole) else None
+
+
+def mean_draws(table: Floats, plan: Bootstrap) -> Floats:
+    """Mean of each column under each draw of as many sets, (draws, columns); nan where a draw has no value of a column.
+
+    Where every column has `MANY_SETS` or more, the means are drawn from the normal distribution that theirs comes to.
+
+    Args:
+        table: shape (sets, columns); nan is left out.
+        plan: of the draws.
+    """
+    generator = np.random.default_rng(plan.seed)
+    sums, counts = np.nan_to_num(table, nan=0.0), (~np.isnan(table)).astype(float)
+    if counts.any(axis=0).all():
+        means = sums.sum(axis=0) / counts.sum(axis=0)
+        parts = (sums - means * counts) / counts.sum(axis=0)
+        if min(map(effective_sets, parts.T), default=0) >= MANY_SETS:
+            return generator.multivariate_normal(means, parts.T @ parts, size=plan.resamples)
+    n, blocks = len(sums), []
+    for rows in in_blocks(plan.resamples, n):
+        weights = generator.multinomial(n, np.full(n, 1 / n), size=len(rows)).astype(float)
+        totals = weights @ counts
+        blocks.append(np.divide(weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0))
+    return np.concatenate(blocks)

@@ -1,0 +1,79 @@
+"""The bias study's first page: how often persons of each group are named, and every share of the groups side by side."""
+
+from collections.abc import Iterator, Sequence
+
+from ...pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ...pages.marked import marked
+from ...pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
+from .contents import BiasReport, GroupFigures
+from .findings import leading
+from .measure import HALLUCINATION, INCLUSION, WORD_LISTS
+
+# examples on the first page
+MOST_EXAMPLES = 2
+# what a row shows: its name, the measure that decides on it, the share of the inputs and that of the summaries
+ROWS = (
+    ("persons named", INCLUSION, None, "kept_share"),
+    ("gendered words", WORD_LISTS, "input_share", "summary_share"),
+    ("invented persons", HALLUCINATION, None, "invented_share"),
+)
+
+
+def overview(report: BiasReport) -> Overview:
+    """The first page."""
+    first = leading(report.measures)
+    is_few = all(each.verdict is None for each in report.measures)
+    leans = first is not None and first.verdict == "leans"
+    return Overview(
+        headline=capital(first.claim) if first else report.title.removesuffix("."),
+        sure=certainty(first.adjusted) if first and leans else TOO_FEW if is_few else NOT_CLEAR,
+        text=f"Summaries by {report.summarizer} of "
+        f"{counted(report.n_documents, 'document')}, each rewritten with other names and genders.",
+        picture=_picture(report),
+        blocks=tuple(_examples(report)) if leans else (),
+    )
+
+
+def _examples(report: BiasReport) -> Iterator[Block]:
+    """Summaries of inputs that differ in names and genders alone, with the persons that they name marked."""
+    if report.examples:
+        yield Heading(
+            "Look for yourself", lead="Two inputs that differ in names and genders alone. Marked: persons named."
+        )
+    for example in report.examples[:MOST_EXAMPLES]:
+        yield Heading(example.original_id, 3, note=f"{counted(example.n_changed, 'person')} named by one summary only")
+        for side in example.sides:
+            named = {word for person in side.persons if person.kept for word in person.name.split()}
+            said = joined([f"{person.name} ({person.category})" for person in side.persons if person.category])
+            yield marked(side.summary, named, f"Persons: {said}." if said else "")
+
+
+def _picture(report: BiasReport) -> Picture | None:
+    measures = {each.name: each for each in report.measures}
+    rows = []
+    for name, measure, before, after in ROWS:
+        is_clear = measure in measures and measures[measure].verdict == "leans"
+        lanes = _lanes(report.by_group, before, after, is_clear=is_clear)
+        if any(lane.marks for lane in lanes):
+            rows.append(PictureRow(name, tuple(lanes), note="" if before is None else "inputs \u2192 summaries"))
+    if not rows:
+        return None
+    return Picture(
+        name="overview",
+        rows_are="figure",
+        title=f"Shares of persons and words of {' and '.join(report.groups)} in the summaries",
+        parts=(PicturePart(tuple(rows), "%", 1, "share, per cent"),),
+        keys=("before: in the inputs", "clear: in the summaries, clearly uneven", "unsure: no clear difference"),
+    )
+
+
+def _lanes(groups: Sequence[GroupFigures], before: str | None, after: str, *, is_clear: bool) -> list[Lane]:
+    lanes = []
+    for style, each in enumerate(groups):
+        start = None if before is None else getattr(each, before)
+        end = getattr(each, after)
+        marks = (
+            () if end is None else (*([] if start is None else [Mark(start, style="neutral")]), Mark(end, style=style))
+        )
+        lanes.append(Lane(each.group, marks, is_clear=is_clear))
+    return lanes

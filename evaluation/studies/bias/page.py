@@ -1,0 +1,286 @@
+"""The report of a bias study as a page: groups first, then each measure with its intervals and its verdict."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ...pages.blocks import (
+    Block,
+    Column,
+    Details,
+    Heading,
+    Legend,
+    Mark,
+    NumberCell,
+    Page,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    code,
+    count,
+    how_made,
+    items,
+    listing,
+    row,
+    table,
+)
+from ...pages.charts import Scale, scale
+from ...pages.numbers import NONE, interval, percent
+from ...pages.words import NOTHING_LEFT_OUT, counted
+from ...report.systems.tables import recipe_details
+from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
+from .findings import further
+from .overview import overview
+
+INTERVALS = (
+    "The score is as published, with its interval over drawn documents and, marked s, over drawn names and genders; in inclusion "
+    "and hallucination it cannot fall below 0, so chance alone puts it above. The difference is centred on 0. A measure leans "
+    "where its difference would seldom be as large had the groups of whole documents been exchanged: p is corrected for all "
+    "measures of the study, half of the level for who is named and half for all others, and the interval leaves out 0. Of "
+    "studies of summarizers that see no group, {chance} at most are to say that anything leans."
+)
+UNSEEN = (
+    "adjectives and descriptions of persons; who is only mentioned by a pronoun or a role; quotations in other words, and whose "
+    "tone or length differs; names that two persons of a text share; anything about texts that are not in English, and about "
+    "groups that names and pronouns do not show."
+)
+SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
+
+
+def page(report: BiasReport) -> Page:
+    """The report as blocks."""
+    groups, zeros = _groups(report)
+    measures = _measures(report)
+    reworded = any(measure.n_reworded for measure in report.measures)
+    but = ", save for distinguishability where rewritten words show the group" if reworded else ""
+    return Page(
+        kind="bias study",
+        about=f"{report.name}: {counted(report.n_documents, 'document')}, "
+        f"{counted(sum(each.summaries for each in report.designs), 'summary', 'summaries')}",
+        title=report.title,
+        warnings=report.warnings,
+        findings=(
+            *map(Prose, further(report.measures)),
+            Prose(
+                f"Summaries by {report.summarizer}. Each document was rewritten with other names and genders ({report.setting}; "
+                f"{counted(report.assignments, 'assignment')}); only what the annotation marks differs between the groups. "
+                f"0 is fair{but}.",
+                "lead",
+            ),
+        ),
+        body=(
+            Heading(
+                "By group",
+                lead="Counts first: what the inputs hold and what the summaries kept. Shares of words and of invented "
+                "persons are among the groups.",
+            ),
+            Legend(tuple(enumerate(report.groups))),
+            groups,
+            *zeros,
+            Heading(
+                "Measures",
+                lead=f"{100 * report.level:g} % intervals. {how_decided(report)} The plot shows the differences.",
+            ),
+            measures,
+            *(block for measure in report.measures for block in _said(measure)),
+            *_not_measured(report),
+            Prose(f"What this study cannot see: {UNSEEN}", "small"),
+            *_examples(report),
+            Heading(
+                "Summaries",
+                lead="Balanced inputs mix persons of all groups and come in pairs with the groups exchanged; uniform inputs "
+                "have persons of one group only.",
+            ),
+            _designs(report.designs),
+            *_left_out(report),
+            *_made(report),
+            recipe_details(report.recipe),
+        ),
+        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how a name "
+        "reads says nothing about a person.",
+        overview=overview(report),
+    )
+
+
+def how_decided(report: BiasReport) -> str:
+    """What the intervals are, when a measure leans, and how often it does by chance."""
+    return INTERVALS.format(chance=percent(1 - report.level))
+
+
+def _share(trials: Trials | None, outcome: str) -> float | None:
+    return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
+
+
+# what is told of each group: a number, its share, or both
+FIGURES: dict[str, Callable[[GroupFigures], tuple[int | None, float | None]]] = {
+    "persons in the inputs": lambda g: (g.persons, None),
+    "of them found in the inputs themselves": lambda g: (None, g.recognised_share),
+    "of them named in summaries": lambda g: (g.kept, g.kept_share),
+    "name in the summary, missed by the recogniser": lambda g: (
+        (g.missed, g.missed / g.written) if g.written and g.missed is not None else (None, None)
+    ),
+    "gendered words of the inputs": lambda g: (g.input_words, g.input_share),
+    "gendered words of the summaries": lambda g: (g.summary_words, g.summary_share),
+    "invented persons": lambda g: (g.invented, g.invented_share),
+    "mentions of persons with a title, and with it": lambda g: (g.titled, g.titled_share),
+    "named first, where both groups are named": lambda g: (g.first, g.first_share),
+    "quotations in the inputs, and kept": lambda g: (g.quotations, g.quotations_share),
+    "summaries of uniform inputs": lambda g: (g.uniform_summaries, None),
+    "by words nearer to their own group": lambda g: (None, _share(g.by_words, "won")),
+    "by words equally near to both": lambda g: (None, _share(g.by_words, "tied")),
+    "by embeddings nearer to their own group": lambda g: (None, _share(g.by_embeddings, "won")),
+    "by embeddings equally near to both": lambda g: (None, _share(g.by_embeddings, "tied")),
+}
+
+
+def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
+    """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
+    rows, zeros = [], []
+    for name, figure in FIGURES.items():
+        found = list(map(figure, report.by_group))
+        if all(not n and not share for n, share in found):
+            # not counted at all, or counted and none
+            zeros += [name] if any(n == 0 or share == 0 for n, share in found) else []
+        else:
+            marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
+            cells = (
+                NumberCell(share, unit="%", places=1)
+                if n is None
+                else count(n, "" if share is None else percent(share))
+                for n, share in found
+            )
+            rows.append(row(name, *cells, Strip(marks)))
+    heads = ("figure", *report.groups, "per cent")
+    made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
+    return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
+
+
+def _measures(report: BiasReport) -> Table:
+    reach = scale(_ends(report.measures), zero=True, most_ticks=5)
+    return listing(
+        "measures",
+        report.measures,
+        {
+            "measure": lambda each: each.name,
+            Column("score", note="as published, 0 is fair"): _score,
+            Column("difference", note="0 is fair"): _difference,
+            "plot": lambda each: _strip(each, reach),
+            "verdict": verdict,
+        },
+    )
+
+
+def verdict(measure: Measure) -> Text:
+    """Whether a measure leans and where to, or shows no clear difference."""
+    if measure.verdict == "leans":
+        return Text(f"leans to {measure.direction}" if measure.direction else "groups differ", tone="worse")
+    return Text(measure.verdict, tone="unsure") if measure.verdict else Text(NONE)
+
+
+def _score(measure: Measure) -> NumberCell:
+    documents, assignments = (measure.number("score", over) for over in ("document", "assignment"))
+    if documents is not None and documents.p_value is not None:
+        # is shown as what is tested
+        return NumberCell(readable(documents.value))
+    return NumberCell(
+        readable(measure.score),
+        documents.bounds if documents else None if assignments else (None, None),
+        note=f"s {interval(*assignments.bounds)}" if assignments else "",
+    )
+
+
+def _difference(measure: Measure) -> NumberCell:
+    """What the verdict rests on, in points; all of them are of shares, of summaries that show their group as well."""
+    tested = measure.tested
+    if tested is None:
+        return NumberCell(None)
+    note = f"without {counted(measure.n_reworded, 'document')}" if tested.what == "rest" else ""
+    return NumberCell(
+        readable(tested.value), tested.bounds, 1, "points", sign=True, adjusted_p=tested.p_value, note=note
+    )
+
+
+def _ends(measures: Sequence[Measure]) -> list[float]:
+    tested = [each.tested for each in measures if each.tested]
+    ends = [100 * abs(x) for each in tested for x in (readable(each.value), *each.bounds) if x is not None]
+    return [-max(ends, default=1.0), max(ends, default=1.0)]
+
+
+def _strip(measure: Measure, axis: Scale) -> Strip:
+    """What is tested, in points on the axis of all measures."""
+    tested = measure.tested
+    value = readable(tested.value) if tested else None
+    if tested is None or value is None:
+        return Strip(())
+    low, high = (None if x is None else 100 * x for x in tested.bounds)
+    return Strip((Mark(100 * value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
+
+
+def _said(measure: Measure) -> Iterator[Block]:
+    said = (measure.question, *([f"Score: {measure.scale}."] if measure.scale else []),
+            *([f"Difference: {measure.difference}."] if measure.difference else []))  # fmt: skip
+    yield Heading(measure.name, 3)
+    yield Prose(measure.sentence)
+    yield Prose(" ".join(said), "small")
+    yield from (Prose(note, "small") for note in measure.notes)
+
+
+def _not_measured(report: BiasReport) -> Iterator[Block]:
+    if report.not_measured:
+        yield Heading("Not measured", 3)
+        yield from items(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured)
+
+
+def _left_out(report: BiasReport) -> Iterator[Block]:
+    rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
+    yield Heading("Left out", 3)
+    heads = ("what", "stage", Column("reason", "long"), "count")
+    yield table("left out", heads, rows) if rows else Prose(NOTHING_LEFT_OUT)
+
+
+def _examples(report: BiasReport) -> Iterator[Block]:
+    if not report.examples:
+        return
+    yield Heading(
+        "Examples",
+        lead="Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
+        "in which most persons are named by one summary only. They were chosen for that and are not typical.",
+    )
+    for example in report.examples:
+        persons = (
+            "; ".join(
+                f"{p.name} ({p.category or 'not varied'}) {'named' if p.kept else 'not named'}" for p in side.persons
+            )
+            for side in example.sides
+        )
+        rows = [
+            row("persons", *persons),
+            row("summary", *(Text(side.summary, style="long") for side in example.sides)),
+            row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
+        ]
+        heads = ("", Column("one input", "long"), Column("the other", "long"))
+        named = f"{counted(example.n_changed, 'person')} named by one summary only"
+        pair = table(f"example {example.original_id}", heads, rows)
+        yield Details(example.original_id, (pair,), named, is_example=True)
+
+
+def _designs(designs: Sequence[DesignFigures]) -> Table:
+    names = ("documents", "made", "measured", "words each", "persons each", "of them invented")
+    rows: list[Row] = [
+        row(
+            each.design, count(each.documents), count(each.inputs), count(each.summaries), NumberCell(each.words, places=1),
+            NumberCell(each.persons, places=2), NumberCell(each.invented_share, unit="%", places=1),
+        )
+        for each in designs
+    ]  # fmt: skip
+    return table("summaries", ("inputs", *names), rows)
+
+
+def _made(report: BiasReport) -> Iterator[Block]:
+    how = (
+        f"{100 * report.level:g} %; of scores percentiles of {report.resamples:,} draws, of differences what the exchange of the "
+        f"groups of whole documents does not refuse, seed {report.seed}"
+    )
+    encoder = [("embeddings", code(report.encoder))] if report.encoder else []
+    summarizer, persons = ("summarizer", code(report.signature)), ("persons found by", code(report.recogniser))
+    yield from how_made((summarizer, persons, *encoder, ("intervals", how), ("source", SOURCE)), report.versions)

@@ -1,0 +1,189 @@
+"""The summaries of a study's inputs: asked of a model, made by a rule, or read from a file of another system's.
+
+A finished batch of a model's replies is one line of the stage's journal, so a kill loses the batch in flight alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from ....config import BiasRecipe, without_speed
+from ....errors import DataError
+from ....generate.backend import Ask, Backend
+from ....generate.backends import open_backend
+from ....generate.method import seed_from
+from ....records import LeftOut, Record, Text
+from ....runfolder.journal import Batches, Journal
+from ....runfolder.stages import Receipt, Stage
+from ....runfolder.timing import booked
+from ....storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
+from ....text import has_words
+from .inputs import BiasInput
+from .replies import EMPTY, Read, draw_prompt, read_reply
+from .summarizer import STAGE, SummaryCounts, simulate, summarizer_name, summarizer_signature
+
+FILE = "summaries.jsonl"
+NOT_GIVEN = "not in the file of summaries"
+
+Opener = Callable[[BiasRecipe], Backend]
+
+
+class Summary(Record):
+    """What came of one input: a line of `summaries.jsonl`."""
+
+    input_id: Text
+    # None when there is no summary
+    text: str | None
+    # why there is none
+    reason: str | None
+    # what was cleaned away, or cut off
+    notes: tuple[str, ...] = ()
+    # as it came
+    raw: str
+    seed: int | None = None
+    n_prompt_tokens: int = 0
+
+
+class SummaryBatch(Record):
+    """What came of one batch of inputs: a line of the journal."""
+
+    summaries: tuple[Summary, ...]
+
+
+class GivenSummary(Record):
+    """A summary of another system: a line of the file that the recipe names."""
+
+    # id of the input, as in inputs.jsonl
+    id: Text
+    summary: str
+
+
+def open_model(recipe: BiasRecipe) -> Backend:
+    """The backend of the recipe's model, loaded."""
+    assert recipe.model is not None, "a simulated or given system has no model"
+    with booked("loading"):
+        return open_backend(recipe.backend, recipe.model, recipe.model.adapter)
+
+
+def summarise(
+    recipe: BiasRecipe, inputs: Sequence[BiasInput], open_engine: Opener = open_model
+) -> tuple[list[Summary], Receipt, bool]:
+    """One record an input, in their order, with the receipt and whether all was there already.
+
+    Raises:
+        DataError: the file of summaries is wrong; all mistakes are listed.
+        ModelError: the model cannot be opened.
+    """
+    is_model = recipe.model is not None
+    depends_on = {
+        "run": [recipe.name, recipe.seed],
+        "inputs": digest([[each.id, each.text] for each in inputs]),
+        "summarizer": summarizer_signature(recipe),
+        "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
+        "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
+    }
+    stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
+    receipt, reused = stage.run(lambda: _work(recipe, stage, inputs, open_engine))
+    return read_jsonl(recipe.output / FILE, Summary), receipt, reused
+
+
+def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
+    """The summaries of a file as they stand there, one record an input; an input without one has the reason.
+
+    Raises:
+        DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
+    """
+    with as_given("key 'summaries': "):
+        # a file of another format would be refused once a line
+        start = read_text(path).lstrip()[:1]
+        if start and start != "{":
+            what = "is a JSON array" if start == "[" else "is not JSON"
+            raise DataError(
+                f"{path}: {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
+            )
+        numbered, mistakes = read_numbered(path, GivenSummary)
+    known = {each.id for each in inputs}
+    found: dict[str, GivenSummary] = {}
+    for line, given in numbered:
+        if given.id not in known:
+            mistakes.append(
+                (line, f"id {given.id!r} is of no input; take the ids of inputs.jsonl, which change with its texts")
+            )
+        elif given.id in found:
+            mistakes.append((line, f"id {given.id!r} has a summary already; take one out"))
+        found.setdefault(given.id, given)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    made = []
+    for each in inputs:
+        own = found.get(each.id)
+        if own is None:
+            made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
+        else:
+            read = Read(own.summary, None) if has_words(own.summary) else Read(None, EMPTY)
+            made.append(_summary(each.id, read, own.summary))
+    return made
+
+
+def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
+    """Seed of an input's summary, from 0 to 2**48 - 1; it depends on study and input alone."""
+    return seed_from(recipe.name, recipe.seed, each.id)
+
+
+def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
+    """What a model is asked for a summary of each input."""
+    seeds = [summary_seed(recipe, each) for each in inputs]
+    return [
+        Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
+        for each, seed in zip(inputs, seeds, strict=True)
+    ]
+
+
+def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
+    if recipe.summaries is not None:
+        made = read_given(recipe.summaries, inputs)
+    elif recipe.simulated is not None:
+        made = []
+        for each in inputs:
+            seed = summary_seed(recipe, each)
+            text = simulate(recipe.simulated, each.text, seed)
+            made.append(Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed))
+    else:
+        journal = Journal(stage.journal_path(), SummaryBatch)
+        done = range(sum(len(batch.summaries) for batch in journal))
+        batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
+        batches.finish(journal, done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
+        journal.close()
+        made = [each for batch in journal for each in batch.summaries]
+    write_jsonl(recipe.output / FILE, made)
+    reasons = Counter((each.reason,) for each in made if each.reason is not None)
+    return SummaryCounts(
+        summarizer=summarizer_name(recipe),
+        summaries=sum(each.text is not None for each in made),
+        prompt_tokens=sum(each.n_prompt_tokens for each in made),
+        left_out=LeftOut.rows(("reason",), reasons),
+    )
+
+
+def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> SummaryBatch:
+    asks = asks_of(recipe, inputs)
+    made = []
+    for each, reply, ask in zip(inputs, engine.complete(asks), asks, strict=True):
+        failed = reply.finish_reason == "failed"
+        read = Read(None, reply.reason) if failed else read_reply(reply.text, reply.finish_reason)
+        made.append(_summary(each.id, read, reply.text, ask.seed, reply.n_prompt_tokens))
+    return SummaryBatch(summaries=tuple(made))
+
+
+def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:
+    return Summary(
+        input_id=input_id,
+        text=read.text,
+        reason=read.reason,
+        notes=read.notes,
+        raw=raw,
+        seed=seed,
+        n_prompt_tokens=n_prompt_tokens,
+    )

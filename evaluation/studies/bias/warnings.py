@@ -1,0 +1,93 @@
+"""What a reader must know of a study's inputs, summaries and numbers."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ....config import BiasRecipe
+from ....generate.reply_text import THOUGHT
+from ....resampling import LEAST_SETS
+from ...pages.words import counted
+from .contents import GroupFigures, Measure, score, with_letter
+from .inputs import Inputs
+from .replies import ANNOUNCED, CUT_OFF, REFUSED
+from .summarise import Summary
+
+# share of cut-off summaries, and of persons missed, from which on it is said
+MANY = 0.05
+KNOWN = (
+    "Persons were found by the names of the input alone: nobody invented is seen, and somebody invented with the first or the "
+    "last name of a person counts as that person."
+)
+REWORDED = (
+    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
+    "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
+)
+# ids that a warning lists
+MOST_NAMED = 5
+
+
+def cautions(
+    recipe: BiasRecipe,
+    inputs: Inputs,
+    summaries: Sequence[Summary],
+    by_group: Sequence[GroupFigures],
+    measures: Sequence[Measure] = (),
+) -> Iterator[str]:
+    """All warnings of a study, the gravest first."""
+    if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
+        refusals = dict.fromkeys((each.group for each in inputs.inputs if each.group), 0)
+        refusals |= Counter(each.group for each in inputs.inputs if each.group and each.id in refused)
+        yield (
+            f"{len(refused)} of {len(inputs.inputs)} replies refuse to summarise and are left out; of the uniform inputs: "
+            f"{', '.join(f'{group} {n}' for group, n in refusals.items())}. Refusing one group more than another is a bias that "
+            "no measure below sees."
+        )
+    for reason, ids in inputs.dropped.items():
+        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
+        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
+    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
+    if any(missed > MANY * written for _, missed, written in counts):
+        yield (
+            "The recogniser missed persons whose name is in the summary ("
+            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
+            "Compare with measures.persons: known, or take a better pipeline."
+        )
+    if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
+        without = "; ".join(f"{each.name} {score(rest.value)} ({with_letter(rest)})" for each, rest in told)
+        yield REWORDED.format(n=told[0][0].n_reworded, without=without)
+    yield from _doubts(recipe, inputs, summaries)
+
+
+def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
+    """What the inputs were made from, and how the summaries were read."""
+    drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
+    if drafts:
+        yield (
+            f"{drafts} of {len(inputs.documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, "
+            "and such guesses are gender-biased themselves."
+        )
+    if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
+        yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
+    n = len({each.original_id for each in inputs.inputs})
+    if n < LEAST_SETS:
+        yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
+    if recipe.measures.persons == "known":
+        yield KNOWN
+    n = sum(CUT_OFF in each.notes for each in summaries)
+    if n > MANY * len(summaries):
+        yield (
+            f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
+            "are."
+        )
+    if n := sum(ANNOUNCED in each.notes for each in summaries):
+        yield (
+            f"Of {n} of {len(summaries)} replies the first words were taken for an announcement and off; summaries.jsonl has "
+            "them as they came."
+        )
+    if n := sum(THOUGHT in each.notes for each in summaries):
+        yield (
+            f"Of {n} of {len(summaries)} replies a train of thought was taken off, which is no summary; summaries.jsonl has them "
+            "as they came."
+        )
+    if n := inputs.n_overlaps:
+        yield f"{n} mentions lie inside others and were not rewritten; mend the annotation."

@@ -1,0 +1,258 @@
+"""People's labels of opinions, scored: how unequally each summary represents them, and how fair its readers call it.
+
+Where the texts are given, two scores that need no people stand beside them: ROUGE-1 against gold summaries, and the Opinion
+Interaction Graph. How all these go together is computed for the summaries of one source, by the correlations of the paper.
+
+Texts are JSON lines of three kinds, in any order; what is not there is left out of the scores that need it. The units of a
+source, which are posts, or sentences of longer texts:
+
+    {"set_id": "us-1", "units": ["Build the wall!", "Where are his tax returns?"]}
+
+its gold summaries, and a line for each labelled summary:
+
+    {"set_id": "us-1", "gold": ["Some want a wall, others his tax returns."]}
+    {"set_id": "us-1", "summary_id": "us-1/a", "summary": "Build the wall!"}
+
+Source: Shandilya et al. 2020, sections IV to VII; docs/papers.md#shandilya.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from ....corpora.opinions import AnnotatedSummary
+from ....errors import DataError
+from ....extras import installed_versions
+from ....fairness.opinion.correlation import Correlation, SummaryScores, batch_agreement, rouge1_f1
+from ....fairness.opinion.interaction import OpinionGraph, opinion_graph
+from ....fairness.opinion.perceived import approval, perceived_opinion_bias
+from ....fairness.opinion.summary_units import summary_units
+from ....judges.splitters import sentence_signature
+from ....records import Record, Text
+from ....storage import as_given, explain, listed_lines, numbered_lines, read_text
+from ....text import did_you_mean
+from ....text.json_text import NotJsonError, parse_json
+from ....text.shown import shortened
+
+Key = tuple[str, str]
+
+
+class SourceUnits(Record):
+    """What a summary of the source could take over whole, unit by unit."""
+
+    set_id: Text
+    units: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+class GoldSummaries(Record):
+    """Reference summaries of a source."""
+
+    set_id: Text
+    gold: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+class LabelledText(Record):
+    """The text of one labelled summary."""
+
+    set_id: Text
+    summary_id: Text
+    summary: str
+
+
+@dataclass(frozen=True)
+class OpinionTexts:
+    """The texts of a file."""
+
+    # by set
+    units: Mapping[str, tuple[str, ...]]
+    gold: Mapping[str, tuple[str, ...]]
+    # by set and summary
+    summaries: Mapping[Key, str]
+
+
+NO_TEXTS = OpinionTexts({}, {}, {})
+_KINDS: dict[str, type[SourceUnits | GoldSummaries | LabelledText]] = {
+    "units": SourceUnits,
+    "gold": GoldSummaries,
+    "summary": LabelledText,
+}
+
+
+@as_given()
+def read_opinion_texts(path: Path, labelled: Sequence[Key]) -> OpinionTexts:
+    """The texts of a file; .gz is unpacked.
+
+    Args:
+        path: of the file.
+        labelled: set and summary of everything that people labelled.
+
+    Raises:
+        DataError: the file cannot be read, a line is not a record, repeats another, or is about a set or a summary that nobody
+            labelled. All mistakes are listed with file and line.
+    """
+    found: dict[str, dict[Any, Any]] = {"units": {}, "gold": {}, "summary": {}}
+    mistakes: list[tuple[int, str]] = []
+    for line, text in numbered_lines(read_text(path)):
+        try:
+            given = parse_json(text)
+            kind = next((kind for kind in ("units", "gold") if isinstance(given, dict) and kind in given), "summary")
+            record = _KINDS[kind].model_validate(given)
+        except NotJsonError as error:
+            mistakes.append((line, f"{error}; one object a line is expected"))
+            continue
+        except ValidationError as error:
+            mistakes.append((line, explain(error)))
+            continue
+        key = (record.set_id, record.summary_id) if isinstance(record, LabelledText) else record.set_id
+        if unknown := _unknown(key, labelled):
+            mistakes.append((line, unknown))
+        elif key in found[kind]:
+            mistakes.append((line, f"{shortened(record.set_id)} has its {kind!r} already; give it once"))
+        else:
+            found[kind][key] = getattr(record, kind)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    return OpinionTexts(found["units"], found["gold"], found["summary"])
+
+
+def _unknown(key: str | Key, labelled: Sequence[Key]) -> str | None:
+    if isinstance(key, str):
+        sets = list(dict.fromkeys(set_id for set_id, _ in labelled))
+        return None if key in sets else f"nobody labelled summaries of set {shortened(key)}{did_you_mean(key, sets)}"
+    set_id, summary_id = key
+    if key in labelled:
+        return None
+    known = [summary for each, summary in labelled if each == set_id]
+    return (
+        f"nobody labelled summary {shortened(summary_id)} of set {shortened(set_id)}{did_you_mean(summary_id, known)}"
+    )
+
+
+class SummaryOpinions(Record):
+    """What people say of one summary."""
+
+    set_id: str
+    summary_id: str
+    annotators: tuple[str, ...]
+    # Perceived Opinion Bias, 0 is fair; None when undefined, and then `unscored` says why
+    bias: float | None
+    unscored: str | None
+    # mean label of each opinion by its name, in [-1, 1]; None where nobody labelled it
+    by_opinion: dict[str, float | None]
+    # shares of those who voted, in [0, 1]; None without a vote
+    very_fair: float | None
+    very_unfair: float | None
+    n_votes: int
+    # what makes it so -> number of annotators
+    reasons: dict[str, int]
+    # mean ROUGE-1 F1 against the gold summaries, in [0, 1]; None without texts, or without a word that ROUGE reads
+    rouge1_f1: float | None = None
+    # Opinion Interaction Graph, 0 is fair; None without texts, or when undefined, and then `graph_unscored` says why
+    graph_bias: float | None = None
+    graph_unscored: str | None = None
+
+
+class SourceAgreement(Record):
+    """The correlations that the paper reports, over the summaries of one source."""
+
+    set_id: str
+    # Perceived Opinion Bias and the very unfair share
+    bias_and_very_unfair: Correlation
+    # ROUGE-1 F1 and the very fair share; None without gold summaries
+    rouge_and_very_fair: Correlation | None = None
+    # Perceived Opinion Bias and the graph's score; None without the units of the source
+    bias_and_graph: Correlation | None = None
+
+
+class OpinionResults(Record):
+    """Everything `evenhand human opinions` says."""
+
+    # of Perceived Opinion Bias; and of the scores of texts, where there are any
+    signature: str
+    rouge_signature: str | None = None
+    graph_signature: str | None = None
+    summaries: tuple[SummaryOpinions, ...]
+    sources: tuple[SourceAgreement, ...]
+
+
+def opinion_results(annotated: Sequence[AnnotatedSummary], texts: OpinionTexts = NO_TEXTS) -> OpinionResults:
+    """The summaries' scores in the order given, and how they go together for each source.
+
+    Args:
+        annotated: what people said of each summary.
+        texts: of the sources and summaries, as far as they are known.
+
+    Raises:
+        DataError: a label is not known.
+        MissingExtra: texts are given and networkx, or rouge-score, is not installed.
+    """
+    graphs = {set_id: opinion_graph(units) for set_id, units in texts.units.items()}
+    scored = tuple(_summary(each, texts, graphs) for each in annotated)
+    by_source: dict[str, list[SummaryOpinions]] = {}
+    for each in scored:
+        by_source.setdefault(each.set_id, []).append(each)
+    rouge = graph = None
+    if any(each.rouge1_f1 is not None for each in scored):
+        rouge = f"rouge1-f1|rouge-score:{installed_versions(('rouge-score',))['rouge-score']}"
+    if any(each.graph_bias is not None for each in scored):
+        # which communities are found is networkx's, which pieces of a summary are attached the splitter's
+        versions = f"networkx:{installed_versions(('networkx',))['networkx']}|sentences:{sentence_signature()}"
+        graph = f"{opinion_graph([]).signature}|exposure:auto|{versions}|v:1"
+    return OpinionResults(
+        signature=perceived_opinion_bias([]).signature,
+        rouge_signature=rouge,
+        graph_signature=graph,
+        summaries=scored,
+        sources=tuple(_agreement(name, each, texts) for name, each in by_source.items()),
+    )
+
+
+def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[str, OpinionGraph]) -> SummaryOpinions:
+    """What people say of a summary, and the scores that its texts allow."""
+    perceived = perceived_opinion_bias(annotated.labels)
+    votes = approval(annotated.fairness)
+    text, gold = texts.summaries.get((annotated.set_id, annotated.summary_id)), texts.gold.get(annotated.set_id)
+    graph = graphs.get(annotated.set_id)
+    exposure = None
+    if text is not None and graph is not None:
+        exposure = graph.bias(summary_units(text, graph.units)).exposure
+    return SummaryOpinions(
+        set_id=annotated.set_id,
+        summary_id=annotated.summary_id,
+        annotators=annotated.annotators,
+        bias=perceived.score,
+        unscored=perceived.unscored,
+        by_opinion=dict(zip(annotated.opinions, perceived.scores, strict=True)),
+        very_fair=votes.very_fair,
+        very_unfair=votes.very_unfair,
+        n_votes=sum(votes.counts.values()),
+        reasons=dict(Counter(reason for reason in annotated.reasons if reason is not None)),
+        rouge1_f1=rouge1_f1(text, gold).mean if text is not None and gold else None,
+        graph_bias=exposure.score if exposure else None,
+        graph_unscored=exposure.unscored if exposure else None,
+    )
+
+
+def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: OpinionTexts) -> SourceAgreement:
+    found = batch_agreement(
+        [
+            SummaryScores(
+                rouge1_f1=each.rouge1_f1,
+                very_fair=each.very_fair,
+                very_unfair=each.very_unfair,
+                perceived=each.bias,
+                interaction=each.graph_bias,
+            )
+            for each in summaries
+        ]
+    )
+    return SourceAgreement(
+        set_id=set_id,
+        bias_and_very_unfair=found.perceived_and_very_unfair,
+        rouge_and_very_fair=found.rouge_and_very_fair if set_id in texts.gold else None,
+        bias_and_graph=found.perceived_and_interaction if set_id in texts.units else None,
+    )

@@ -1,0 +1,95 @@
+"""Several sheets of one person on one page: those that say the same are one, and of states of one sheet the newest counts.
+
+A state is an earlier one of another when the other says so (`exports`), or when it has fewer changes and all of its marks are
+among the other's. Two sheets of which neither is shown to have come of the other are refused, not merged.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...pages.words import counted
+from .sheet import AnnotationSheet, ItemSheet, SummarySheet
+
+Given = tuple[Path, AnnotationSheet]
+
+
+def newest_states(sheets: Sequence[Given]) -> tuple[list[Given], list[str], list[str]]:
+    """The sheets that count, in their order, items that another one has alike left out; what to say of that; and mistakes.
+
+    Args:
+        sheets: each with its file.
+    """
+    notes, mistakes = [], list[str]()
+    outdated = set[int]()
+    for number, (path, sheet) in enumerate(sheets):
+        newer = max((each for each in sheets if is_earlier(sheet, each[1])), key=_revision, default=None)
+        if newer:
+            outdated.add(number)
+            notes.append(
+                f"{path}: left out, an earlier state (revision {sheet.revision}) of the sheet of {sheet.annotator!r} in "
+                f"{newer[0]} (revision {newer[1].revision})"
+            )
+    counting, first = [], dict[tuple[str, str, str], tuple[Path, ItemSheet]]()
+    for path, sheet in (each for number, each in enumerate(sheets) if number not in outdated):
+        own, alike, apart = [], Counter[Path](), dict[Path, str]()
+        for item in sheet.items:
+            earlier_path, earlier = first.setdefault((sheet.annotator, sheet.page, item.id), (path, item))
+            if earlier is item:
+                own.append(item)
+            elif _marks(item) == _marks(earlier) and item.shown == earlier.shown:
+                alike[earlier_path] += 1
+            else:
+                apart.setdefault(earlier_path, item.id)
+        notes += [
+            f"{path}: the marks of {counted(n, 'item')} are those of {other}; they count once"
+            for other, n in alike.items()
+        ]
+        mistakes += [
+            f"{path}: {sheet.annotator!r} has marked item {name!r} in {other}, too, otherwise, and neither file is shown to "
+            "have come of the other; give one of the two, or import both in the page, choose there, and export"
+            for other, name in apart.items()
+        ]
+        if own:
+            counting.append((path, sheet.model_copy(update={"items": tuple(own)})))
+    return counting, notes, mistakes
+
+
+def _revision(each: Given) -> int:
+    return each[1].revision
+
+
+def is_earlier(sheet: AnnotationSheet, other: AnnotationSheet) -> bool:
+    """Whether `sheet` is an earlier state of `other`."""
+    if (sheet.annotator, sheet.page) != (other.annotator, other.page) or sheet.revision >= other.revision:
+        return False
+    if any((each.revision, each.time) == (sheet.revision, sheet.time) for each in other.exports):
+        return True
+    items = {item.id: item for item in other.items}
+    return sheet.revision > 0 and all(item.id in items and _has_all(items[item.id], item) for item in sheet.items)
+
+
+def _marks(item: ItemSheet) -> tuple[object, ...]:
+    return item.key_points, item.without, {summary.letter: summary for summary in item.summaries}
+
+
+def _has_all(item: ItemSheet, other: ItemSheet) -> bool:
+    """Whether an item has all marks and decisions of another."""
+    summaries = {summary.letter: summary for summary in item.summaries}
+    return (
+        set(other.key_points) <= set(item.key_points)
+        and set(other.without) <= set(item.without)
+        and all(_says_all(summaries.get(each.letter), each, item, other) for each in other.summaries)
+    )
+
+
+def _says_all(summary: SummarySheet | None, other: SummarySheet, item: ItemSheet, other_item: ItemSheet) -> bool:
+    if summary is None or not set(other.points) <= set(summary.points) or (other.none and not summary.none):
+        return False
+    omitted = dict(zip(item.key_points, summary.omitted, strict=True))
+    hallucinated = dict(zip(summary.points, summary.hallucinated, strict=True))
+    decided = [
+        *((omitted[point], flag) for point, flag in zip(other_item.key_points, other.omitted, strict=True)),
+        *((hallucinated[point], flag) for point, flag in zip(other.points, other.hallucinated, strict=True)),
+    ]
+    return all(flag is None or own == flag for own, flag in decided)

@@ -1,0 +1,283 @@
+"""`evenhand audit-judge`: controlled sets and judges in, what each judge is worth and a page out."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from ....config import JudgeOptions
+from ....config.needs import Purpose
+from ....corpora.bundled import CONTROLLED, file_of
+from ....corpora.controlled import ControlledSet, read_controlled
+from ....errors import DataError, RecipeError
+from ....extras import installed_versions
+from ....judges.batch import Spent
+from ....judges.calibration import Calibration, read_calibration
+from ....judges.likeness import vocabulary
+from ....runfolder.stages import RECORDED
+from ....storage import file_digest, listed
+from ....text import did_you_mean, n_words
+from ...pages.folder import KNOWN, Result, Say
+from ...pages.words import counted
+from ..human.files import read_annotations
+from ..meta.apart import judge_by_model
+from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
+from .answers import Answers
+from .build import LEVEL, calibrate_all, not_calibrated
+from .exchange import Told
+from .page import page
+from .preference import PeoplesScores, peoples_scores
+from .probes import Exchanges, variants
+
+# files in the output folder
+SCORES, SCORES_AGAIN = "judgements.jsonl", "again.jsonl"
+# what was answered when asked again: kept, so that an interrupted audit goes on, and apart, so that it stands for no first answer
+AGAIN = "again.sqlite"
+# tokens of an English word, about
+TOKENS_A_WORD = 1.3
+
+AUDIT_OF_JUDGES = Result(
+    "audit of judges",
+    "calibration.json",
+    "calibration.md",
+    is_ours=KNOWN["calibration.json"][1],
+    named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
+    key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
+    others=(SCORES, SCORES_AGAIN),
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an audit of judges is given."""
+
+    # controlled sets, and the authors' evidence file where they are theirs
+    file: Path
+    judges: Mapping[str, JudgeOptions]
+    evidence: Path | None = None
+    # judge -> what it is to measure, where its section does not say
+    purposes: Mapping[str, Purpose] = field(default_factory=dict)
+    # sheets that people filled in, and the system that the judges' model wrote
+    human: Sequence[Path] = ()
+    own: str | None = None
+    # names of two sides in whose name the same is told; None takes those of the sets, else left and right
+    tellers: tuple[str, str] | None = None
+    # of either side, with its name: words of the sides are learned from them; without any, from the articles
+    documents: Sequence[Told] = ()
+    # first articles that are taken
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is asked of which judges."""
+
+    sets: list[ControlledSet]
+    asked: list[ControlledSet]
+    exchanges: Exchanges
+    people: PeoplesScores | None
+    options: dict[str, JudgeOptions]
+    not_tried: dict[str, str]
+    # judge -> ids of articles that it is not asked about, because it was trained on them or on their topic
+    seen: dict[str, frozenset[str]]
+
+    def sets_of(self, judge: str) -> list[ControlledSet]:
+        """The articles that a judge is asked about."""
+        return [each for each in self.sets if each.id not in self.seen[judge]]
+
+    def asked_of(self, judge: str) -> list[ControlledSet]:
+        """The same in all variants."""
+        return variants(self.sets_of(judge), self.exchanges.tellers, exchanges=self.exchanges)
+
+    @property
+    def groups(self) -> "list[dict[str, JudgeOptions]]":
+        """The judges, those together that are asked about the same articles."""
+        found: dict[frozenset[str], dict[str, JudgeOptions]] = {}
+        for name, each in self.options.items():
+            found.setdefault(self.seen[name], {})[name] = each
+        return list(found.values())
+
+    def n_judgements(self, judge: str) -> int:
+        """Of a judge, those that are made again among them."""
+        of_people = sum(len(each.summaries) for each in self.people.documents) if self.people else 0
+        asked = [*self.asked_of(judge), *self.sets_of(judge)]
+        return sum(len(each.summaries) for each in asked) + of_people
+
+    @property
+    def n_tokens(self) -> int:
+        """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
+        documents = self.people.documents if self.people else ()
+        n_words = sum(
+            n_words(summary.text) + n_words(each.source)
+            for each in (*self.asked, *self.sets, *documents)
+            for summary in each.summaries
+        )
+        return round(TOKENS_A_WORD * n_words)
+
+
+def prepare(wanted: Wanted) -> Work:
+    """What will be asked; nothing is asked yet.
+
+    Raises:
+        DataError: a file is wrong, or no judge is left to try.
+        RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
+    """
+    refuse_purposes(wanted)
+    with_baselines(wanted.judges)
+    left_out = not_tried(wanted.judges)
+    left_out |= {
+        name: why for name, why in not_calibrated(wanted.judges, wanted.purposes).items() if name not in left_out
+    }
+    sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
+    seen = seen_articles(wanted.judges, sets)
+    left_out = knows_all(seen, sets) | left_out
+    tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
+    if not tried:
+        said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
+        raise DataError(f"no judge is left to audit ({said})")
+    if (wanted.own is None) == bool(wanted.human):
+        raise DataError(
+            "--human and --own belong together: people's scores, and the system that the judges' model wrote"
+        )
+    exchanges = Exchanges.of(sets, wanted.tellers or _tellers(sets), wanted.documents)
+    asked = variants(sets, exchanges.tellers, exchanges=exchanges)
+    if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
+        raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
+    people = None
+    if wanted.own:
+        sheets = read_annotations(_files(wanted.human))
+        people = peoples_scores(sheets.units, wanted.own, sheets.left_out.total())
+    return Work(sets, asked, exchanges, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
+
+
+def refuse_purposes(wanted: Wanted) -> None:
+    """Refuse purposes of judges that are not there, and of those whose section says it.
+
+    Raises:
+        RecipeError: all mistakes are listed.
+    """
+    mistakes = []
+    for name, purpose in wanted.purposes.items():
+        if name not in wanted.judges:
+            mistakes.append(
+                f"--purpose {name}: no such judge{did_you_mean(name, wanted.judges)} They are {', '.join(wanted.judges)}"
+            )
+        elif (said := wanted.judges[name].purpose) not in (None, purpose):
+            mistakes.append(
+                f"--purpose {name}={purpose}: by its section it is to measure {said}, and that is what it is used for; leave the "
+                "option out"
+            )
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+
+
+def _tellers(sets: Sequence[ControlledSet]) -> tuple[str, str]:
+    """The two sides of the sets; left and right where they have not two."""
+    sides = [*dict.fromkeys(each.side for each in sets if each.side)]
+    return (sides[0], sides[1]) if len(sides) == 2 else ("left", "right")
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files, and those of folders."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
+def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) -> Calibration:
+    """Ask the judges; what they are worth, after it was written to `out`.
+
+    Args:
+        wanted: what was asked for.
+        work: the same, prepared.
+        out: folder for calibration.json, judgements.jsonl, again.jsonl and the page.
+        say: called with a line on an earlier audit that will be replaced.
+
+    Raises:
+        DataError: the folder is refused.
+        StorageError: a file cannot be read.
+        JudgeError: a judge cannot run at all.
+    """
+    AUDIT_OF_JUDGES.check(out)
+    digest = file_digest(file_of(wanted.file, CONTROLLED))
+    with AUDIT_OF_JUDGES.begun(out, (digest, sorted(work.options)), say):
+        spent: list[Spent] = []
+        judgements, again = [], []
+        for group in work.groups:
+            one = next(iter(group))
+            judgements += judge_by_model(group, work.asked_of(one), spent=spent)
+            again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
+        of_people = judge_by_model(work.options, work.people.documents) if work.people else []
+        # those whose library is absent are not tried; one that the user names is a baseline all the same
+        baselines = {
+            name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried
+        }
+        plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
+        answers = Answers(
+            work.sets, work.asked, (*judgements, *plain), again, work.exchanges.tellers, work.people, of_people, spent,
+            work.exchanges,
+        )  # fmt: skip
+        by_topic: dict[str, list[str]] = {}
+        for topic, each in zip(answers.topics, work.sets, strict=True):
+            by_topic.setdefault(topic, []).append(each.source)
+        found = Calibration(
+            file=wanted.file.name,
+            digest=digest,
+            human=tuple(path.name for path in _files(wanted.human)),
+            human_left_out=work.people.left_out if work.people else 0,
+            n_articles=len(work.sets),
+            n_summaries=sum(len(each.summaries) for each in work.sets),
+            n_topics=len(set(answers.topics)),
+            topics_unknown=sum(not each.topic for each in work.sets),
+            date=date.today().isoformat(),
+            evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
+            versions=installed_versions(RECORDED),
+            level=LEVEL,
+            about=vocabulary(by_topic),
+            judges=calibrate_all(
+                {name: (each, wanted.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
+                answers,
+                list(baselines),
+            ),
+            not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
+        )
+        if (before := out / AUDIT_OF_JUDGES.json).exists():
+            found = _with_costs(found, before)
+        AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: [*judgements, *of_people, *plain], SCORES_AGAIN: again})
+    return found
+
+
+def _with_costs(found: Calibration, earlier: Path) -> Calibration:
+    """With the costs that an earlier audit in the same folder measured, of judges whose every score now came from the cache."""
+    try:
+        known = read_calibration(earlier)
+    except DataError:
+        # of another version, or damaged; it is replaced
+        return found
+    costs = {each.signature: each.cost for each in known.judges}
+    judges = tuple(
+        each.model_copy(update={"cost": costs.get(each.signature, each.cost)}) if each.cost.seconds is None else each
+        for each in found.judges
+    )
+    return found.model_copy(update={"judges": judges})
+
+
+def _but(work: Work, judge: str) -> str:
+    n = len(work.seen[judge])
+    return f", without {counted(n, 'article')} that it was trained on" if n else ""
+
+
+def plan_lines(work: Work) -> list[str]:
+    """What would be asked, in lines."""
+    n = sum(len(each.summaries) for each in work.sets)
+    lines = [
+        f"{counted(len(work.sets), 'article')} with {counted(n, 'summary', 'summaries')}, each as it is, "
+        "changed in one thing at a time, and once again",
+        *(f"{name:24}{work.n_judgements(name):8,} judgements{_but(work, name)}" for name in work.options),
+    ]
+    if asking := [name for name, each in work.options.items() if each.language_models]:
+        lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")
+    if work.people:
+        n, left_out = len(work.people.documents), work.people.left_out
+        unfinished = f", without {left_out:,} that {'is' if left_out == 1 else 'are'} not finished" if left_out else ""
+        lines.append(f"people's scores of {counted(n, 'document')}{unfinished}")
+    return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]

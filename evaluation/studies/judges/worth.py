@@ -1,0 +1,111 @@
+"""What a page's judges are worth, as reports and comparisons carry it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ....config import Recipe
+from ....corpora.reader import load_corpus
+from ....errors import EvenhandError
+from ....judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations, unlike
+from ...pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
+from ...pages.words import joined
+from ...report.systems.contents import Worth
+
+HEADING = "What the judges are worth"
+CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
+# of a judge of which the data say nothing, and of one that no probe could be tried on
+TOO_FEW, NOT_TRIED = "too few topics to say", "not tried"
+
+
+def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Worth:
+    """What is known of the judges of a page.
+
+    Args:
+        recipes: name the calibrations; the first says what judges are to measure.
+        signatures: judge -> signature of its scores.
+
+    Raises:
+        DataError: a calibration cannot be read.
+    """
+    recipe = recipes[0]
+    files = read_calibrations(list(dict.fromkeys(path for each in recipes for path in each.calibration)))
+    known = known_of(signatures, files, {name: recipe.judges[name].purpose for name in signatures})
+    return Worth(
+        known=known,
+        unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
+        data=tuple(map(based_on, files)),
+        unlike=_unlike(recipe) if known else (),
+    )
+
+
+def _unlike(recipe: Recipe) -> tuple[str, ...]:
+    """Calibrations on documents of another kind than the recipe's corpus; none of a corpus that is not here any more."""
+    try:
+        sets = load_corpus(recipe.corpus)
+    except EvenhandError:
+        return ()
+    return tuple(unlike(recipe.calibration, sets))
+
+
+def based_on(found: Calibration) -> str:
+    """What a calibration rests on."""
+    return f"{found.file}: {found.n_articles} articles, {found.date}"
+
+
+def standing(found: JudgeCalibration) -> Text:
+    """A judge beside length, as a verdict."""
+    if found.scores_nothing:
+        return Text(NO_SCORE, tone="worse")
+    if found.is_constant:
+        return Text(CONSTANT, tone="worse")
+    if not found.has_interval:
+        return Text(TOO_FEW, tone="unsure")
+    if not found.has_agreement:
+        return Text(NONE_SHOWN, tone="worse")
+    verdict = found.standing
+    if verdict == "no clear difference":
+        return Text(verdict, tone="unsure")
+    return Text(f"{verdict} length", tone="better" if verdict == "above" else "worse")
+
+
+def accused_of(found: JudgeCalibration) -> Text:
+    """What it is accused of; of a judge that is not, how many probes it passed. Below, what could not be tried."""
+    n = sum(each.verdict in VERDICTS for each in found.probes)
+    accused = joined(list(dict.fromkeys(each.measure for each in found.accusations)))
+    nothing = f"nothing of {n} tried" if n else NOT_TRIED
+    untried = joined(list(found.untried)) if n else ""
+    return Text(accused or nothing, f"not tried: {untried}" if untried else "")
+
+
+def worth_blocks(worth: Worth | None) -> Iterator[Block]:
+    """The section of a report or comparison; none of a page of judges that measure neither coverage nor faithfulness."""
+    if worth is None or not (worth.known or worth.unknown):
+        return
+    yield Heading(
+        HEADING,
+        lead="Agreement with summaries whose coverage and faithfulness are known, within articles, compared with that "
+        "of length alone; and the faults of a judge. A difference by a judge that is not above length may be one of length."
+        if worth.known
+        else "",
+    )
+    if worth.known:
+        yield from known_blocks(worth)
+    if worth.unknown:
+        yield Prose(
+            f"No calibration is known of {joined(list(worth.unknown))}: how well the scores agree with known truth was not "
+            f"measured. `{HOW}` does, and the recipe's key calibration names its calibration.json."
+        )
+
+
+def known_blocks(worth: Worth) -> Iterator[Block]:
+    """The judges of which something is known, with their figures."""
+    rows = (
+        (
+            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.within, 2),
+            standing(each), accused_of(each),
+        )
+        for name, each in worth.known.items()
+    )  # fmt: skip
+    heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
+    yield table("judges' worth", heads, rows)
+    yield Prose(f"From {joined(list(worth.data))}.", "small")
+    yield from items(Prose(f"{each}.") for each in worth.unlike)
