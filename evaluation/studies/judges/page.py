@@ -182,8 +182,8 @@ def _again(found: Calibration) -> Table:
     rows = (
         (
             each.judge, NumberCell(each.flips_again.value, places=1, unit="%"),
-            NumberCell(each.flips_reversed.value, places=1, unit="%"), NumberCell(each.repeat, places=2), NumberCell(each.spread), NumberCell(each.cost.seconds, places=1),
-            NumberCell(each.cost.prompt_tokens, places=0), count(each.unscored),
+            NumberCell(each.flips_reversed.value, places=1, unit="%"), NumberCell(each.repeat, places=2), NumberCell(each.spread),
+            NumberCell(each.cost.seconds, places=1), NumberCell(each.cost.prompt_tokens, places=0), count(each.unscored),
         )
         for each in found.judges
     )  # fmt: skip

@@ -11,7 +11,7 @@ from calibrated import accused, make_judge, write_calibration
 from rich.console import Console
 
 from evenhand.config import BiasRecipe
-from evenhand.evaluation import bias
+from evenhand.evaluation.studies import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan

@@ -12,7 +12,7 @@ from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.opinions import AnnotatedSummary
-from evenhand.evaluation import bias
+from evenhand.evaluation.studies import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
