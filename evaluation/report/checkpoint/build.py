@@ -10,7 +10,7 @@ from ....config import Recipe
 from ....runfolder.phases import phases
 from ...studies.judges.worth import read_worth
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of
-from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
+from ..systems.contents import SCHEMA, CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.roles import equal_judges, judge_notes
@@ -62,6 +62,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     training = read_training(recipe)
     totals, ledger = read_ledger(recipe, provenance.stages)
     return Report(
+        schema_name=SCHEMA,
         name=recipe.name,
         title=title(evidence),
         findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),

@@ -34,7 +34,7 @@ from ..systems.systems import (
 )
 from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
-from .contents import BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
+from .contents import SCHEMA, BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
@@ -116,6 +116,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     signatures = {judge.name: judge.signature for judge in numbers.judges}
     is_given = all(entry.given for entry in entries)
     return Comparison(
+        schema_name=SCHEMA,
         title=title(numbers.judges, numbers.tests, len(entries)),
         findings=(
             *findings(numbers.judges, numbers.tests),

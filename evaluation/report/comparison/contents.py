@@ -1,6 +1,6 @@
 """What comparison.json holds: every number with the judge, the count, the budget and the bootstrap it comes from."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,9 @@ from ....records import Record, is_none
 from ...gate.contents import Gate
 from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane, Worth
 from ..systems.worst_group import WorstGroups
+
+# what comparison.json calls itself
+SCHEMA: Literal["evenhand-comparison/2"] = "evenhand-comparison/2"
 
 
 class EntryNote(Record):
@@ -118,6 +121,7 @@ class ByLength(Record):
 class Comparison(Record):
     """Everything the comparison says."""
 
+    schema_name: Literal["evenhand-comparison/2"]
     title: str
     # what matters most first
     findings: tuple[str, ...]

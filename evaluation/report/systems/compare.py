@@ -21,12 +21,13 @@ from ....resampling import (
     Scale,
     cluster_interval,
     defined,
+    differences_scale,
     pseudo_values,
     sign_flip_p_value,
 )
 from ....storage import digest
 from ...verdicts import exchanges
-from .contents import Difference, Estimate, JudgeNote, SideGap, differences_scale, is_share
+from .contents import Difference, Estimate, JudgeNote, SideGap, is_share
 from .contrasts import Contrast
 from .questions import Question
 from .systems import Asked

@@ -11,19 +11,16 @@ from pydantic import Field
 from ....judges.calibration import JudgeCalibration
 from ....number import BySet, Verdict
 from ....records import LeftOut, Record, is_none
-from ....resampling import Scale
 from ...gate.contents import Gate
 from .worst_group import WorstGroups
+
+# what report.json calls itself; raised when the same inputs give another report
+SCHEMA: Literal["evenhand-report/10"] = "evenhand-report/10"
 
 
 def is_share(how: str) -> bool:
     """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
     return how.startswith("share of ")
-
-
-def differences_scale(scale: Scale | None) -> Scale | None:
-    """Where differences of two values of a scale lie; None where values may be anything."""
-    return scale and (scale[0] - scale[1], scale[1] - scale[0])
 
 
 class Estimate(Record):
@@ -311,6 +308,7 @@ class Worth(Record):
 class Report(Record):
     """Everything the report says."""
 
+    schema_name: Literal["evenhand-report/10"]
     name: str
     title: str
     findings: tuple[Finding, ...]

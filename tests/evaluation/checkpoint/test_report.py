@@ -7,9 +7,9 @@ import pytest
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.report import check_finished, read_report, report
+from evenhand.evaluation.report.named import REPORT_PAGE
 from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.runfolder.processes import COMMAND, hold
 from evenhand.storage import write_text
@@ -46,7 +46,7 @@ def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
     asked = Asked(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
     report(base_run.recipe, asked)
     first, second = read_report(base_run.recipe).gate.rows
-    assert (first.outcome, first.number, first.estimate) == (
+    assert (first.outcome, first.number, first.value) == (
         "cannot tell", "mean(overlap, right, zero-shot)", pytest.approx(0.2)
     )  # fmt: skip
     assert second.outcome == "missing"
@@ -57,8 +57,8 @@ def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
 
 def test_what_a_report_can_be_asked_for(base_run: Any):
     built = build_report(base_run.recipe, None)
-    mine = [each for each in numbers_of(built) if each.measures == ("overlap",)]
-    found = {(each.functions[0], each.group, each.system): each for each in mine}
+    mine = [each for each in REPORT_PAGE.read(built).numbers if each.measures == ("overlap",)]
+    found = {(each.functions[0], each.side, each.system): each for each in mine}
     assert found["difference", "left", "rerank - zero-shot"].by_set == pytest.approx(
         {"a": 0.2, "b": 0, "c": 0.4, "d": 0}
     )

@@ -9,7 +9,6 @@ from conftest import make_candidate, make_request
 from evenhand.errors import DataError
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import meant
-from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
 from evenhand.evaluation.report.checkpoint.build import build_report
@@ -17,6 +16,7 @@ from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NEARNESS, Named, compared, read_entries
 from evenhand.evaluation.report.comparison.page import page
 from evenhand.evaluation.report.comparison.ranking import chance_to_win, leading, rank
+from evenhand.evaluation.report.named import COMPARISON_PAGE
 from evenhand.evaluation.report.systems.compare import Comparer
 from evenhand.evaluation.report.systems.contents import JudgeNote
 from evenhand.evaluation.report.systems.questions import answers
@@ -70,7 +70,9 @@ def test_means_by_hand(comparison: Any, subject: str, k: int, side: str | None, 
 
 def test_a_gate_means_the_last_entry_at_its_largest_budget(comparison: Any):
     limits = ("mean(overlap) < 0", "mean(overlap, k=1, dpo untrained) < 0", "difference(overlap, k=1, left) < 0")
-    assert [[each.words for each in meant(parse_limit(limit), numbers_of(comparison))] for limit in limits] == [
+    assert [
+        [each.words for each in meant(parse_limit(limit), COMPARISON_PAGE.read(comparison).numbers)] for limit in limits
+    ] == [
         ["mean(overlap, dpo k=3)"],
         ["mean(overlap, dpo untrained k=1)"],
         ["difference(overlap, left, dpo k=1 - dpo untrained k=1)"],
@@ -100,7 +102,11 @@ def test_grades_that_all_are_1_in_few_sets_are_no_exact_rate(comparison: Any):
     for is_rate in (False, True):
         judges = tuple(judge.model_copy(update={"is_rate": is_rate}) for judge in comparison.judges)
         graded = comparison.model_copy(update={"judges": judges, "scores": tuple(ones)})
-        means = [each for each in numbers_of(graded) if each.functions == ("mean",) and each.measures == ("overlap",)]
+        means = [
+            each
+            for each in COMPARISON_PAGE.read(graded).numbers
+            if each.functions == ("mean",) and each.measures == ("overlap",)
+        ]
         assert means and all(each.is_binary == is_rate for each in means)
 
 

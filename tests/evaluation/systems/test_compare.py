@@ -4,10 +4,10 @@ import pytest
 
 from evenhand.evaluation.report.checkpoint.rounds import REWARD
 from evenhand.evaluation.report.systems.compare import Comparer, Trait
-from evenhand.evaluation.report.systems.contents import JudgeNote, differences_scale
+from evenhand.evaluation.report.systems.contents import JudgeNote
 from evenhand.evaluation.report.systems.contrasts import conclude
 from evenhand.evaluation.report.systems.systems import asked
-from evenhand.resampling import Bootstrap, sign_flip_p_value, too_few
+from evenhand.resampling import Bootstrap, differences_scale, sign_flip_p_value, too_few
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
