@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...number import Number
+
 # room left at both ends of an axis, as a share of what is shown
 PADDING = 0.06
 # values no further apart are equal but for rounding: an axis that showed them apart would show noise
@@ -59,6 +61,53 @@ class Panel:
     lines: tuple[Line, ...]
     x: Scale
     y: Scale
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A judge's axis of a plane."""
+
+    name: str
+    is_lower_better: bool
+    scale: Scale
+    # digits after the point of its numbers
+    places: int
+
+
+@dataclass(frozen=True)
+class PlaneMark:
+    """A system in a plane."""
+
+    name: str
+    # place in the page's palette of marks
+    style: int
+    x: Number
+    y: Number
+    is_on_front: bool
+
+
+@dataclass(frozen=True)
+class PlanePlot:
+    """Systems in the plane of two judges, with what is best to the right and above."""
+
+    x: Axis
+    y: Axis
+    points: tuple[PlaneMark, ...]
+
+    @property
+    def front(self) -> list[tuple[float, float]]:
+        """Places of the systems on the front, from left to right, counted from the lower left."""
+        places = (
+            (self.x.scale.at(point.x.value), self.y.scale.at(point.y.value))
+            for point in self.points
+            if point.is_on_front and point.x.value is not None and point.y.value is not None
+        )
+        return sorted(places)
+
+    @property
+    def on_front(self) -> str:
+        """Names of the systems that no other beats."""
+        return "; ".join(point.name for point in self.points if point.is_on_front) or "none"
 
 
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:

@@ -10,7 +10,7 @@ from ....config import Recipe
 from ....runfolder.phases import phases
 from ...worth import read_worth
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of
-from ..systems.contents import SCHEMA, CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
+from ..systems.contents import SCHEMA, Difference, Examples, JudgeNote, Report, Score, comparison_name
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.roles import equal_judges, judge_notes
@@ -77,6 +77,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         systems=tuple(system.label for system in numbers.systems),
         sides=numbers.compare.sides,
         candidates=numbers.candidates,
+        bootstrap=numbers.compare.bootstrap,
         scores=tuple(numbers.scores()),
         plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(evidence.differences),
@@ -85,6 +86,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         gain_gaps=tuple(evidence.gain_gaps),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         traits=tuple(numbers.traits()),
+        counted={trait.name: trait.how for trait in numbers.counted.values()},
         curve=tuple(numbers.curve()),
         planes=tuple(evidence.planes),
         rounds=rounds,
@@ -116,13 +118,13 @@ class Numbers:
         # judge -> system -> a value a request
         self._values = {judge.name: self._by_system(judge.name) for judge in self.judges}
 
-    def scores(self) -> Iterator[Estimate]:
+    def scores(self) -> Iterator[Score]:
         """Mean of every judge and system, by side and overall."""
         for judge in self.judges:
             for system, values in self._values[judge.name].items():
                 yield from self.compare.estimates(judge, system, values)
 
-    def plan_scores(self) -> Iterator[Estimate]:
+    def plan_scores(self) -> Iterator[Score]:
         """Mean of the summaries of every plan under every judge, where the plans are mixes that extraction makes on purpose."""
         generate, base = self.recipe.generate, self.outputs[0]
         if generate.fair_extractive is None or len(generate.plans) < 2:
@@ -147,27 +149,31 @@ class Numbers:
         """What the headline is made from."""
         found = self.concluded
         words = {
-            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
+            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).value
             for name, values in self._by_system(TRAIT + WORDS).items()
         }
         lows = {
-            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).mean
+            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).value
             for measure in dict.fromkeys(each.measure for each in found.low_grades)
             for name, values in self._by_system(TRAIT + measure).items()
         }
         differences = list(map(self._at_equal_length, found.differences))
         return replace(found, differences=differences, words=words, low_shares=lows)
 
-    def traits(self) -> Iterator[Estimate]:
-        """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
-        named = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
-        found = "share of summaries in which the contract check found this"
-        named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
-        for column, trait in named.items():
+    @cached_property
+    def counted(self) -> dict[str, Trait]:
+        """Contract, wrong side, refusals, copying, length and the issues that occurred, by the column of their values."""
+        issue = "share of summaries in which the contract check found this"
+        traits = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
+        return traits | {name: Trait(name, issue) for name in issues_of(self.outputs)}
+
+    def traits(self) -> Iterator[Score]:
+        """By side and overall."""
+        for column, trait in self.counted.items():
             for system, values in self._by_system(column).items():
                 yield from self.compare.estimates(trait, system, values)
 
-    def curve(self) -> Iterator[CurvePoint]:
+    def curve(self) -> Iterator[Score]:
         """Expected score of the best of n = 1 ... k candidates under every judge and policy.
 
         A request counts when it has a value for every n, so that all points of a line rest on the same requests.
@@ -178,8 +184,8 @@ class Numbers:
                 rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
                 whole = [row if None not in row else (None,) * len(draws) for row in rows]
                 for n, values in zip(draws, zip(*whole, strict=True), strict=True):
-                    estimate = self.compare.estimate(judge, output.policy, values)
-                    yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
+                    found = self.compare.estimate(judge, output.policy, values, k=n)
+                    yield found.model_copy(update={"by_set": ()})
 
     def _fronts(self) -> Iterator[Front]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
@@ -201,13 +207,13 @@ class Numbers:
         judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
         if not self.evidence.is_compared:
             comparison = self.systems[0].label
-        shown = {**self._values[judge], **self.compare.paired(self._values[judge])}
+        paired = self.compare.paired(self._values[judge])
+        shown = {**self._values[judge], **{comparison_name(*pair): its for pair, its in paired.items()}}
         return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
 
     def _at_equal_length(self, each: Difference) -> Difference:
         by_name = {system.label: system for system in self.systems}
-        first, second = (by_name[name] for name in each.subject.split(" - "))
-        found = self.lengths.at_equal_length(each.measure, first, second, each.side)
+        found = self.lengths.at_equal_length(each.measure, by_name[each.system], by_name[each.reference], each.side)
         return each.model_copy(update={"at_equal_length": found})
 
     def _by_system(self, column: str) -> Mapping[str, Values]:

@@ -162,17 +162,23 @@ def read_report(recipe: Recipe) -> Report:
         StorageError: there is none.
         DataError: it is not a report of this version.
     """
-    return parse_line(read_text(recipe.output / REPORT / JSON), Report)
+    path = recipe.output / REPORT / JSON
+    try:
+        return parse_line(read_text(path), Report)
+    except DataError as error:
+        raise DataError(
+            f"{path}: is not a report of this version; run evenhand report RECIPE again: {error}"
+        ) from error
 
 
 def logged_numbers(recipe: Recipe) -> dict[str, float]:
     """The means of the report's scores and differences with their bounds: "scores/rerank/coverage/left", "…/left/low"."""
     found = read_report(recipe)
     numbers: dict[str, float] = {}
-    for kind, estimates in (("scores", found.scores), ("differences", found.differences)):
-        for each in estimates:
-            name = "/".join([kind, each.subject, each.measure, each.side or "all"])
-            bounds = {name: each.mean, f"{name}/low": each.low, f"{name}/high": each.high}
+    for kind, scores in (("scores", found.scores), ("differences", found.differences)):
+        for each in scores:
+            name = "/".join([kind, each.pair, each.measure, each.side or "all"])
+            bounds = {name: each.value, f"{name}/low": each.low, f"{name}/high": each.high}
             numbers |= {key: value for key, value in bounds.items() if value is not None}
     return numbers
 

@@ -14,7 +14,7 @@ from ...pages.folder import KNOWN, Content, Result
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
-from ..systems.contents import JudgeNote, Plane
+from ..systems.contents import Difference, JudgeNote, Plane, Score
 from ..systems.contrasts import Contrast, conclude
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
@@ -34,7 +34,7 @@ from ..systems.systems import (
 )
 from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
-from .contents import SCHEMA, BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
+from .contents import SCHEMA, ByLength, Comparison, EntryNote, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
@@ -117,7 +117,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     is_given = all(entry.given for entry in entries)
     return Comparison(
         schema_name=SCHEMA,
-        title=title(numbers.judges, numbers.tests, len(entries)),
+        title=title(numbers.judges, numbers.tests, len(entries), numbers.compare.bootstrap.level),
         findings=(
             *findings(numbers.judges, numbers.tests),
             # what one draw gives is asked next; more budgets tell the same at other prices
@@ -150,6 +150,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         budgets=numbers.budgets,
         n_requests=len(requests),
         n_sets=len({request.set_id for request in requests}),
+        bootstrap=numbers.compare.bootstrap,
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
         baselines=tuple(numbers.baselines),
@@ -161,6 +162,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         planes=tuple(numbers.concluded.planes),
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
+        counted={trait.name: trait.how for trait in numbers.traits},
         costs=tuple(entry.cost for entry in entries if entry.cost),
         recipes={entry.label: entry.asked for entry in entries},
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
@@ -180,9 +182,9 @@ def _versions(entries: Sequence[Entry]) -> dict[str, str]:
 class _Concluded:
     """Everything that has a verdict."""
 
-    tests: list[PairedTest]
-    baselines: list[PairedTest]
-    low_grades: list[PairedTest]
+    tests: list[Difference]
+    baselines: list[Difference]
+    low_grades: list[Difference]
     rankings: list[Ranking]
     worst_sides: list[WorstSides]
     planes: list[Plane]
@@ -219,12 +221,12 @@ class _Numbers:
             if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
         ]
 
-    def estimates(self, measured: Measured) -> list[BudgetEstimate]:
+    def estimates(self, measured: Measured) -> list[Score]:
         """The mean of every system, by side and overall."""
         return [
-            BudgetEstimate(**estimate.model_dump(), k=system.k)
+            score
             for system in self.systems
-            for estimate in self.compare.estimates(measured, system.label, _values(system, measured))
+            for score in self.compare.estimates(measured, system.label, _values(system, measured), system.k)
         ]
 
     @cached_property
@@ -247,27 +249,27 @@ class _Numbers:
             tests=list(islice(parts, len(tests))),
             baselines=list(islice(parts, len(against))),
             low_grades=list(parts),
-            rankings=[leading(ranking, next(its)) for ranking, _ in ranked],
+            rankings=[leading(ranking, next(its), level) for ranking, _ in ranked],
             worst_sides=[
-                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None)})
+                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None, level)})
                 for each, rivals in worst
             ],
             planes=[each.concluded(next(its), level) for each in fronts],
         )
 
     @property
-    def tests(self) -> list[PairedTest]:
+    def tests(self) -> list[Difference]:
         return self.concluded.tests
 
     @property
-    def baselines(self) -> list[PairedTest]:
+    def baselines(self) -> list[Difference]:
         """What each reward chooses against what is chosen without a judge."""
         return self.concluded.baselines
 
-    def _tested(self, tested: Sequence[Pair]) -> list[Contrast[PairedTest]]:
+    def _tested(self, tested: Sequence[Pair]) -> list[Contrast]:
         return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
 
-    def _of_low_grades(self) -> list[Contrast[PairedTest]]:
+    def _of_low_grades(self) -> list[Contrast]:
         lows = low_grades(self.entries[0].recipe, [judge.name for judge in self.judges])
         traits = [Trait(low_name(judge, low), LOW, of_judge=judge) for judge, low in lows.items()]
         return [each for trait in traits for each in paired_tests(trait, self._pairs, self.lengths)]
@@ -281,7 +283,7 @@ class _Numbers:
 
     def _words(self, system: System) -> float | None:
         """Of a summary, on average."""
-        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).value
 
     def _ranked(self) -> list[tuple[Ranking, Question]]:
         found = []
@@ -306,7 +308,7 @@ class _Numbers:
                 scores = compare.by_side(np.array([system.values(judge.name) for system in mine], dtype=float))
                 labels, is_lower = [system.label for system in mine], judge.better == "lower"
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
-                if any(each.group for each in rated.systems):
+                if any(each.side for each in rated.systems):
                     rivals = rivalry(scores, rated, lower_is_better=is_lower)
                     found.append((WorstSides(measure=judge.name, k=k, found=rated), rivals))
         return found

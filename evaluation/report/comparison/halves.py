@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 
-from ..systems.contents import JudgeNote
+from ..systems.contents import Difference, JudgeNote
 from ..systems.contrasts import Contrast
 from ..systems.questions import Half
 from ..systems.roles import deciding
 from .baselines import ONE_DRAW
-from .contents import PairedTest
 from .findings import as_used
 from .paired_tests import Names, names_of_test
 
-Contrasts = Sequence[Contrast[PairedTest]]
+Contrasts = Sequence[Contrast]
 
 
 def in_halves(
     judges: Sequence[JudgeNote], tests: Contrasts, baselines: Contrasts, low_grades: Contrasts = ()
-) -> tuple[list[Contrast[PairedTest]], ...]:
+) -> tuple[list[Contrast], ...]:
     """All of them, each in its half: the first is of entries as they are used, over all sides, by the judges that decide.
 
     Args:
@@ -28,17 +27,17 @@ def in_halves(
     decide, report = ({judge.name for judge in its} for its in (deciding(judges), _of_report(judges)))
     used = {names_of_test(test) for test in as_used([each.difference for each in tests])}
 
-    def half(test: PairedTest, names: Names, *, by_design: bool) -> Half:
+    def half(test: Difference, names: Names, *, by_design: bool) -> Half:
         if test.side is None and test.measure in decide and names in used:
             return "headline"
         return "by design" if by_design or (test.of_judge or test.measure) not in report else "others"
 
-    def of_test(test: PairedTest) -> Half:
+    def of_test(test: Difference) -> Half:
         return half(test, names_of_test(test), by_design=test.k != test.reference_k)
 
-    def of_baseline(test: PairedTest) -> Half:
+    def of_baseline(test: Difference) -> Half:
         is_draw = test.reference == ONE_DRAW and test.reference_k == 1
-        return half(test, (test.subject, test.k, test.subject, 1) if is_draw else ("", 0, "", 0), by_design=is_draw)
+        return half(test, (test.system, test.k, test.system, 1) if is_draw else ("", 0, "", 0), by_design=is_draw)
 
     return (
         [each.asked_in(of_test(each.difference)) for each in tests],

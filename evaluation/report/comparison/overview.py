@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from ...pages.blocks import Lane, Mark, Overview, Picture, PictureRow
-from ...pages.words import NOT_CLEAR, TOO_FEW, UNSURE, certainty, counted, headline, plain_judges, verdict
-from ..systems.contents import JudgeNote
+from ...pages.words import NOT_CLEAR, TOO_FEW, UNSURE, certainty, counted, headline
+from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
-from .contents import BudgetEstimate, Comparison, PairedTest
+from ..systems.words import plain_judges, verdict
+from .contents import Comparison
 from .findings import as_used
 
 # lines of a picture, and entries of it: judges and entries beyond are on the second page
@@ -33,11 +34,11 @@ def overview(found: Comparison) -> Overview:
     )
 
 
-def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[PairedTest]) -> str:
+def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:
     by_name = {judge.name: judge for judge in judges}
     said: dict[str, dict[str, int]] = {}
     for test in used:
-        mine = said.setdefault(test.subject, {"better": 0, "worse": 0})
+        mine = said.setdefault(test.system, {"better": 0, "worse": 0})
         if (word := verdict(test, by_name[test.measure]).text) in mine:
             mine[word] += 1
     better, worse = (sum(each[word] > 0 for each in said.values()) for word in ("better", "worse"))
@@ -57,13 +58,13 @@ def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pai
     return headline(found.title, f"against {first}: {counts}", counts)
 
 
-def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[PairedTest]) -> Picture | None:
+def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:
     if not judges or not found.scores:
         return None
     labels = [entry.label for entry in found.entries][:MOST_ENTRIES]
     shown = judges[: max(1, MOST_LANES // len(labels))]
     plain = plain_judges(next(iter(found.recipes.values())), shown, has_sides=len(found.sides) > 1)
-    clear = {(test.measure, test.subject) for test in used if test.verdict != UNSURE}
+    clear = {(test.measure, test.system) for test in used if test.verdict != UNSURE}
 
     def row_of(judge: JudgeNote) -> PictureRow:
         means = _most_drawn([e for e in of_judge(found.scores, judge) if e.side is None])
@@ -82,19 +83,19 @@ def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pair
         keys=(
             f"clear: clearly better or worse than {labels[0]}",
             "unsure: no clear difference",
-            f"interval: {100 * found.scores[0].level:g} % interval",
+            f"interval: {100 * found.bootstrap.level:g} % interval",
         ),
     )
 
 
-def _most_drawn(scores: Sequence[BudgetEstimate]) -> Mapping[str, BudgetEstimate]:
+def _most_drawn(scores: Sequence[Score]) -> Mapping[str, Score]:
     """Of each entry the score with as many candidates as it has."""
-    found: dict[str, BudgetEstimate] = {}
+    found: dict[str, Score] = {}
     for each in sorted(scores, key=lambda each: each.k):
-        found[each.subject] = each
+        found[each.system] = each
     return found
 
 
-def _lane(found: BudgetEstimate, style: int, *, is_clear: bool) -> Lane:
-    marks = (Mark(found.mean, found.low, found.high, style),) if found.mean is not None else ()
-    return Lane(found.subject, marks, is_clear=is_clear)
+def _lane(found: Score, style: int, *, is_clear: bool) -> Lane:
+    marks = (Mark(found.value, found.low, found.high, style),) if found.value is not None else ()
+    return Lane(found.system, marks, is_clear=is_clear)

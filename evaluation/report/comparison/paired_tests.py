@@ -6,12 +6,13 @@ some of the difference by design.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..systems.compare import Measured, Trait, minus
+from ..systems.compare import Compared, Measured, Trait, minus
+from ..systems.contents import Difference
 from ..systems.contrasts import Contrast
 from ..systems.lengths import Lengths
 from ..systems.systems import System
-from .contents import PairedTest
 
 Pair = tuple[System, System]
 # of a pair: the first's label and budget, and the second's
@@ -44,12 +45,12 @@ def names_of(pair: Pair) -> Names:
     return one.label, one.k, other.label, other.k
 
 
-def names_of_test(test: PairedTest) -> Names:
+def names_of_test(test: Difference) -> Names:
     """The same of a test."""
-    return test.subject, test.k, test.reference, test.reference_k
+    return test.system, test.k, test.reference, test.reference_k
 
 
-def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast[PairedTest]]:
+def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast]:
     """All tests of one judge, by side and overall, of which nothing is concluded yet.
 
     Args:
@@ -62,13 +63,8 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
     contrasts = []
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])
-        for each in lengths.compare.tested(measured, first.label, gaps):
-            difference = PairedTest(
-                **each.difference.model_dump(exclude={"at_equal_length"}),
-                k=first.k,
-                reference=second.label,
-                reference_k=second.k,
-                at_equal_length=lengths.at_equal_length(measured.name, first, second, each.difference.side),
-            )
-            contrasts.append(Contrast(difference, each.question, each.scale))
+        whose = Compared(first.label, second.label, first.k, second.k)
+        for each in lengths.compare.tested(measured, whose, gaps):
+            left = lengths.at_equal_length(measured.name, first, second, each.difference.side)
+            contrasts.append(replace(each, difference=each.difference.model_copy(update={"at_equal_length": left})))
     return contrasts

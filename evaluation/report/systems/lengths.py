@@ -56,12 +56,8 @@ class Lengths:
         explained = bounds_of(n_sets, found.low[0], found.high[0], level)
         low, high = bounds_of(n_sets, found.low[1], found.high[1], level)
         return AtEqualLength(
-            mean=float(found.estimate[1]),
-            low=low,
-            high=high,
-            by_length=float(found.estimate[0]),
-            by_length_low=explained[0],
-            by_length_high=explained[1],
+            left=Number(value=float(found.estimate[1]), low=low, high=high),
+            by_length=Number(value=float(found.estimate[0]), low=explained[0], high=explained[1]),
         )
 
     def _curve(self, judge: str) -> Floats:
@@ -82,15 +78,15 @@ class Lengths:
 def share_by_length(difference: Difference) -> float | None:
     """Share of a clear difference that goes with length, where that is clear, too, and half of it or more."""
     found = difference.at_equal_length
-    if found is None or difference.verdict == "no clear difference" or difference.mean is None:
+    if found is None or difference.verdict == "no clear difference" or not difference.value:
         return None
-    share = found.by_length / difference.mean
+    share = (found.by_length.value or 0.0) / difference.value
     return share if is_by_length(found) and share >= MOST_OF_IT else None
 
 
 def is_by_length(found: AtEqualLength) -> bool:
     """Whether some part of a difference clearly goes with length."""
-    low, high = found.by_length_low, found.by_length_high
+    low, high = found.by_length.low, found.by_length.high
     return low is not None and high is not None and (low > NOISE or high < -NOISE)
 
 
