@@ -85,7 +85,7 @@ def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:
     clear = at_equal = holds = warned = 0
     for seed in range(trials):
         difference = drawn(curve, gain, n_sets, seed)
-        found = difference.at_equal_length and difference.at_equal_length.left
+        found = difference.at_equal_length.left if difference.at_equal_length else None
         if found is None or found.low is None or found.high is None:
             continue
         clear += difference.verdict != "no clear difference"

@@ -149,7 +149,7 @@ def test_what_goes_with_length_is_said_and_warned_of():
         [judge("a")], {"a": "higher"}, words={"zero-shot": 33.0, "DPO": 25.0, "rerank": 30.0, "DPO+RR": 30.0}
     )
     found.differences[:] = [
-        d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
+        d.model_copy(update={"at_equal_length": part if d.pair == TRAINING else None}) for d in found.differences
     ]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
     assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030) instead of +0.030" in said.replace(

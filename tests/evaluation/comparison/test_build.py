@@ -31,8 +31,8 @@ def comparison(small_run: Any) -> Any:
 
 
 def mean_of(estimates: Any, measure: str, subject: str, k: int, side: str | None = None) -> float:
-    (found,) = [e for e in estimates if (e.measure, e.subject, e.k, e.side) == (measure, subject, k, side)]
-    return found.mean
+    (found,) = [e for e in estimates if (e.measure, e.system, e.k, e.side) == (measure, subject, k, side)]
+    return found.value
 
 
 def test_run_that_trains_is_two_entries(comparison: Any):
@@ -84,7 +84,7 @@ def test_reward_judges_are_not_compared(comparison: Any):
 
 
 def test_pairs_that_are_tested(comparison: Any):
-    pairs = [(t.subject, t.k, t.reference, t.reference_k) for t in comparison.tests if t.side is None]
+    pairs = [(t.system, t.k, t.reference, t.reference_k) for t in comparison.tests if t.side is None]
     assert pairs == [
         # at equal budgets against the first entry
         ("dpo", 1, "dpo untrained", 1),
@@ -111,9 +111,9 @@ def test_grades_that_all_are_1_in_few_sets_are_no_exact_rate(comparison: Any):
 
 
 def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
-    (test,) = [t for t in comparison.tests if (t.subject, t.k, t.reference_k, t.side) == ("dpo", 1, 1, None)]
+    (test,) = [t for t in comparison.tests if (t.system, t.k, t.reference_k, t.side) == ("dpo", 1, 1, None)]
     # all four sets gain 0.1: 2 of 16 sign patterns are as extreme
-    assert test.mean == pytest.approx(0.1)
+    assert test.value == pytest.approx(0.1)
     assert test.low is None
     assert test.p_value == pytest.approx(0.125)
     assert test.adjusted >= test.p_value
@@ -125,8 +125,8 @@ def test_strengths_by_hand(comparison: Any):
     assert [row.label for row in ranking.rows] == ["dpo", "dpo untrained"]
     assert (ranking.n, ranking.n_sets) == (8, 4)
     # the best of three gains 0.1 in all 8 requests; with 0.1 virtual wins each way the odds are 8.1 to 0.1; strengths are centred
-    assert ranking.rows[0].strength == pytest.approx(log(81) / 2)
-    assert ranking.rows[1].strength == pytest.approx(-log(81) / 2)
+    assert ranking.rows[0].value == pytest.approx(log(81) / 2)
+    assert ranking.rows[1].value == pytest.approx(-log(81) / 2)
     assert ranking.rows[0].won == 1.0
 
 
@@ -259,7 +259,7 @@ def test_missing_summaries_are_told(make_run: Any):
     found = build_comparison(read_entries([Named("plain", run.recipe)]))
     assert any("No summary of 1 request." in warning for warning in found.warnings)
     # a single run is still compared with itself: what reranking adds
-    assert [(t.subject, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
+    assert [(t.system, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
 
 
 def _relabelled(entry: Any, judge: str, change: Any) -> Any:
@@ -274,7 +274,7 @@ def test_equal_entries_lead_nobody(make_run: Any):
     (entry,) = read_entries([Named("plain", run.recipe)])
     found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score)])
     # their strengths differ in rounding alone
-    assert all(abs(row.strength) < 1e-9 for ranking in found.rankings for row in ranking.rows)
+    assert all(abs(row.value) < 1e-9 for ranking in found.rankings for row in ranking.rows)
     assert not any("above all others" in said for said in found.findings)
 
 
@@ -295,7 +295,7 @@ def test_fairness_that_only_the_reward_measures_is_an_axis_as_in_the_report_of_a
     (plane,), (own,) = found.planes, build_report(run.recipe, None).planes
     assert (plane.quality, plane.fairness) == (own.quality, own.fairness) == ("overlap", "uer")
     # one draw has the means (0.4, 0.3)
-    assert [plane.points[0].quality.mean, plane.points[0].fairness.mean] == pytest.approx([0.4, 0.3])
+    assert [plane.points[0].quality.value, plane.points[0].fairness.value] == pytest.approx([0.4, 0.3])
     assert [(judge.name, judge.role) for judge in found.axis_judges] == [("uer", "reward")]
     assert [judge.name for judge in found.judges] == ["overlap"], "it is an axis, and nothing is tested by it"
     (plot,) = (block.plot for block in page(found).body if isinstance(block, PlaneChart))
@@ -340,10 +340,10 @@ def two_entries(make_run: Any, tmp_path: Any) -> Any:
 
 
 def test_the_mean_prefers_one_entry_and_the_worst_side_the_other(two_entries: Any):
-    means = {e.subject: e.mean for e in two_entries.scores if e.side is None}
+    means = {e.system: e.value for e in two_entries.scores if e.side is None}
     assert means["lopsided"] > means["even"]
     (worst,) = two_entries.worst_sides
-    assert {row.system: (row.group, row.mean) for row in worst.found.systems} == {
+    assert {row.system: (row.group, row.value) for row in worst.found.systems} == {
         "lopsided": ("right", pytest.approx(0.1)),
         "even": ("left", pytest.approx(0.4)),
     }

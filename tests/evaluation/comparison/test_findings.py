@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from evenhand.evaluation.report.comparison.contents import PairedTest
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
-from evenhand.evaluation.report.systems.contents import AtEqualLength, JudgeNote
+from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote
 
 JUDGES = [
     JudgeNote(name="recall", signature="r", role="report", better="higher"),
@@ -14,10 +13,9 @@ JUDGES = [
 ]
 
 
-def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
-    return PairedTest(
-        measure=measure, signature="", subject=subject, side=side, mean=0.1, low=0.0, high=0.2, n=9, n_sets=9, left_out=0,
-        level=0.95, resamples=100, seed=1, verdict=verdict, k=k, reference="base", reference_k=reference_k or k,
+def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
+    return Difference(
+        measure=measure, system=system, side=side, value=0.1, low=0.0, high=0.2, n=9, n_sets=9, verdict=verdict, k=k, reference="base", reference_k=reference_k or k,
         p_value=0.1, adjusted=0.1,
     )  # fmt: skip
 

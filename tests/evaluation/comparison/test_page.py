@@ -7,7 +7,6 @@ from rich.console import Console
 
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
-from evenhand.evaluation.pages.words import judges_mean
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.contents import ByLength
@@ -15,6 +14,7 @@ from evenhand.evaluation.report.comparison.entries import Named, read_entries
 from evenhand.evaluation.report.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.report.comparison.page import page
 from evenhand.evaluation.report.systems.contents import AtEqualLength
+from evenhand.evaluation.report.systems.words import judges_mean
 from evenhand.evaluation.verdicts import CLEAR
 
 EVIL = "<script>alert(1)</script>|`x`"

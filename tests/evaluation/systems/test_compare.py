@@ -31,9 +31,9 @@ def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
     values = [0.4, 0.2, None, 0.4, 0.8, 0.2, 0.6, None]
     left, right, overall = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", values)
     # left: (0.4 + 0.8 + 0.6) / 3; right: (0.2 + 0.4 + 0.2) / 3; all: 2.6 / 6
-    assert (left.side, left.mean, left.n, left.n_sets, left.left_out) == ("left", pytest.approx(0.6), 3, 3, 1)
-    assert (right.side, right.mean, right.n) == ("right", pytest.approx(0.8 / 3), 3)
-    assert (overall.side, overall.mean) == (None, pytest.approx(2.6 / 6))
+    assert (left.side, left.value, left.n, left.n_sets, left.left_out) == ("left", pytest.approx(0.6), 3, 3, 1)
+    assert (right.side, right.value, right.n) == ("right", pytest.approx(0.8 / 3), 3)
+    assert (overall.side, overall.value) == (None, pytest.approx(2.6 / 6))
     assert (overall.n, overall.n_sets, overall.left_out) == (6, 4, 2)
 
 
@@ -70,7 +70,7 @@ def test_differences_are_taken_request_by_request(make_run: Any):
     assert compare.paired(by_system) == {"rerank - zero-shot": [pytest.approx(0.3), None, pytest.approx(-0.1), None]}
     overall = compare.differences(OVERLAP, by_system)[-1].difference
     # (0.3 - 0.1) / 2 over a/left and b/left
-    assert (overall.mean, overall.n, overall.left_out) == (pytest.approx(0.1), 2, 2)
+    assert (overall.value, overall.n, overall.left_out) == (pytest.approx(0.1), 2, 2)
 
 
 def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
@@ -87,7 +87,7 @@ def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
     compare = comparer(make_run, FOUR_SETS)
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1] * 8, "rerank": [0.9] * 8})[-1]
     (overall,) = judged([overall])
-    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
+    assert (overall.value, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
     assert overall.verdict == "no clear difference"
 
 
@@ -95,7 +95,7 @@ def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right"])
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
     (overall,) = judged([overall])
-    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
+    assert (overall.value, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
     assert overall.verdict == "no clear difference"
 
 
@@ -144,15 +144,15 @@ def test_order_of_requests_does_not_change_the_means(make_run: Any):
     shuffled = list(reversed(FOUR_SETS))
     forward = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "x", list(values.values()))
     backward = comparer(make_run, shuffled).estimates(OVERLAP, "x", [values[i] for i in shuffled])
-    assert {e.side: pytest.approx(e.mean) for e in forward} == {e.side: e.mean for e in backward}
+    assert {e.side: pytest.approx(e.value) for e in forward} == {e.side: e.value for e in backward}
 
 
 def test_gap_by_hand_with_a_one_sided_set_left_out(make_run: Any):
     # set c has no right; gaps within sets: 0.4 - 0.2, 0.5 - 0.2
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
     gap, _ = compare.gap(OVERLAP, "rerank", [0.4, 0.2, 0.5, 0.2, 0.9])
-    assert (gap.worst, gap.best, gap.gap.mean) == ("right", "left", pytest.approx(0.25))
-    assert (gap.gap.n_sets, gap.gap.left_out) == (2, 1)
+    assert (gap.worst, gap.best, gap.value) == ("right", "left", pytest.approx(0.25))
+    assert (gap.n_sets, gap.left_out) == (2, 1)
 
 
 def test_where_lower_is_better_the_higher_side_is_the_worst(make_run: Any):
@@ -160,14 +160,14 @@ def test_where_lower_is_better_the_higher_side_is_the_worst(make_run: Any):
     gap, _ = compare.gap(
         JudgeNote(name="m", signature="s", role="report", better="lower"), "rerank", [0.4, 0.2, 0.5, 0.2]
     )
-    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.25))
+    assert (gap.worst, gap.best, gap.value) == ("left", "right", pytest.approx(0.25))
 
 
 def test_gap_follows_the_sets_that_have_both_sides(make_run: Any):
     # the means say that left is better (0.5 to 0.3), but only because of c; within a and b right leads by 0.1
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
     gap, _ = compare.gap(OVERLAP, "rerank", [0.2, 0.3, 0.2, 0.3, 1.1])
-    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.1))
+    assert (gap.worst, gap.best, gap.value) == ("left", "right", pytest.approx(0.1))
 
 
 def test_swapped_sides_swap_worst_and_best(make_run: Any):
@@ -177,12 +177,12 @@ def test_swapped_sides_swap_worst_and_best(make_run: Any):
         compare.gap(OVERLAP, "x", [0.2, 0.4, 0.2, 0.5]),
     )
     assert (there.worst, there.best) == (back.best, back.worst)
-    assert there.gap.mean == pytest.approx(back.gap.mean)
+    assert there.value == pytest.approx(back.value)
 
 
 def test_sides_that_never_meet_have_a_gap_without_a_number(make_run: Any):
     gap, _ = comparer(make_run, ["a/left", "b/right"]).gap(OVERLAP, "x", [0.4, 0.2])
-    assert (gap.worst, gap.gap.mean, gap.gap.left_out) == ("right", None, 2)
+    assert (gap.worst, gap.value, gap.left_out) == ("right", None, 2)
 
 
 def test_one_side_has_no_gap(make_run: Any):
