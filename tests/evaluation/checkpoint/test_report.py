@@ -36,9 +36,10 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
     assert read_report(base_run.recipe) == build_report(base_run.recipe, None)
     content = json.loads((base_run.recipe.output / "report" / "report.json").read_text())
     assert set(content["differences"][0]) == {
-        "measure", "signature", "subject", "side", "mean", "low", "high", "n", "n_sets", "left_out", "level",
-        "resamples", "seed", "verdict", "by_set", "at_equal_length", "p_value", "adjusted",
-    }  # fmt: skip
+        "measure", "system", "reference", "side", "value", "low", "high", "n", "n_sets", "verdict", "by_set",
+    } | {"p_value", "adjusted"}  # fmt: skip
+    # what all of them share stands once
+    assert content["bootstrap"] == {"level": 0.95, "resamples": 500, "seed": 7}
 
 
 def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):

@@ -210,7 +210,7 @@ def test_a_judge_without_any_score_has_no_line_and_no_chart_is_empty(make_run: A
 
     def without(names: set[str]) -> list[Any]:
         gains = tuple(
-            each.model_copy(update={"mean": None, "low": None, "high": None}) if each.measure in names else each
+            each.model_copy(update={"value": None, "low": None, "high": None}) if each.measure in names else each
             for each in report.rounds.gains
         )
         found = report.model_copy(update={"rounds": report.rounds.model_copy(update={"gains": gains})})

@@ -20,7 +20,8 @@ def note(name: str, role: Any = "report") -> JudgeNote:
 def paired(system: str, k: int, reference: str, reference_k: int, **more: Any) -> Contrast:
     given = {"measure": "recall", "side": None} | more
     test = Difference(
-        system=system, value=1.0, n=24, n_sets=12, p_value=0.5, adjusted=None, verdict="no clear difference", k=k, reference=reference, reference_k=reference_k,
+        system=system, value=1.0, n=24, n_sets=12, p_value=0.5, adjusted=None, verdict="no clear difference", k=k,
+        reference=reference, reference_k=reference_k,
         **given,
     )  # fmt: skip
     return Contrast(test, Question("others", NOTHING, NOTHING))

@@ -54,7 +54,7 @@ def test_the_same_question_has_the_same_word_or_the_cell_says_what_the_report_sa
     found = build_comparison(read_entries(named))
     n_alike = 0
     for each in named:
-        report = {(d.measure, d.system, d.side): d for d in build_report(each.recipe, None).differences}
+        report = {(d.measure, d.pair, d.side): d for d in build_report(each.recipe, None).differences}
         for test in (*found.tests, *found.baselines):
             name = asked_of(test.system, test.k, test.reference, test.reference_k, each.label)
             if theirs := report.get((test.measure, name, test.side)):
