@@ -593,8 +593,9 @@ def points(panel: Panel, most: int | None = None) -> Table:
 def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
-    drawn = None if found.low is None and found.high is None else bounds(found)
-    return NumberCell(found.y, drawn, numbers.places_for([found.y]))
+    shown = found.number
+    drawn = None if shown.low is None and shown.high is None else bounds(shown)
+    return NumberCell(shown.value, drawn, numbers.places_for([shown.value]))
 
 
 def _is_nothing(cell: Cell) -> bool:

@@ -31,12 +31,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line; low and high are its interval, when it has one."""
+    """A point of a line: a number that has a value, above its place."""
 
     x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
+    number: Number
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class PlanePlot:
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:
     """A panel whose axes hold all points of the lines and their intervals."""
     points = [point for line in lines for point in line.points]
-    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    heights = [v for p in points for v in (p.number.value, p.number.low, p.number.high) if v is not None]
     widths = [point.x for point in points]
     x = Scale(min(widths), max(widths) if len(set(widths)) > 1 else min(widths) + 1, _whole_ticks(widths))
     return Panel(title, note, x_label, tuple(lines), x, scale(heights, most_ticks=4))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..systems.compare import COMPARISONS, Compared, Comparer, Trait, Values
+from ..systems.compare import COMPARISONS, Comparer, SystemPair, Trait, Values
 from ..systems.contents import Difference, JudgeNote, SideGap, comparison_name
 from ..systems.contrasts import Contrast, conclude
 from ..systems.pareto import Front
@@ -37,8 +37,8 @@ def evidence_of(
     contrasts: list[Contrast] = []
     for judge in judges:
         contrasts += compare.differences(judge, values[judge.name])
-        pairs = [(Compared(*pair), its) for pair, its in compare.paired(values[judge.name]).items()]
-        systems = [(Compared(name), its) for name, its in values[judge.name].items()]
+        pairs = [(SystemPair(*pair), its) for pair, its in compare.paired(values[judge.name]).items()]
+        systems = [(SystemPair(name), its) for name, its in values[judge.name].items()]
         contrasts += filter(None, (compare.gap(judge, *each) for each in (*pairs, *systems)))
     for trait, by_system in lows:
         contrasts += [each for each in compare.differences(trait, by_system) if each.difference.side is None]

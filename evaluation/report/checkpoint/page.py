@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ....number import Number
 from ....records import LeftOut
 from ...gate.page import with_gate
 from ...pages.blocks import (
@@ -317,7 +318,7 @@ def training_panels(report: Report) -> list[Panel]:
 
     def line(curve: TrainingCurve) -> Line:
         later = (len(rounds) - 1 - rounds.index(curve.round)) / max(1, len(rounds) - 1)
-        points = tuple(Point(*point) for point in curve.points)
+        points = tuple(Point(step, Number(value=value)) for step, value in curve.points)
         return Line(f"round {curve.round}", 1, points, round(1.0 - 0.65 * later, 2))
 
     by_name = grouped(report.training, lambda curve: curve.name)

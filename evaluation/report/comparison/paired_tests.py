@@ -8,7 +8,7 @@ some of the difference by design.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..systems.compare import Compared, Measured, Trait, minus
+from ..systems.compare import Measured, SystemPair, Trait, minus
 from ..systems.contents import Difference
 from ..systems.contrasts import Contrast
 from ..systems.lengths import Lengths
@@ -63,7 +63,7 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
     contrasts = []
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])
-        whose = Compared(first.label, second.label, first.k, second.k)
+        whose = SystemPair(first.label, second.label, first.k, second.k)
         for each in lengths.compare.tested(measured, whose, gaps):
             left = lengths.at_equal_length(measured.name, first, second, each.difference.side)
             contrasts.append(replace(each, difference=each.difference.model_copy(update={"at_equal_length": left})))

@@ -77,7 +77,7 @@ class Trait:
 
 
 @dataclass(frozen=True)
-class Compared:
+class SystemPair:
     """A system and what it stands beside, if anything, each with its candidates where the names do not say them."""
 
     system: str
@@ -112,9 +112,9 @@ class Comparer:
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
         pairs = self.paired(by_system).items()
-        return [each for pair, values in pairs for each in self.tested(measured, Compared(*pair), values)]
+        return [each for pair, values in pairs for each in self.tested(measured, SystemPair(*pair), values)]
 
-    def tested(self, measured: Measured, whose: Compared, differences: Values) -> list[Contrast]:
+    def tested(self, measured: Measured, whose: SystemPair, differences: Values) -> list[Contrast]:
         """The mean of differences of every side, then of all requests, of which nothing is concluded yet."""
         return [self._tested(measured, whose, side, *self.of_side(differences, side)) for side in self.sides_and_all]
 
@@ -126,7 +126,7 @@ class Comparer:
             if first in by_system and second in by_system
         }
 
-    def gap(self, judge: JudgeNote, whose: Compared, values: Values) -> Contrast | None:
+    def gap(self, judge: JudgeNote, whose: SystemPair, values: Values) -> Contrast | None:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
@@ -171,7 +171,7 @@ class Comparer:
         return [value for value, _ in kept], [document_set for _, document_set in kept]
 
     def _tested(
-        self, measured: Measured, whose: Compared, side: str | None, values: Values, sets: Sequence[str]
+        self, measured: Measured, whose: SystemPair, side: str | None, values: Values, sets: Sequence[str]
     ) -> Contrast:
         scale = differences_scale(measured.scale)
         found = cluster_interval(values, sets, self.bootstrap, scale=scale)

@@ -231,7 +231,7 @@ def judge_panels(
 
 def points_of(estimates: Iterable[tuple[float, Number]]) -> list[Point]:
     """Points of a line, of those that have a mean."""
-    return [Point(x, each.value, each.low, each.high) for x, each in estimates if each.value is not None]
+    return [Point(x, each) for x, each in estimates if each.value is not None]
 
 
 def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:

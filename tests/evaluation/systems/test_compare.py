@@ -3,14 +3,14 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.report.checkpoint.rounds import REWARD
-from evenhand.evaluation.report.systems.compare import Compared, Comparer, Trait
+from evenhand.evaluation.report.systems.compare import Comparer, SystemPair, Trait
 from evenhand.evaluation.report.systems.contents import JudgeNote
 from evenhand.evaluation.report.systems.contrasts import conclude
 from evenhand.evaluation.report.systems.systems import asked
 from evenhand.resampling import Bootstrap, differences_scale, sign_flip_p_value, too_few
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
-RERANK, BOTH = Compared("rerank"), Compared("rerank", "zero-shot")
+RERANK, BOTH = SystemPair("rerank"), SystemPair("rerank", "zero-shot")
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
 
 
