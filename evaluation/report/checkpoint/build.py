@@ -19,8 +19,6 @@ from ..systems.systems import (
     PLAN,
     SYSTEMS,
     TRAIT,
-    TRAITS,
-    WORDS,
     PolicyOutput,
     System,
     issues_of,
@@ -85,7 +83,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         score_gaps=tuple(evidence.score_gaps),
         gain_gaps=tuple(evidence.gain_gaps),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
-        traits=tuple(numbers.traits()),
+        traits=tuple(numbers.traits),
         counted={trait.name: trait.how for trait in numbers.counted.values()},
         curve=tuple(numbers.curve()),
         planes=tuple(evidence.planes),
@@ -147,18 +145,9 @@ class Numbers:
     @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        found = self.concluded
-        words = {
-            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).value
-            for name, values in self._by_system(TRAIT + WORDS).items()
-        }
-        lows = {
-            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).value
-            for measure in dict.fromkeys(each.measure for each in found.low_grades)
-            for name, values in self._by_system(TRAIT + measure).items()
-        }
-        differences = list(map(self._at_equal_length, found.differences))
-        return replace(found, differences=differences, words=words, low_shares=lows)
+        differences = list(map(self._at_equal_length, self.concluded.differences))
+        shares = {(each.measure, each.system): each.value for each in self.traits if each.side is None}
+        return replace(self.concluded, differences=differences, traits=shares)
 
     @cached_property
     def counted(self) -> dict[str, Trait]:
@@ -167,11 +156,15 @@ class Numbers:
         traits = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
         return traits | {name: Trait(name, issue) for name in issues_of(self.outputs)}
 
-    def traits(self) -> Iterator[Score]:
+    @cached_property
+    def traits(self) -> list[Score]:
         """By side and overall."""
-        for column, trait in self.counted.items():
-            for system, values in self._by_system(column).items():
-                yield from self.compare.estimates(trait, system, values)
+        return [
+            each
+            for column, trait in self.counted.items()
+            for system, values in self._by_system(column).items()
+            for each in self.compare.estimates(trait, system, values)
+        ]
 
     def curve(self) -> Iterator[Score]:
         """Expected score of the best of n = 1 ... k candidates under every judge and policy.

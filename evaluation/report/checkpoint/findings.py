@@ -14,8 +14,8 @@ from ...pages.words import MOST_NAMED, UNSURE, capital, counted, joined, with_in
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap, comparison_name
 from ..systems.lengths import is_by_length
 from ..systems.roles import deciding
-from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
-from ..systems.words import gone_with_length, verdict
+from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED, WORDS
+from ..systems.words import gone_with_length, tally
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")
@@ -45,10 +45,8 @@ class Evidence:
     planes: Sequence[Plane] = ()
     # differences of shares of bad grades, over all sides
     low_grades: Sequence[Difference] = ()
-    # shares of bad grades, by how they are called and system
-    low_shares: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
-    # words of a summary, by system
-    words: Mapping[str, float | None] = field(default_factory=dict)
+    # means over all sides, by trait and system: words, shares of bad grades
+    traits: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
     @property
     def deciding(self) -> list[JudgeNote]:
@@ -84,12 +82,7 @@ class Evidence:
 
     def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
         """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
-        said: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
-        found = {d.measure: d for d in self.differences if (d.pair, d.side) == (comparison, side)}
-        for judge in self.deciding:
-            mine = found.get(judge.name)
-            said[verdict(mine, judge).text if mine else UNSURE][judge.name] = mine.value if mine else None
-        return said
+        return tally(self.deciding, (d for d in self.differences if (d.pair, d.side) == (comparison, side)))
 
     def clear_gaps(self, gaps: Sequence[SideGap], whose: str) -> list[SideGap]:
         """Gaps of that system or comparison that are clear, by the deciding judges."""
@@ -159,7 +152,7 @@ def low_grade_findings(evidence: Evidence) -> str:
     report = {judge.name for judge in evidence.deciding}
     parts = []
     for each in evidence.low_grades:
-        after, before = (evidence.low_shares.get((each.measure, name)) for name in (first, second))
+        after, before = (evidence.traits.get((each.measure, name)) for name in (first, second))
         if each.pair == evidence.comparison and each.of_judge in report:
             said = {"higher": "worse", "lower": "better"}.get(each.verdict or "", UNSURE)
             parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
@@ -211,7 +204,7 @@ def _overall(evidence: Evidence) -> list[tuple[Difference, JudgeNote]]:
 
 def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | None]:
     """Words of a summary of the second system and of the first."""
-    first, second = (evidence.words.get(name) for name in comparison.split(" - "))
+    first, second = (evidence.traits.get((WORDS, name)) for name in comparison.split(" - "))
     return second, first
 
 

@@ -1,6 +1,6 @@
 """The report's first page: what training changed, how sure that is, every deciding judge before and after, and two summaries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ....fairness.opinion.tokens import content_tokens
 from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
@@ -9,16 +9,13 @@ from ...pages.marked import marked
 from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
 from ...pages.words import (
     ALL,
-    NOT_CLEAR,
-    TOO_FEW,
     UNSURE,
-    certainty,
     counted,
     headline,
 )
 from ..systems.contents import Difference, Example, JudgeNote, Report, Score
 from ..systems.tables import SHARE, better_is, picture_parts
-from ..systems.words import plain_judges, tone
+from ..systems.words import how_sure, lane, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
 
 # sides that have a line of their own; requests shown; curves of the training
@@ -43,39 +40,24 @@ def overview(report: Report, curves: Sequence[Panel]) -> Overview:
     known = {d.pair for d in report.differences}
     comparison = next((name for name in CLAIMS if name in known), None)
     judges = [judge for judge in report.judges if judge.name in report.deciding]
-    overall = {d.measure: d for d in report.differences if (d.pair, d.side) == (comparison, None)}
-    clear = [d for judge in judges if (d := overall.get(judge.name)) and d.verdict != UNSURE]
-    n_sets = max((d.n_sets for d in overall.values()), default=0)
+    overall = [d for d in report.differences if (d.pair, d.side) == (comparison, None)]
+    n_sets = max((d.n_sets for d in overall), default=0)
     return Overview(
         headline=_headline(report, comparison, judges, overall),
-        sure=_sure(report, clear),
+        sure=how_sure(report.title, (d for d in overall if d.measure in report.deciding)),
         text=_text(report, comparison, judges, n_sets),
         picture=_picture(report, comparison, judges),
         blocks=(*_curves(curves), *_examples(report)),
     )
 
 
-def _sure(report: Report, clear: Sequence[Difference]) -> str:
-    if clear:
-        return certainty(min((d.adjusted for d in clear if d.adjusted is not None), default=None))
-    return TOO_FEW if "too few" in report.title else NOT_CLEAR
-
-
-def _tally(judges: Sequence[JudgeNote], overall: Mapping[str, Difference]) -> dict[str, list[JudgeNote]]:
-    found: dict[str, list[JudgeNote]] = {"better": [], "worse": []}
-    for judge in judges:
-        if (d := overall.get(judge.name)) and (said := tone(d, judge)) in found:
-            found[said].append(judge)
-    return found
-
-
 def _headline(
-    report: Report, comparison: str | None, judges: Sequence[JudgeNote], overall: Mapping[str, Difference]
+    report: Report, comparison: str | None, judges: Sequence[JudgeNote], overall: Sequence[Difference]
 ) -> str:
     if comparison is None:
         return headline(report.title)
     step = STEPS[comparison].format(k=report.candidates)
-    said, n = _tally(judges, overall), len(judges)
+    said, n = tally(judges, overall), len(judges)
     better, worse = len(said["better"]), len(said["worse"])
     if not better and not worse:
         return headline(report.title, f"{step} made no clear difference")
@@ -84,7 +66,7 @@ def _headline(
     which, many = ("better", better) if better else ("worse", worse)
     whose = f"all {n} judges" if many == n > 1 else "the judge" if n == 1 else f"{many} of {n} judges"
     plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
-    named = [f"{which} after {step}: {plain[said[which][0].name]} ({whose})"] if many == 1 < n else []
+    named = [f"{which} after {step}: {plain[next(iter(said[which]))]} ({whose})"] if many == 1 < n else []
     return headline(*named, f"{step} made summaries {which} by {whose}")
 
 
@@ -92,10 +74,9 @@ def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n
     """What the headline rests on, and what the other comparisons say."""
     said = [f"One draw each, {counted(n_sets, 'unseen document set')}."] if comparison else []
     for other, (heading, _) in CLAIMS.items():
-        mine = {d.measure: d for d in report.differences if (d.pair, d.side) == (other, None)}
+        mine = [d for d in report.differences if (d.pair, d.side) == (other, None)]
         if other != comparison and mine:
-            tally = _tally(judges, mine)
-            found = [f"{word} by {len(who)}" for word, who in tally.items() if who]
+            found = [f"{word} by {len(who)}" for word, who in tally(judges, mine).items() if who and word != UNSURE]
             whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
             said.append(f"{heading.format(k=report.candidates)}: {whole}.")
     gains = [
@@ -132,7 +113,7 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
     means = {(e.system, e.side): e for e in report.scores if e.measure == judge.name}
     if comparison is None:
         alone = [
-            _alone(means[report.systems[0], side], side)
+            lane(means[report.systems[0], side], side or ALL, 0, is_clear=True)
             for side in (None, *sides)
             if (report.systems[0], side) in means
         ]
@@ -147,11 +128,6 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
     return PictureRow(
         name, tuple(lane for lane in lanes if lane), note=better_is(judge), verdict=_verdict(found.get(None), judge)
     )
-
-
-def _alone(found: Score, side: str | None) -> Lane:
-    marks = (Mark(found.value, found.low, found.high, 0),) if found.value is not None else ()
-    return Lane(side or ALL, marks, is_clear=True)
 
 
 def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | None) -> Lane | None:

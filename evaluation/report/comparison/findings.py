@@ -1,7 +1,7 @@
 """What the comparison found, in sentences made from the verdicts, and what to know before believing it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....judges.independence import overlap_warnings
 from ....resampling import few_for_headline, too_few
@@ -71,12 +71,17 @@ def _drawn(k: int) -> str:
     return "one summary drawn from" if k == 1 else f"the best of {k} of"
 
 
+def verdict_counts(tests: Iterable[Difference], judges: Sequence[JudgeNote]) -> dict[str, Counter[str]]:
+    """Of each entry by how many judges it is what."""
+    by_name, found = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
+    for test in (each for each in tests if each.measure in by_name):
+        found.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    return found
+
+
 def _counted_judges(tests: Sequence[Difference], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:
     """ "dpo better by 2 of 4 judges and worse by 1": of each entry by how many judges it is clearly what; "" where nothing is."""
-    by_name = {judge.name: judge for judge in judges}
-    verdicts: dict[str, Counter[str]] = {}
-    for test in (each for each in tests if each.measure in by_name):
-        verdicts.setdefault(names[test.system], Counter())[verdict(test, by_name[test.measure]).text] += 1
+    verdicts = {names[system]: counts for system, counts in verdict_counts(tests, judges).items()}
     clear = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
     if len(clear) > MOST_NAMED:
         better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))

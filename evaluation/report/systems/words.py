@@ -1,14 +1,14 @@
 """Phrases of pages on systems: what their judges measure, and what a difference says by them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ....config.recipe_file import JUDGE_KINDS
 from ....number import Number
 from ...lengths import LONGER
-from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
+from ...pages.blocks import Details, Facts, Heading, Lane, Mark, NumberCell, Prose, Text, Tone, bounds, estimate
 from ...pages.numbers import number, places_for
-from ...pages.words import MARK_NAMES, UNSURE, with_interval
+from ...pages.words import MARK_NAMES, NOT_CLEAR, TOO_FEW, UNSURE, certainty, with_interval
 from .contents import Difference, JudgeNote
 from .lengths import share_by_length
 
@@ -41,6 +41,35 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
     own = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
     note = f"{MARK_NAMES[own]} in the run's own report, which asks less" if own else ""
     return Text(said, tone=found, note=note)
+
+
+def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str, dict[str, float | None]]:
+    """What judges say of two systems, better, worse or no clear difference, each with its judges and their differences."""
+    by_judge = {test.measure: test for test in tests}
+    found: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
+    for judge in judges:
+        test = by_judge.get(judge.name)
+        found[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
+    return found
+
+
+def how_sure(title: str, tests: Iterable[Difference]) -> str:
+    """How sure the clearest of some differences is, in three words.
+
+    Args:
+        title: of the page, which says whether its sets are too few.
+        tests: of the headline.
+    """
+    clear = [test.adjusted for test in tests if test.verdict != UNSURE]
+    if not clear:
+        return TOO_FEW if "too few" in title else NOT_CLEAR
+    return certainty(min((p for p in clear if p is not None), default=None))
+
+
+def lane(number: Number, label: str, style: int, *, is_clear: bool) -> Lane:
+    """A line of a picture with one number."""
+    marks = (Mark(number.value, number.low, number.high, style),) if number.value is not None else ()
+    return Lane(label, marks, is_clear=is_clear)
 
 
 def with_direction(judge: JudgeNote) -> str:
