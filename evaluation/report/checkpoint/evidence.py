@@ -1,13 +1,13 @@
 """What the headline is made from: everything that a report tests, with verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from ..systems.compare import COMPARISONS, Comparer, SystemPair, Trait, Values
-from ..systems.contents import Difference, JudgeNote, SideGap, comparison_name
+from ..systems.compare import COMPARISONS, Comparer, Trait, Values
+from ..systems.contents import Difference, JudgeNote, SideGap, SystemPair, comparison_name
 from ..systems.contrasts import Contrast, conclude
 from ..systems.pareto import Front
 from ..systems.questions import Half
-from ..systems.roles import deciding
+from ..systems.roles import half_of
 from ..systems.systems import SYSTEMS, TRAINED
 from .findings import RERANKING, TRAINING, Evidence
 
@@ -42,7 +42,12 @@ def evidence_of(
         contrasts += filter(None, (compare.gap(judge, *each) for each in (*pairs, *systems)))
     for trait, by_system in lows:
         contrasts += [each for each in compare.differences(trait, by_system) if each.difference.side is None]
-    half = _halves(judges, is_trained)
+    headline = TRAINING if is_trained else RERANKING
+
+    def half(each: Difference) -> Half:
+        is_headline = not isinstance(each, SideGap) and each.pair == headline
+        return half_of(judges, each, is_headline=is_headline, is_by_design=CLAIMED.get(each.pair) == "reranking")
+
     questions = [each.asked_in(half(each.difference)) for each in contrasts]
     told, fronts = conclude(questions, compare.bootstrap, [each.rivals.question for each in planes])
     gaps = [each for each in told if isinstance(each, SideGap)]
@@ -59,17 +64,3 @@ def evidence_of(
         bootstrap=compare.bootstrap,
         is_trained=is_trained,
     )
-
-
-def _halves(judges: Sequence[JudgeNote], is_trained: bool) -> Callable[[Difference], Half]:
-    """Which half of the level a difference of systems or of sides is tested in."""
-    decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
-    report = {judge.name for judge in judges if judge.role == "report"}
-
-    def half(each: Difference) -> Half:
-        judge = each.of_judge or each.measure
-        if type(each) is Difference and each.measure in decide and (each.pair, each.side) == (headline, None):
-            return "headline"
-        return "others" if judge in report and CLAIMED.get(each.pair) != "reranking" else "by design"
-
-    return half

@@ -14,9 +14,9 @@ from ..systems.ranked import Floats
 from ..systems.systems import WORDS, PolicyOutput, System
 from ..systems.words import verdict, with_direction
 from .entries import NEARNESS, Entry
-from .paired_tests import Pair
+from .paired_tests import ONE_DRAW, Pair
 
-ONE_DRAW, BY_LENGTH, BY_CONSENSUS = "one draw", "the choice by length", "the choice by consensus"
+BY_LENGTH, BY_CONSENSUS = "the choice by length", "the choice by consensus"
 BASELINES = (ONE_DRAW, BY_LENGTH, BY_CONSENSUS)
 # what is tested
 CHOICE = "the choice by reward among all candidates"

@@ -47,10 +47,9 @@ from .findings import (
     warnings,
     worst_side_findings,
 )
-from .halves import in_halves
 from .own_reports import with_own_reports
 from .page import page
-from .paired_tests import Pair, names_of, paired_tests, pairs
+from .paired_tests import Pair, in_halves, names_of, paired_tests, pairs
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 

@@ -8,39 +8,18 @@ from ....resampling import few_for_headline, too_few
 from ...pages.folder import SCORES_TABLE
 from ...pages.numbers import number, places_for, signed
 from ...pages.words import MOST_NAMED, UNSURE, counted, joined
-from ..systems.contents import Difference, JudgeNote
+from ..systems.contents import Difference, JudgeNote, SystemPair
 from ..systems.lengths import share_by_length
 from ..systems.roles import deciding
 from ..systems.systems import WRONG_SIDE, budget_name, stage_warnings, wrong_side_judges
 from ..systems.words import gone_with_length, verdict, with_direction
 from ..systems.worst_group import without_part
-from .baselines import ONE_DRAW
 from .contents import ByLength, Ranking, WorstSides
 from .entries import Entry
-from .paired_tests import Names, names_of_test
+from .paired_tests import ONE_DRAW, as_used
 
 # heading of the differences that do
 GONE_WITH_LENGTH = "Differences that go with length"
-
-
-def as_used(tests: Sequence[Difference]) -> list[Difference]:
-    """The tests over all requests that compare each later entry with the first as both are used: at the best of all they have.
-
-    An entry of one answer a request, as a greedy one, has no best of k, and stands by that answer. Of one entry alone it is its
-    best of all against one draw of it.
-    """
-    overall = [test for test in tests if test.side is None]
-    most: dict[str, int] = {}
-    for test in overall:
-        for label, k in ((test.system, test.k), (test.reference, test.reference_k)):
-            most[label] = max(k, most.get(label, 1))
-    others = [test for test in overall if test.system != test.reference]
-    if not others:
-        return [test for test in overall if test.k == most[test.system]]
-    first = others[0].reference
-    best = [t for t in others if (t.k, t.reference, t.reference_k) == (most[t.system], first, most[first])]
-    in_order = list(dict.fromkeys(test.system for test in others))
-    return sorted(best, key=lambda test: in_order.index(test.system))
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[Difference], n_entries: int, level: float) -> str:
@@ -242,7 +221,7 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int], judges: Sequence[
 def by_length(
     judges: Sequence[JudgeNote],
     tests: Sequence[Difference],
-    words: Mapping[Names, tuple[float | None, float | None]],
+    words: Mapping[SystemPair, tuple[float | None, float | None]],
 ) -> list[ByLength]:
     """Of each judge the clear differences that go with length for the most part, each once.
 
@@ -254,7 +233,7 @@ def by_length(
     by_name = {judge.name: judge for judge in judges}
     found = []
     for t in (t for t in tests if t.side is None):
-        before, after = words[names_of_test(t)]
+        before, after = words[t.systems]
         left, share = t.at_equal_length, share_by_length(t)
         if t.value is None or left is None or share is None or before is None or after is None:
             continue

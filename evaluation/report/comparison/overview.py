@@ -9,7 +9,8 @@ from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
 from ..systems.words import how_sure, lane, plain_judges
 from .contents import Comparison
-from .findings import as_used, verdict_counts
+from .findings import verdict_counts
+from .paired_tests import as_used
 
 # lines of a picture, and entries of it: judges and entries beyond are on the second page
 MOST_LANES, MOST_ENTRIES = 24, 10

@@ -11,7 +11,7 @@ from ..checkpoint.build import Numbers
 from ..systems.contents import Difference
 from ..systems.systems import PolicyOutput, System, systems_of
 from .entries import Entry
-from .paired_tests import Pair, names_of, names_of_test
+from .paired_tests import Pair, names_of
 
 # candidates, the reward that chooses among them, and among how many it does
 Source = tuple[str, str, int]
@@ -34,7 +34,7 @@ def with_own_reports(entries: Sequence[Entry], pairs: Sequence[Pair], tests: Seq
     sources = {names_of(pair): (_source(pair[0]), _source(pair[1])) for pair in pairs}
     found = []
     for test in tests:
-        key = (*sources[names_of_test(test)], test.measure, test.side)
+        key = (*sources[test.systems], test.measure, test.side)
         own = reports.get(runs[test.system], {})
         word = next((words[key] for words in (own, *reports.values()) if key in words), test.verdict)
         found.append(test if word == test.verdict else test.model_copy(update={"own_report": word}))

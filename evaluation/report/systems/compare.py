@@ -28,7 +28,7 @@ from ....resampling import (
 )
 from ....storage import digest
 from ...verdicts import exchanges
-from .contents import Difference, JudgeNote, Score, SideGap, is_share
+from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast
 from .questions import Question
 from .systems import Asked
@@ -74,16 +74,6 @@ class Trait:
     def scale(self) -> Scale | None:
         """That of shares; others may be gains, which lie on both sides of 0."""
         return (0.0, 1.0) if self.is_rate else None
-
-
-@dataclass(frozen=True)
-class SystemPair:
-    """A system and what it stands beside, if anything, each with its candidates where the names do not say them."""
-
-    system: str
-    reference: str = ""
-    k: int = 0
-    reference_k: int = 0
 
 
 class Comparer:

@@ -3,6 +3,7 @@
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
 
+from dataclasses import dataclass
 from operator import not_
 from typing import Any, Literal
 
@@ -41,6 +42,16 @@ class Score(Number):
         return comparison_name(self.system, self.reference) if self.reference else self.system
 
 
+@dataclass(frozen=True)
+class SystemPair:
+    """A system and what it stands beside, if anything, each with its candidates where the names do not say them."""
+
+    system: str
+    reference: str = ""
+    k: int = 0
+    reference_k: int = 0
+
+
 class AtEqualLength(Record):
     """A difference as it would be at equal length; intervals by Student's t of a jackknife over document sets."""
 
@@ -62,6 +73,11 @@ class Difference(Score):
     own_report: str | None = Field(default=None, exclude_if=is_none)
     # None for traits, and where no request has candidates of several lengths
     at_equal_length: AtEqualLength | None = Field(default=None, exclude_if=is_none)
+
+    @property
+    def systems(self) -> SystemPair:
+        """What is compared with what."""
+        return SystemPair(self.system, self.reference, self.k, self.reference_k)
 
 
 class SideGap(Difference):

@@ -150,7 +150,11 @@ def test_what_goes_with_length_is_said_and_warned_of():
         left=Number(value=0.01, low=-0.01, high=0.03), by_length=Number(value=0.02, low=0.01, high=0.03)
     )
     found = evidence(
-        [judge("a")], {"a": "higher"}, traits={("words", name): n for name, n in (("zero-shot", 33.0), ("DPO", 25.0), ("rerank", 30.0), ("DPO+RR", 30.0))}
+        [judge("a")],
+        {"a": "higher"},
+        traits={
+            ("words", name): n for name, n in (("zero-shot", 33.0), ("DPO", 25.0), ("rerank", 30.0), ("DPO+RR", 30.0))
+        },
     )
     found.differences[:] = [
         d.model_copy(update={"at_equal_length": part if d.pair == TRAINING else None}) for d in found.differences

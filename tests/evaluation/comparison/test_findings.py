@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
-from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote
+from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote, SystemPair
 from evenhand.number import Number
 
 JUDGES = [
@@ -112,7 +112,7 @@ def test_a_difference_that_goes_with_length_is_warned_of_once():
     )
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
     told = [test.model_copy(update={"at_equal_length": part}) for test in tests]
-    words = {("dpo", 8, "base", 8): (33.0, 25.0), ("dpo", 1, "base", 1): (None, None)}
+    words = {SystemPair("dpo", "base", k, k): of for k, of in ((8, (33.0, 25.0)), (1, (None, None)))}
     (said,) = length_warnings(by_length(JUDGES, told, words), told)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
     assert by_length(JUDGES, tests, words) == []
@@ -124,7 +124,7 @@ def test_many_differences_that_go_with_length_are_one_warning_and_each_counts_on
     )
     tests = [outcome(name, "recall", "higher").model_copy(update={"at_equal_length": part}) for name in "abcd"]
     tests += [*tests, outcome("e", "recall", "lower"), outcome("f", "recall", "no clear difference")]
-    words = {(name, 8, "base", 8): (33.0, 25.0) for name in "abcdef"}
+    words = {SystemPair(name, "base", 8, 8): (33.0, 25.0) for name in "abcdef"}
     found = by_length(JUDGES, tests, words)
     assert [each.pair for each in found] == [f"{name} against base at the best of 8" for name in "abcd"]
     (said,) = length_warnings(found, tests)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.evaluation.report.comparison.baselines import BY_LENGTH, ONE_DRAW
-from evenhand.evaluation.report.comparison.halves import in_halves
+from evenhand.evaluation.report.comparison.baselines import BY_LENGTH
+from evenhand.evaluation.report.comparison.paired_tests import ONE_DRAW, in_halves
 from evenhand.evaluation.report.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.report.systems.contrasts import Contrast
 from evenhand.evaluation.report.systems.questions import Question

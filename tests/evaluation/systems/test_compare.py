@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.report.checkpoint.rounds import REWARD
-from evenhand.evaluation.report.systems.compare import Comparer, SystemPair, Trait
-from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.systems.compare import Comparer, Trait
+from evenhand.evaluation.report.systems.contents import JudgeNote, SystemPair
 from evenhand.evaluation.report.systems.contrasts import conclude
 from evenhand.evaluation.report.systems.systems import asked
 from evenhand.resampling import Bootstrap, differences_scale, sign_flip_p_value, too_few
