@@ -9,21 +9,18 @@ from typing import Any
 from ....config import Recipe
 from ....runfolder.phases import phases
 from ...worth import read_worth
-from ..systems.compare import Comparer, Trait, Values, bootstrap_of
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of, low_traits
 from ..systems.contents import SCHEMA, Difference, Examples, JudgeNote, Report, Score, comparison_name
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.roles import equal_judges, judge_notes
 from ..systems.systems import (
-    LOW,
     PLAN,
     SYSTEMS,
     TRAIT,
     PolicyOutput,
     System,
     issues_of,
-    low_grades,
-    low_name,
     read_policies,
     stage_warnings,
     systems_of,
@@ -136,10 +133,8 @@ class Numbers:
     def concluded(self) -> Evidence:
         """Everything that has a verdict."""
         planes = list(self._fronts())
-        lows = [
-            (Trait(low_name(judge, low), LOW, of_judge=judge), self._by_system(TRAIT + low_name(judge, low)))
-            for judge, low in low_grades(self.recipe, [each.name for each in self.judges]).items()
-        ]
+        traits = low_traits(self.recipe, [each.name for each in self.judges])
+        lows = [(trait, self._by_system(TRAIT + trait.name)) for trait in traits]
         return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
 
     @cached_property

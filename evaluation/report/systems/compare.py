@@ -31,7 +31,7 @@ from ...verdicts import exchanges
 from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast
 from .questions import Question
-from .systems import Asked
+from .systems import LOW, Asked, low_grades, low_name
 
 Values = Sequence[float | None]
 
@@ -204,6 +204,11 @@ class Comparer:
             if value is not None:
                 columns[place[name]] += value, 1
         return columns
+
+
+def low_traits(recipe: Recipe, judges: Sequence[str]) -> list[Trait]:
+    """The shares of bad grades of those judges that give several."""
+    return [Trait(low_name(name, low), LOW, of_judge=name) for name, low in low_grades(recipe, judges).items()]
 
 
 def bootstrap_of(recipe: Recipe) -> Bootstrap:
