@@ -76,8 +76,8 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
     systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
     contrasts = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
     (whole,), _ = conclude(contrasts[-1:], compare.bootstrap)
-    found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
-    return whole.model_copy(update={"at_equal_length": found})
+    parts = Lengths(compare, outputs).parts(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
+    return whole.model_copy(update=parts)
 
 
 def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:
@@ -85,7 +85,7 @@ def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:
     clear = at_equal = holds = warned = 0
     for seed in range(trials):
         difference = drawn(curve, gain, n_sets, seed)
-        found = difference.at_equal_length.left if difference.at_equal_length else None
+        found = difference.at_equal_length
         if found is None or found.low is None or found.high is None:
             continue
         clear += difference.verdict != "no clear difference"

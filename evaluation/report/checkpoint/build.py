@@ -201,8 +201,9 @@ class Numbers:
 
     def _at_equal_length(self, each: Difference) -> Difference:
         by_name = {system.label: system for system in self.systems}
-        found = self.lengths.at_equal_length(each.measure, by_name[each.system], by_name[each.reference], each.side)
-        return each.model_copy(update={"at_equal_length": found})
+        return each.model_copy(
+            update=self.lengths.parts(each.measure, by_name[each.system], by_name[each.reference], each.side)
+        )
 
     def _by_system(self, column: str) -> Mapping[str, Values]:
         return {system.label: system.values(column) for system in self.systems}

@@ -182,9 +182,9 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {with_interval(estimate(equal.left, sign=True))} instead of {signed(d.value)}"
+        f"by {judge.name} {with_interval(estimate(equal, sign=True))} instead of {signed(d.value)}"
         for d, judge in _overall(evidence)
-        if d.pair == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
+        if d.pair == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(d)
     ]
     if not parts:
         return None

@@ -9,7 +9,7 @@ from ....number import Number
 from ....records import Record, is_none
 from ....resampling import Bootstrap
 from ...gate.contents import Gate
-from ..systems.contents import AtEqualLength, Difference, JudgeNote, Plane, Score
+from ..systems.contents import Difference, JudgeNote, Plane, Score
 from ..systems.worst_group import WorstGroups
 
 # what comparison.json calls itself
@@ -91,7 +91,7 @@ class ByLength(Record):
     # of a summary of the second and of the first of the pair, on average
     words: tuple[float, float]
     # what is left of the difference
-    at_equal_length: AtEqualLength
+    at_equal_length: Number
     # the same as a sentence
     said: str
 

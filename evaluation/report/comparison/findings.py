@@ -153,7 +153,7 @@ def _by_verdict(tests: Sequence[Difference], judge: JudgeNote, names: Mapping[st
     places, said = places_for(test.value for test in tests), dict[str, list[str]]()
     for test in tests:
         word, equal = verdict(test, judge).text, test.at_equal_length
-        length = f", at equal length {signed(equal.left.value, places)}" if equal else ""
+        length = f", at equal length {signed(equal.value, places)}" if equal else ""
         shown = "" if word == UNSURE else f" ({signed(test.value, places)}{length})"
         said.setdefault(word, []).append(f"{names[test.system]}{shown}")
     unsure = said.pop(UNSURE, [])

@@ -201,7 +201,7 @@ def _by_length(found: Comparison) -> Iterator[Block]:
                     NumberCell(each.value, places=places, sign=True),
                     NumberCell(each.share, unit="%", places=0),
                     " \u2192 ".join(number(words, 1) for words in each.words),
-                    estimate(each.at_equal_length.left, places, sign=True),
+                    estimate(each.at_equal_length, places, sign=True),
                 )
                 for each in mine
             )

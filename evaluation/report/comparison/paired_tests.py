@@ -61,8 +61,8 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])
         for each in lengths.compare.tested(measured, names_of((first, second)), gaps):
-            left = lengths.at_equal_length(measured.name, first, second, each.difference.side)
-            contrasts.append(replace(each, difference=each.difference.model_copy(update={"at_equal_length": left})))
+            parts = lengths.parts(measured.name, first, second, each.difference.side)
+            contrasts.append(replace(each, difference=each.difference.model_copy(update=parts)))
     return contrasts
 
 

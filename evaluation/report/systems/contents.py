@@ -52,14 +52,6 @@ class SystemPair:
     reference_k: int = 0
 
 
-class AtEqualLength(Record):
-    """A difference as it would be at equal length; intervals by Student's t of a jackknife over document sets."""
-
-    left: Number
-    # the part that goes with length
-    by_length: Number
-
-
 class Difference(Score):
     """A mean paired difference, tested: the same requests under a system and its reference, or two sides of a set.
 
@@ -71,8 +63,10 @@ class Difference(Score):
     of_judge: str = Field(default="", exclude_if=not_)
     # what the run's own report says of the same two systems, where that is another word; there fewer questions are asked
     own_report: str | None = Field(default=None, exclude_if=is_none)
-    # None for traits, and where no request has candidates of several lengths
-    at_equal_length: AtEqualLength | None = Field(default=None, exclude_if=is_none)
+    # what would be left of it at equal length, and the part that goes with length, by Student's t of a jackknife over document
+    # sets; None for traits, and where no request has candidates of several lengths
+    at_equal_length: Number | None = Field(default=None, exclude_if=is_none)
+    by_length: Number | None = Field(default=None, exclude_if=is_none)
 
     @property
     def systems(self) -> SystemPair:

@@ -174,7 +174,7 @@ def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
 def at_equal_length(difference: Difference, places: int) -> NumberCell:
     """What is left of a difference at equal length."""
     found = difference.at_equal_length
-    return estimate(found.left, places, sign=True) if found else NumberCell(None)
+    return estimate(found, places, sign=True) if found else NumberCell(None)
 
 
 def trait_table(traits: Sequence[Number], counted: Mapping[str, str], systems: Sequence[str]) -> Table:

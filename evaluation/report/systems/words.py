@@ -106,7 +106,7 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
         return ""
     what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
-    shown = with_interval(estimate(found.left, places_for([difference.value]), sign=True))
+    shown = with_interval(estimate(found, places_for([difference.value]), sign=True))
     return (
         f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."

@@ -6,6 +6,7 @@ from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import picture_table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
+from evenhand.resampling import Bootstrap
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
@@ -68,11 +69,11 @@ def test_all_points_of_a_curve_rest_on_the_same_requests(make_run: Any):
 
 def test_every_estimate_can_be_traced(small_run: Any):
     report = build_report(small_run.recipe, None)
+    signatures = {judge.name: judge.signature for judge in report.judges}
+    assert report.bootstrap == Bootstrap(0.95, 500, 7)
     for estimate in (*report.scores, *report.differences, *report.curve):
-        assert (
-            estimate.signature == f"{estimate.measure}|judge:{small_run.recipe.judges[estimate.measure].kind}|v:0.1.0"
-        )
-        assert (estimate.level, estimate.resamples, estimate.seed) == (0.95, 500, 7)
+        kind = small_run.recipe.judges[estimate.measure].kind
+        assert signatures[estimate.measure] == f"{estimate.measure}|judge:{kind}|v:0.1.0"
         assert estimate.n + estimate.left_out == (8 if estimate.side is None else 4)
 
 

@@ -12,7 +12,7 @@ from evenhand.evaluation.report.checkpoint.findings import (
     length_warnings,
     title,
 )
-from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
+from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SideGap
 from evenhand.number import Number
 from evenhand.resampling import Bootstrap
 
@@ -146,9 +146,10 @@ def test_many_judges_are_counted_not_listed():
 
 
 def test_what_goes_with_length_is_said_and_warned_of():
-    part = AtEqualLength(
-        left=Number(value=0.01, low=-0.01, high=0.03), by_length=Number(value=0.02, low=0.01, high=0.03)
-    )
+    parts = {
+        "at_equal_length": Number(value=0.01, low=-0.01, high=0.03),
+        "by_length": Number(value=0.02, low=0.01, high=0.03),
+    }
     found = evidence(
         [judge("a")],
         {"a": "higher"},
@@ -156,9 +157,7 @@ def test_what_goes_with_length_is_said_and_warned_of():
             ("words", name): n for name, n in (("zero-shot", 33.0), ("DPO", 25.0), ("rerank", 30.0), ("DPO+RR", 30.0))
         },
     )
-    found.differences[:] = [
-        d.model_copy(update={"at_equal_length": part if d.pair == TRAINING else None}) for d in found.differences
-    ]
+    found.differences[:] = [d.model_copy(update=parts if d.pair == TRAINING else {}) for d in found.differences]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
     assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030) instead of +0.030" in said.replace(
         "\u2212", "-"
@@ -167,7 +166,7 @@ def test_what_goes_with_length_is_said_and_warned_of():
     assert "67 % of the gain by a goes with shorter summaries" in warning
     assert list(length_warnings(evidence([judge("a")], {"a": "higher"}))) == []
     unsure = evidence([judge("a")], {"a": UNSURE}, traits=found.traits)
-    unsure.differences[:] = [d.model_copy(update={"at_equal_length": part}) for d in unsure.differences]
+    unsure.differences[:] = [d.model_copy(update=parts) for d in unsure.differences]
     assert "At equal length" not in {each.heading for each in findings(unsure)}
 
 

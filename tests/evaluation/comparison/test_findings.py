@@ -5,13 +5,18 @@ import re
 import pytest
 
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
-from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote, SystemPair
+from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SystemPair
 from evenhand.number import Number
 
 JUDGES = [
     JudgeNote(name="recall", signature="r", role="report", better="higher"),
     JudgeNote(name="unfairness", signature="u", role="report", better="lower"),
 ]
+
+PARTS = {
+    "at_equal_length": Number(value=0.03, low=-0.01, high=0.07),
+    "by_length": Number(value=0.07, low=0.03, high=0.11),
+}
 
 
 def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
@@ -107,11 +112,8 @@ def test_of_few_document_sets_the_headline_gives_no_verdict():
 
 
 def test_a_difference_that_goes_with_length_is_warned_of_once():
-    part = AtEqualLength(
-        left=Number(value=0.03, low=-0.01, high=0.07), by_length=Number(value=0.07, low=0.03, high=0.11)
-    )
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
-    told = [test.model_copy(update={"at_equal_length": part}) for test in tests]
+    told = [test.model_copy(update=PARTS) for test in tests]
     words = {SystemPair("dpo", "base", k, k): of for k, of in ((8, (33.0, 25.0)), (1, (None, None)))}
     (said,) = length_warnings(by_length(JUDGES, told, words), told)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
@@ -119,10 +121,7 @@ def test_a_difference_that_goes_with_length_is_warned_of_once():
 
 
 def test_many_differences_that_go_with_length_are_one_warning_and_each_counts_once():
-    part = AtEqualLength(
-        left=Number(value=0.03, low=-0.01, high=0.07), by_length=Number(value=0.07, low=0.03, high=0.11)
-    )
-    tests = [outcome(name, "recall", "higher").model_copy(update={"at_equal_length": part}) for name in "abcd"]
+    tests = [outcome(name, "recall", "higher").model_copy(update=PARTS) for name in "abcd"]
     tests += [*tests, outcome("e", "recall", "lower"), outcome("f", "recall", "no clear difference")]
     words = {SystemPair(name, "base", 8, 8): (33.0, 25.0) for name in "abcdef"}
     found = by_length(JUDGES, tests, words)
