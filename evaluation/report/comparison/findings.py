@@ -52,10 +52,10 @@ def _drawn(k: int) -> str:
 
 def verdict_counts(tests: Iterable[Difference], judges: Sequence[JudgeNote]) -> dict[str, Counter[str]]:
     """Of each entry by how many judges it is what."""
-    by_name, found = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
+    by_name, counts = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
     for test in (each for each in tests if each.measure in by_name):
-        found.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
-    return found
+        counts.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    return counts
 
 
 def _counted_judges(tests: Sequence[Difference], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:

@@ -46,11 +46,11 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
 def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str, dict[str, float | None]]:
     """What judges say of two systems, better, worse or no clear difference, each with its judges and their differences."""
     by_judge = {test.measure: test for test in tests}
-    found: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
+    verdicts: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
     for judge in judges:
         test = by_judge.get(judge.name)
-        found[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
-    return found
+        verdicts[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
+    return verdicts
 
 
 def how_sure(title: str, tests: Iterable[Difference]) -> str:
