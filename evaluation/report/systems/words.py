@@ -6,7 +6,7 @@ from typing import Any
 from ....config.recipe_file import JUDGE_KINDS
 from ....number import Number
 from ...lengths import LONGER
-from ...pages.blocks import Details, Facts, Heading, Lane, Mark, NumberCell, Prose, Text, Tone, bounds, estimate
+from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
 from ...pages.numbers import number, places_for
 from ...pages.words import MARK_NAMES, NOT_CLEAR, TOO_FEW, UNSURE, certainty, with_interval
 from .contents import Difference, JudgeNote
@@ -64,12 +64,6 @@ def how_sure(title: str, tests: Iterable[Difference]) -> str:
     if not clear:
         return TOO_FEW if "too few" in title else NOT_CLEAR
     return certainty(min((p for p in clear if p is not None), default=None))
-
-
-def lane(number: Number, label: str, style: int, *, is_clear: bool) -> Lane:
-    """A line of a picture with one number."""
-    marks = (Mark(number.value, number.low, number.high, style),) if number.value is not None else ()
-    return Lane(label, marks, is_clear=is_clear)
 
 
 def with_direction(judge: JudgeNote) -> str:
