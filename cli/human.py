@@ -99,7 +99,7 @@ def score(
     if out:
         _keep(results, results_page(results), out)
     _show(results_page(results), out)
-    if not results.rows:
+    if not results.numbers:
         raise DataError(
             f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
         )

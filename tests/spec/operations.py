@@ -76,11 +76,12 @@ def human_aggregate_of(given: Given) -> Given:
         HumanUnit("anna", n, "topic", "left", "text", dict.fromkeys(each.summaries, "text"), each)
         for n, each in enumerate(annotations, start=1)
     ]
-    measures = ("coverage", "faithfulness", "included", "omitted", "hallucinated")
-    return {
-        row.system: {"n": row.n, **{name: getattr(row, name).mean for name in measures}}
-        for row in human_results(units, {}, Bootstrap(resamples=100)).rows
-    }
+    said: dict[str, dict[str, Any]] = {}
+    for each in human_results(units, {}, Bootstrap(resamples=100)).numbers:
+        own = said.setdefault(each.system, {})
+        own |= {"n": each.n} if each.measure == "coverage" else {}
+        own |= {each.measure: each.value} if each.measure != "length" else {}
+    return said
 
 
 def metric_benchmark_of(given: Given) -> Given:

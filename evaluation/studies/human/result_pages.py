@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ....number import Number
 from ....resampling import LEAST_SETS
 from ...pages.blocks import (
     Block,
@@ -32,7 +33,7 @@ from ...pages.charts import Scale
 from ...pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement
 from .opinions import OpinionResults
-from .results import Estimate, HumanResults, SystemRow
+from .results import RATES, HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 
@@ -51,7 +52,7 @@ def results_page(found: HumanResults) -> Page:
     return Page(
         kind="human evaluation",
         about=f"annotators: {annotators}",
-        title=f"{counted(len({row.system for row in found.rows}), 'system')} by {counted(len(found.annotators), 'annotator')}",
+        title=f"{counted(len({each.system for each in found.numbers}), 'system')} by {counted(len(found.annotators), 'annotator')}",
         warnings=(),
         findings=(Prose(counting, "lead"),),
         body=(
@@ -70,28 +71,33 @@ def results_page(found: HumanResults) -> Page:
     )
 
 
+def _rows(found: HumanResults) -> list[dict[str, Number]]:
+    """The numbers of each system and side, by what they measure."""
+    by_row = grouped(found.numbers, lambda each: (each.system, each.side))
+    return [{each.measure: each for each in its} for its in by_row.values()]
+
+
 def _scores(found: HumanResults, *, in_short: bool = False) -> Table:
-    columns: Columns[SystemRow] = {
-        "side": lambda each: each.side or ALL,
-        "n": lambda each: count(each.n),
-        "sets": lambda each: count(each.n_sets),
-        "coverage": lambda each: estimate(each.coverage),
-        "faithfulness": lambda each: estimate(each.faithfulness),
-        "incl." if in_short else "included": lambda each: _number(each.included, 2, in_short),
-        "omit." if in_short else "omitted": lambda each: _number(each.omitted, 2, in_short),
-        "hall." if in_short else "hallucinated": lambda each: _number(each.hallucinated, 2, in_short),
-        "words": lambda each: _number(each.length, 1, in_short),
-        "plot": lambda each: strip([(each.coverage, 0), (each.faithfulness, 1)]),
+    def shown(each: Number, places: int) -> NumberCell:
+        return NumberCell(each.value, places=places) if in_short else estimate(each, places)
+
+    columns: Columns[dict[str, Number]] = {
+        "side": lambda its: its["coverage"].side or ALL,
+        "n": lambda its: count(its["coverage"].n),
+        "sets": lambda its: count(its["coverage"].n_sets),
+        "coverage": lambda its: estimate(its["coverage"]),
+        "faithfulness": lambda its: estimate(its["faithfulness"]),
+        "incl." if in_short else "included": lambda its: shown(its["included"], 2),
+        "omit." if in_short else "omitted": lambda its: shown(its["omitted"], 2),
+        "hall." if in_short else "hallucinated": lambda its: shown(its["hallucinated"], 2),
+        "words": lambda its: shown(its["length"], 1),
+        "plot": lambda its: strip([(its["coverage"], 0), (its["faithfulness"], 1)]),
     }
     groups = [
-        group(rows_of(its, columns, lambda each: each.side is None), system)
-        for system, its in grouped(found.rows, lambda each: each.system).items()
+        group(rows_of(its, columns, lambda row: row["coverage"].side is None), system)
+        for system, its in grouped(_rows(found), lambda row: row["coverage"].system).items()
     ]
     return table("scores", columns, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
-
-
-def _number(found: Estimate, places: int, in_short: bool) -> NumberCell:
-    return NumberCell(found.mean, places=places) if in_short else estimate(found, places)
 
 
 def left_out_words(reason: str, side: str, count: int) -> str:
@@ -102,12 +108,13 @@ def left_out_words(reason: str, side: str, count: int) -> str:
 def _notes(found: HumanResults) -> Iterator[Prose]:
     for out in found.left_out:
         yield Prose(left_out_words(out.reason, out.side, out.count), head="left out:")
-    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
+    coverage, faithfulness = ([each for each in found.numbers if each.measure == name] for name in RATES)
+    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in coverage if each.n_sets < LEAST_SETS]
     if few:
         yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
-    for each in found.rows:
-        if each.side is None and each.faithfulness.n < each.n:
-            without = counted(each.n - each.faithfulness.n, "summary", "summaries")
+    for each in faithfulness:
+        if each.side is None and each.left_out:
+            without = counted(each.left_out, "summary", "summaries")
             yield Prose(f"{without} without key points, so without faithfulness", head=f"{each.system}:")
 
 
