@@ -75,12 +75,15 @@ def test_from_page_to_scores(pages):
     anna = write_annotated(pages, "anna")
     done = evenhand("score", anna, pages / "page.key.json", "--out", pages / "scores.json", "--resamples", 100)
     assert done.returncode == 0, done.stderr
-    rows = json.loads((pages / "scores.json").read_text())["rows"]
+    numbers = json.loads((pages / "scores.json").read_text())["numbers"]
     # one of two key points is in, the one key point of the summary is supported, four words
-    assert [(row["system"], row["side"], row["coverage"]["mean"], row["faithfulness"]["mean"]) for row in rows] == [
-        (system, side, 0.5, 1.0) for system in ("base", "dpo") for side in ("left", "right", None)
+    values = {"coverage": 0.5, "faithfulness": 1.0, "included": 1, "omitted": 1, "hallucinated": 0, "length": 4}
+    assert [(each["system"], each.get("side"), each["measure"], each["value"]) for each in numbers] == [
+        (system, side, *item)
+        for system in ("base", "dpo")
+        for side in ("left", "right", None)
+        for item in values.items()
     ]
-    assert {row["length"]["mean"] for row in rows} == {4.0}
     assert f"scores: {pages / 'scores.json'}" in done.stdout
     assert f"page: {pages / 'scores.report.html'}" in done.stdout
 

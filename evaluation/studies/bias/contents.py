@@ -1,4 +1,4 @@
-"""What report.json of a bias study holds: every number with its counts and intervals, and how sentences write them.
+"""What report.json of a bias study holds: every number with its counts and intervals.
 
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
@@ -6,48 +6,46 @@ The page, the Markdown and the terminal table are drawn from these records alone
 import math
 from typing import Any, Literal
 
+from pydantic import ConfigDict, field_serializer, field_validator
+
+from ....number import Number
 from ....records import LeftOut, Record
-from ....resampling import Bounds
-from ...pages.numbers import NO_INTERVAL, number
+from ....resampling import defined
+from ...pages.words import UNSURE
 from .inputs import Design
-
-# JSON has no infinity, and an odds ratio may be infinite
-Number = float | Literal["infinity", "-infinity"] | None
-Verdict = Literal["leans", "no clear difference"]
-
 
 What = Literal["score", "rest", "difference"]
 Unit = Literal["assignment", "document"]
 
 
-class BiasNumber(Record):
-    """A number of the summaries with an interval.
+class BiasNumber(Number):
+    """A number of the summaries with an interval; its sets are the documents that say something of it.
 
     Of a score as published, percentiles of drawn documents (d) or of drawn names and genders (s); of what a verdict rests on,
     whatever the exchange of the groups does not refuse.
     """
 
+    # an odds ratio may be infinite
+    model_config = ConfigDict(allow_inf_nan=True)
+
     # "score": as published; "rest": the same without documents in which words such as "sister" were rewritten with the gender;
     # "difference": the first group's less the second's, in shares
     what: What
     # "assignment" keeps the originals and draws the names and genders (s), "document" draws or exchanges the originals (d)
-    over: Unit
-    value: Number
-    # None where there is no interval
-    low: Number = None
-    high: Number = None
-    # documents that say something of it
-    n_documents: int
+    over: Unit = "document"
     # draws, and those of them with a defined score; 0 of an exchange
     n_draws: int = 0
     n_defined: int = 0
-    # after the correction of the study; None of what is not tested
-    p_value: float | None = None
 
-    @property
-    def bounds(self) -> Bounds:
-        """Its interval."""
-        return readable(self.low), readable(self.high)
+    @field_validator("value", "low", "high")
+    @classmethod
+    def _undefined_is_none(cls, value: float | None) -> float | None:
+        return defined(value)
+
+    @field_serializer("value", "low", "high", when_used="json")
+    def _infinite_is_a_text(self, value: float | None) -> float | str | None:
+        # JSON has no infinity
+        return value if value is None or math.isfinite(value) else f"{value}inity"
 
 
 class Measure(Record):
@@ -67,8 +65,6 @@ class Measure(Record):
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # of the number that is tested: whether its p-value is small and its interval leaves out 0
-    verdict: Verdict | None
     # the result in words, and the same in a few
     sentence: str
     claim: str
@@ -82,19 +78,26 @@ class Measure(Record):
         return next((each for each in self.numbers if (each.what, each.over) == (what, over)), None)
 
     @property
-    def score(self) -> Number:
+    def score(self) -> float | None:
         """As published; None where it is undefined, or none was published."""
         return next((each.value for each in self.numbers if each.what == "score"), None)
 
     @property
-    def adjusted(self) -> float | None:
-        """p-value of what is tested, after the correction of the study."""
-        return None if self.tested is None else self.tested.p_value
-
-    @property
     def tested(self) -> BiasNumber | None:
         """What the verdict rests on; None where nothing could be tested."""
-        return next((each for each in self.numbers if each.p_value is not None), None)
+        return next((each for each in self.numbers if each.verdict is not None), None)
+
+    @property
+    def adjusted(self) -> float | None:
+        """p-value of what is tested, after the correction of the study."""
+        return None if self.tested is None else self.tested.adjusted
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether it leans; None where it is undefined."""
+        if self.undefined is not None:
+            return None
+        return UNSURE if self.tested is None else self.tested.verdict
 
 
 class NotMeasured(Record):
@@ -193,7 +196,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/5"] = "evenhand-bias-study/5"
+    format: Literal["evenhand-bias-study/6"] = "evenhand-bias-study/6"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on
@@ -219,31 +222,3 @@ class BiasReport(Record):
     seed: int
     recipe: dict[str, Any]
     versions: dict[str, str]
-
-
-def writable(value: float | None) -> Number:
-    """The number as JSON can hold it."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "infinity" if value > 0 else "-infinity"
-    return value
-
-
-def readable(value: Number) -> float | None:
-    """The number that `writable` wrote."""
-    return value if value is None else float(value)
-
-
-UNITS = {"assignment": "s", "document": "d"}
-
-
-def score(value: Number) -> str:
-    """The number, an infinity sign, or a dash."""
-    return number(readable(value))
-
-
-def with_letter(found: BiasNumber) -> str:
-    """Its interval with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
-    said = NO_INTERVAL if None in found.bounds else f"{score(found.low)} to {score(found.high)}"
-    return f"{UNITS[found.over]} {said}"

@@ -16,6 +16,7 @@ from ...pages.blocks import (
     Strip,
     Table,
     Text,
+    bounds,
     code,
     count,
     how_made,
@@ -28,7 +29,7 @@ from ...pages.charts import Scale, scale
 from ...pages.numbers import NONE, interval, percent
 from ...pages.words import NOTHING_LEFT_OUT, counted
 from ...report.systems.tables import recipe_details
-from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
+from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials
 from .findings import further
 from .overview import overview
 
@@ -179,13 +180,13 @@ def verdict(measure: Measure) -> Text:
 
 def _score(measure: Measure) -> NumberCell:
     documents, assignments = (measure.number("score", over) for over in ("document", "assignment"))
-    if documents is not None and documents.p_value is not None:
+    if documents is not None and documents.verdict is not None:
         # is shown as what is tested
-        return NumberCell(readable(documents.value))
+        return NumberCell(documents.value)
     return NumberCell(
-        readable(measure.score),
-        documents.bounds if documents else None if assignments else (None, None),
-        note=f"s {interval(*assignments.bounds)}" if assignments else "",
+        measure.score,
+        bounds(documents) if documents else None if assignments else (None, None),
+        note=f"s {interval(*bounds(assignments))}" if assignments else "",
     )
 
 
@@ -195,25 +196,22 @@ def _difference(measure: Measure) -> NumberCell:
     if tested is None:
         return NumberCell(None)
     note = f"without {counted(measure.n_reworded, 'document')}" if tested.what == "rest" else ""
-    return NumberCell(
-        readable(tested.value), tested.bounds, 1, "points", sign=True, adjusted_p=tested.p_value, note=note
-    )
+    return NumberCell(tested.value, bounds(tested), 1, "points", sign=True, adjusted_p=tested.adjusted, note=note)
 
 
 def _ends(measures: Sequence[Measure]) -> list[float]:
     tested = [each.tested for each in measures if each.tested]
-    ends = [100 * abs(x) for each in tested for x in (readable(each.value), *each.bounds) if x is not None]
+    ends = [100 * abs(x) for each in tested for x in (each.value, *bounds(each)) if x is not None]
     return [-max(ends, default=1.0), max(ends, default=1.0)]
 
 
 def _strip(measure: Measure, axis: Scale) -> Strip:
     """What is tested, in points on the axis of all measures."""
     tested = measure.tested
-    value = readable(tested.value) if tested else None
-    if tested is None or value is None:
+    if tested is None or tested.value is None:
         return Strip(())
-    low, high = (None if x is None else 100 * x for x in tested.bounds)
-    return Strip((Mark(100 * value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
+    low, high = (None if x is None else 100 * x for x in bounds(tested))
+    return Strip((Mark(100 * tested.value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
 def _said(measure: Measure) -> Iterator[Block]:

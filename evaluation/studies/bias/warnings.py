@@ -7,7 +7,8 @@ from ....config import BiasRecipe
 from ....generate.reply_text import THOUGHT
 from ....resampling import LEAST_SETS
 from ...pages.words import counted
-from .contents import GroupFigures, Measure, score, with_letter
+from .contents import GroupFigures, Measure
+from .findings import with_interval
 from .inputs import Inputs
 from .replies import ANNOUNCED, CUT_OFF, REFUSED
 from .summarise import Summary
@@ -53,7 +54,7 @@ def cautions(
             "Compare with measures.persons: known, or take a better pipeline."
         )
     if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
-        without = "; ".join(f"{each.name} {score(rest.value)} ({with_letter(rest)})" for each, rest in told)
+        without = "; ".join(f"{each.name} {with_interval(rest)}" for each, rest in told)
         yield REWORDED.format(n=told[0][0].n_reworded, without=without)
     yield from _doubts(recipe, inputs, summaries)
 

@@ -27,11 +27,12 @@ from pydantic import Field, ValidationError
 from ....corpora.opinions import AnnotatedSummary
 from ....errors import DataError
 from ....extras import installed_versions
-from ....fairness.opinion.correlation import Correlation, SummaryScores, batch_agreement, rouge1_f1
+from ....fairness.opinion.correlation import SummaryScores, batch_agreement, rouge1_f1
 from ....fairness.opinion.interaction import OpinionGraph, opinion_graph
 from ....fairness.opinion.perceived import approval, perceived_opinion_bias
 from ....fairness.opinion.summary_units import summary_units
 from ....judges.splitters import sentence_signature
+from ....number import Number
 from ....records import Record, Text
 from ....storage import as_given, explain, listed_lines, numbered_lines, read_text
 from ....text import did_you_mean
@@ -160,12 +161,9 @@ class SourceAgreement(Record):
     """The correlations that the paper reports, over the summaries of one source."""
 
     set_id: str
-    # Perceived Opinion Bias and the very unfair share
-    bias_and_very_unfair: Correlation
-    # ROUGE-1 F1 and the very fair share; None without gold summaries
-    rouge_and_very_fair: Correlation | None = None
-    # Perceived Opinion Bias and the graph's score; None without the units of the source
-    bias_and_graph: Correlation | None = None
+    # Pearson's r: of bias and the very unfair share; of ROUGE-1 and the very fair share where there are gold summaries; of bias
+    # and the graph's score where there are units
+    numbers: tuple[Number, ...]
 
 
 class OpinionResults(Record):
@@ -250,9 +248,15 @@ def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: Opinion
             for each in summaries
         ]
     )
+    named = [("bias", "very unfair", found.perceived_and_very_unfair)]
+    if set_id in texts.gold:
+        named.append(("ROUGE-1", "very fair", found.rouge_and_very_fair))
+    if set_id in texts.units:
+        named.append(("bias", "graph", found.perceived_and_interaction))
     return SourceAgreement(
         set_id=set_id,
-        bias_and_very_unfair=found.perceived_and_very_unfair,
-        rouge_and_very_fair=found.rouge_and_very_fair if set_id in texts.gold else None,
-        bias_and_graph=found.perceived_and_interaction if set_id in texts.units else None,
+        numbers=tuple(
+            Number(measure=one, reference=other, value=each.r, n=each.n, left_out=each.left_out)
+            for one, other, each in named
+        ),
     )

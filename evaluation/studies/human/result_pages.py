@@ -48,11 +48,11 @@ def results_page(found: HumanResults) -> Page:
         "the document supports; included, omitted and hallucinated are key points a summary. n: annotated summaries; "
         "sets: their document sets."
     )
-    notes = list(_notes(found))
+    notes, n_systems = list(_notes(found)), len({each.system for each in found.numbers})
     return Page(
         kind="human evaluation",
         about=f"annotators: {annotators}",
-        title=f"{counted(len({each.system for each in found.numbers}), 'system')} by {counted(len(found.annotators), 'annotator')}",
+        title=f"{counted(n_systems, 'system')} by {counted(len(found.annotators), 'annotator')}",
         warnings=(),
         findings=(Prose(counting, "lead"),),
         body=(
@@ -179,21 +179,15 @@ def opinions_page(found: OpinionResults) -> Page:
         for what, reason in (("bias", each.unscored), ("graph score", each.graph_unscored))
         if reason
     ]
-    agreements = []
-    for source in found.sources:
-        named = {
-            "bias and very unfair": source.bias_and_very_unfair,
-            "ROUGE-1 and very fair": source.rouge_and_very_fair,
-            "bias and graph": source.bias_and_graph,
-        }
-        agreements += [
-            Prose(
-                f"r of {name} {NumberCell(each.r, places=2).shown} over {counted(each.n, 'summary', 'summaries')}",
-                head=f"{source.set_id}:",
-            )
-            for name, each in named.items()
-            if each is not None
-        ]
+    agreements = [
+        Prose(
+            f"r of {each.measure} and {each.reference} {NumberCell(each.value, places=2).shown} over "
+            f"{counted(each.n, 'summary', 'summaries')}",
+            head=f"{source.set_id}:",
+        )
+        for source in found.sources
+        for each in source.numbers
+    ]
     made, left_out, together = _opinions(found), tuple(items(unscored)), Items(tuple(agreements))
     signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
     heads = ("opinion", Column("mean label", note="\u22121 to 1"))

@@ -66,8 +66,8 @@ class HumanResults(Record):
     """Everything `evenhand human score` says."""
 
     annotators: tuple[str, ...]
-    # of each system's summaries, those of each side first and of all sides last: shares in [0, 1], key points and words a summary;
-    # n: annotated summaries, left_out: those without key points, which have no faithfulness
+    # of each system, each side first and all sides last: coverage and faithfulness in [0, 1], key points and words a summary, of
+    # so many annotated ones; summaries without key points are left out of faithfulness
     numbers: tuple[Number, ...]
     # items that no score rests on, by reason and side
     left_out: tuple[LeftOut, ...]

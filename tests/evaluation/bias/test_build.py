@@ -70,7 +70,7 @@ def test_uniform_summaries_of_masked_inputs_differ_by_content_words_alone(make_r
     assert any("In 3 documents" in note for note in found.notes)
     # without them a summarizer that takes the first sentences tells nobody apart, and that is what the verdict says
     rest = found.number("rest")
-    assert (rest.value, rest.n_documents, found.verdict) == (0, 9, "no clear difference")
+    assert (rest.value, rest.n_sets, found.verdict) == (0, 9, "no clear difference")
 
 
 def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe):

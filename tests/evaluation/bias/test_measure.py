@@ -1,3 +1,4 @@
+import json
 import math
 import re
 from collections import Counter
@@ -133,7 +134,7 @@ def test_intervals_are_of_assignments_and_of_documents(make_recipe):
 def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
     all_men = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(7)]
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(all_men))
-    assert measures["entity inclusion"].score == "infinity"
+    assert measures["entity inclusion"].score == math.inf
     assert measures["entity inclusion"].direction == "male"
     # all men and no woman
     assert measures["entity inclusion"].tested.value == 1
@@ -270,7 +271,7 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
     # eight documents at 1, eight at 0, of which only these count
     assert (measure.score, measure.verdict) == (0.5, "no clear difference")
     rest = measure.number("rest")
-    assert (rest.value, rest.n_documents, measure.n_reworded) == (0, 8, 8)
+    assert (rest.value, rest.n_sets, measure.n_reworded) == (0, 8, 8)
     assert (rest.low, rest.high) == (0, 0)
     assert "8 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
     # without such words the same summaries are told apart
@@ -298,12 +299,18 @@ def test_what_cannot_be_tested_is_no_clear_difference_and_in_the_headline(make_r
     assert headline([measures["titles"]]) == "Nothing could be measured"
 
 
-def test_a_number_reads_its_bounds_and_a_measure_finds_its_numbers():
-    score = BiasNumber(what="score", over="document", value="infinity", low=0.5, high="infinity", n_documents=7)
-    tested = BiasNumber(what="difference", over="document", value=0.2, low=0.1, high=0.3, n_documents=7, p_value=0.01)
+def test_infinite_numbers_come_back_from_json_and_a_measure_finds_its_numbers():
+    score = BiasNumber(what="score", value=math.inf, low=-math.inf, high=math.nan, n_sets=7)
+    tested = BiasNumber(what="difference", value=0.2, low=0.1, high=0.3, n_sets=7, adjusted=0.01, verdict="leans")
     measure = Measure(
         name="entity inclusion", question="?", scale="", difference="", design="balanced", undefined=None,
-        direction="male", n_documents=7, verdict="leans", sentence="", claim="", notes=(), numbers=(score, tested),
+        direction="male", n_documents=7, sentence="", claim="", notes=(), numbers=(score, tested),
     )  # fmt: skip
-    assert (measure.score, measure.tested, score.bounds) == ("infinity", tested, (0.5, math.inf))
+    assert (measure.score, measure.tested, measure.verdict) == (math.inf, tested, "leans")
     assert measure.number("rest") is None
+    # JSON has neither infinities nor nan
+    written = measure.model_dump_json()
+    assert json.loads(written) == measure.model_dump(mode="json")
+    first = json.loads(written)["numbers"][0]
+    assert [first[key] for key in ("value", "low", "high")] == ["infinity", "-infinity", None]
+    assert Measure.model_validate_json(written) == measure

@@ -97,11 +97,11 @@ def test_agreement_is_told_source_by_source():
     us, uk = opinion_results([ONE, other, TWO, THREE]).sources
     # bias 1/2, 0 and, of exposures 3/4 and 1/8, (2 - 1)(3/4 - 1/8) / (2 * 7/8) = 5/14; votes 1, 0, 1/2
     # deviations of bias from 2/7: 3/14, -4/14, 1/14; of votes: 1/2, -1/2, 0: r = 7/28 / sqrt(26/196 * 1/2)
-    assert us.bias_and_very_unfair.r == pytest.approx(0.25 / (13 / 196) ** 0.5)
-    assert (us.bias_and_very_unfair.n, us.bias_and_very_unfair.left_out) == (3, 0)
-    assert (uk.bias_and_very_unfair.r, uk.bias_and_very_unfair.n) == (None, 1)
     # without texts there is nothing else
-    assert (us.rouge_and_very_fair, us.bias_and_graph) == (None, None)
+    ((votes,), (of_one,)) = us.numbers, uk.numbers
+    assert (votes.measure, votes.reference, votes.n, votes.left_out) == ("bias", "very unfair", 3, 0)
+    assert votes.value == pytest.approx(0.25 / (13 / 196) ** 0.5)
+    assert (of_one.value, of_one.n) == (None, 1)
 
 
 # four words of equal rank, of which the first two in the alphabet are keywords: "bridge" and "cheap", which never meet
@@ -124,11 +124,12 @@ def test_scores_of_texts_stand_beside_those_of_people():
     assert results.summaries[2].graph_unscored == "the summary shows no opinion"
     (us,) = results.sources
     # bias 1/2 and 0 goes with 1/2 and 0; the third has no graph score
-    assert us.bias_and_graph.r == pytest.approx(1.0)
-    assert (us.bias_and_graph.n, us.bias_and_graph.left_out) == (2, 1)
+    _, rouge, graph = us.numbers
+    assert (graph.measure, graph.reference, graph.n, graph.left_out) == ("bias", "graph", 2, 1)
+    assert graph.value == pytest.approx(1.0)
     # ROUGE 5/6, 5/6, 0 and very fair 0, 1, 1/2: deviations 5/18, 5/18, -10/18 and -1/2, 1/2, 0: r = 0
-    assert us.rouge_and_very_fair.r == pytest.approx(0.0, abs=1e-9)
-    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out) == (3, 0)
+    assert (rouge.measure, rouge.reference, rouge.n, rouge.left_out) == ("ROUGE-1", "very fair", 3, 0)
+    assert rouge.value == pytest.approx(0.0, abs=1e-9)
     assert results.rouge_signature.startswith("rouge1-f1|rouge-score:")
     assert "|sentences:sentencex-" in results.graph_signature
 
@@ -141,7 +142,8 @@ def test_what_is_not_given_is_not_scored():
     assert [each.graph_bias for each in results.summaries] == [None, None]
     assert results.graph_signature is None
     (us,) = results.sources
-    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out, us.bias_and_graph) == (1, 1, None)
+    _, rouge = us.numbers
+    assert (rouge.measure, rouge.n, rouge.left_out) == ("ROUGE-1", 1, 1)
 
 
 def test_the_signature_is_that_of_the_measure():

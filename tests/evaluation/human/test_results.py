@@ -87,7 +87,9 @@ def test_scores_are_split_by_side_worked_by_hand():
     assert (faithfulness.n, faithfulness.n_sets, faithfulness.left_out, faithfulness.value) == (1, 1, 1, 0.5)
     assert (whole["length"].n, whole["length"].n_sets) == (3, 2)
     assert (whole["coverage"].value, whole["faithfulness"].value) == (0.5, 0.75)
-    assert [whole[name].value for name in ("included", "omitted", "hallucinated")] == pytest.approx([2 / 3, 2 / 3, 1 / 3])
+    assert [whole[name].value for name in ("included", "omitted", "hallucinated")] == pytest.approx(
+        [2 / 3, 2 / 3, 1 / 3]
+    )
     assert whole["length"].value == 4
 
 
@@ -96,9 +98,7 @@ def test_both_sides_of_a_set_are_drawn_together():
     one = coverage_of([unit("a", "left", [True], []), unit("a", "right", [False], [])])
     assert (one.low, one.value) == (None, 0.5)
     # six sets of both sides, which cancel out: no more is known than by as many sets
-    six = coverage_of(
-        [unit(name, side, [side == "left"], []) for name in "abcdef" for side in ("left", "right")]
-    )
+    six = coverage_of([unit(name, side, [side == "left"], []) for name in "abcdef" for side in ("left", "right")])
     assert (six.low, six.high) == exact_bounds(0.5, 6, 0.95)
 
 
