@@ -9,6 +9,7 @@ import typer
 
 from ..errors import DataError
 from ..text import some_of
+from .inputs import SummaryColumns
 from .outputs import refuse_outputs
 from .terminal import say, show
 from .verbs import Verbs
@@ -146,6 +147,7 @@ def opinions(
         Path | None,
         typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
     ] = None,
+    summary_columns: SummaryColumns = None,
 ) -> None:
     """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair.
 
@@ -153,14 +155,19 @@ def opinions(
     lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
     """
     from ..corpora.opinions import read_opinions
-    from ..evaluation.studies.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
+    from ..corpora.summary_columns import columns_of
+    from ..evaluation.studies.human.opinion_texts import NO_TEXTS, read_opinion_texts
+    from ..evaluation.studies.human.opinions import opinion_results
     from ..evaluation.studies.human.result_pages import opinions_page
 
     if out:
         refuse_outputs(out, ".json", [file, texts] if texts else [file])
+    if summary_columns and not texts:
+        raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
     annotated = read_opinions(file)
     labelled = [(each.set_id, each.summary_id) for each in annotated]
-    results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
+    read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
+    results = opinion_results(annotated, texts=read)
     if out:
         _keep(results, opinions_page(results), out)
     _show(opinions_page(results), out)

@@ -237,4 +237,4 @@ def test_texts_add_the_other_correlations(tmp_path):
     texts.write_text('{"set_id": "us", "summary_id": "us/7", "summary": "x"}\n')
     done = evenhand("opinions", labels, "--texts", texts)
     assert done.returncode == 2
-    assert "texts.jsonl:1: nobody labelled summary 'us/7'" in " ".join(done.stderr.split())
+    assert "texts.jsonl: no labelled summary has the id 'us/7'" in " ".join(done.stderr.split())

@@ -9,19 +9,22 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from ....config import BiasRecipe, without_speed
-from ....errors import DataError
+from ....config import BiasRecipe, SummaryColumnsSection, without_speed
+from ....corpora.summaries import read_texts
+from ....corpora.summary_columns import USUAL
+from ....corpora.summary_ids import ID_KEYS, Targets
 from ....generate.backend import Ask, Backend
 from ....generate.backends import open_backend
 from ....generate.method import seed_from
-from ....records import LeftOut, Record, Text
+from ....generate.reply_text import THOUGHT
+from ....records import Document, DocumentSet, LeftOut, Record, Text
 from ....runfolder.journal import Batches, Journal
 from ....runfolder.stages import Receipt, Stage
 from ....runfolder.timing import booked
-from ....storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
+from ....storage import digest, read_jsonl, write_jsonl
 from ....text import has_words
 from .inputs import BiasInput
-from .replies import EMPTY, Read, draw_prompt, read_reply
+from .replies import BY_ORDER, EMPTY, Read, draw_prompt, read_reply
 from .summarizer import STAGE, SummaryCounts, simulate, summarizer_name, summarizer_signature
 
 FILE = "summaries.jsonl"
@@ -52,12 +55,8 @@ class SummaryBatch(Record):
     summaries: tuple[Summary, ...]
 
 
-class GivenSummary(Record):
-    """A summary of another system: a line of the file that the recipe names."""
-
-    # id of the input, as in inputs.jsonl
-    id: Text
-    summary: str
+# of a file of summaries
+TARGETS = Targets("input", "inputs", "inputs", (*ID_KEYS, "input_id"))
 
 
 def open_model(recipe: BiasRecipe) -> Backend:
@@ -83,47 +82,33 @@ def summarise(
         "summarizer": summarizer_signature(recipe),
         "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
         "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
+        # absent where none are named, as in studies of before they could be
+        **({"columns": recipe.summary_columns.model_dump(mode="json")} if recipe.summary_columns else {}),
     }
     stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
     receipt, reused = stage.run(lambda: _work(recipe, stage, inputs, open_engine))
     return read_jsonl(recipe.output / FILE, Summary), receipt, reused
 
 
-def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
+def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsSection = USUAL) -> list[Summary]:
     """The summaries of a file as they stand there, one record an input; an input without one has the reason.
 
     Raises:
-        DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
+        DataError: as of `corpora.summaries.read_summaries`.
     """
-    with as_given("key 'summaries': "):
-        # a file of another format would be refused once a line
-        start = read_text(path).lstrip()[:1]
-        if start and start != "{":
-            what = "is a JSON array" if start == "[" else "is not JSON"
-            raise DataError(
-                f"{path}: {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
-            )
-        numbered, mistakes = read_numbered(path, GivenSummary)
-    known = {each.id for each in inputs}
-    found: dict[str, GivenSummary] = {}
-    for line, given in numbered:
-        if given.id not in known:
-            mistakes.append(
-                (line, f"id {given.id!r} is of no input; take the ids of inputs.jsonl, which change with its texts")
-            )
-        elif given.id in found:
-            mistakes.append((line, f"id {given.id!r} has a summary already; take one out"))
-        found.setdefault(given.id, given)
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
+    sets = {
+        each.id: DocumentSet(id=each.id, documents=(Document(id=each.original_id, text=each.text),)) for each in inputs
+    }
+    texts = read_texts(path, sets, targets=TARGETS, allow_missing=True, columns=columns)
     made = []
     for each in inputs:
-        own = found.get(each.id)
-        if own is None:
+        text = texts.get(each.id)
+        if text is None:
             made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
-        else:
-            read = Read(own.summary, None) if has_words(own.summary) else Read(None, EMPTY)
-            made.append(_summary(each.id, read, own.summary))
+            continue
+        raw = texts.raw[each.id]
+        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if text != raw else []))
+        made.append(_summary(each.id, Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes), raw))
     return made
 
 
@@ -143,7 +128,7 @@ def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
 
 def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
     if recipe.summaries is not None:
-        made = read_given(recipe.summaries, inputs)
+        made = read_given(recipe.summaries, inputs, recipe.summary_columns or USUAL)
     elif recipe.simulated is not None:
         made = []
         for each in inputs:

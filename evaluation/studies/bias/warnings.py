@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....config import BiasRecipe
+from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
 from ....generate.reply_text import THOUGHT
 from ....resampling import LEAST_SETS
 from ...pages.words import counted
 from .contents import GroupFigures, Measure
 from .findings import with_interval
 from .inputs import Inputs
-from .replies import ANNOUNCED, CUT_OFF, REFUSED
-from .summarise import Summary
+from .replies import ANNOUNCED, BY_ORDER, CUT_OFF, REFUSED
+from .summarise import TARGETS, Summary
 
 # share of cut-off summaries, and of persons missed, from which on it is said
 MANY = 0.05
@@ -74,6 +75,8 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
         yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
     if recipe.measures.persons == "known":
         yield KNOWN
+    if any(BY_ORDER in each.notes for each in summaries):
+        yield f"The file of summaries is {FILE_BY_ORDER.format(of=TARGETS.many)}"
     n = sum(CUT_OFF in each.notes for each in summaries)
     if n > MANY * len(summaries):
         yield (

@@ -6,7 +6,8 @@ import pytest
 
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.opinions import OpinionTexts, opinion_results, read_opinion_texts
+from evenhand.evaluation.studies.human.opinion_texts import OpinionTexts, read_opinion_texts
+from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.fairness.opinion.perceived import perceived_opinion_bias
 
 LABELLED = [("us", "us/1"), ("us", "us/2"), ("uk", "uk/1")]
@@ -41,20 +42,47 @@ def test_mistakes_are_told_together_with_their_lines(tmp_path):
             {"set_id": "us", "units": []},
             {"set_id": "us", "unit": ["a"]},
             "[",
+            {"set_id": "us", "summary_id": "uk/1", "summary": "s"},
+            {"set_id": "us", "summary": "s"},
         )
     said = str(error.value)
     for line, text in enumerate(
         [
             "'us' has its 'units' already; give it once",
             "nobody labelled summaries of set 'fr'",
-            "nobody labelled summary 'us/3' of set 'us'; did you mean 'us/",
+            "no labelled summary has the id 'us/3'; the labels' ids are like 'us/1'",
             "'units': needs at least 1, and there are 0",
-            "'unit': is not a key of this record",
-            "one object a line is expected",
+            "is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not 'set_id', 'unit'",
+            "is not JSON",
+            "nobody labelled summary 'uk/1' of set 'us', but one of 'uk'",
+            "has the id of its set alone; write that of the summary as well",
         ],
         start=2,
     ):
         assert any(f"texts.jsonl:{line}: " in each and text in each for each in said.splitlines()), text
+
+
+def test_summaries_that_several_sets_call_alike_go_by_the_set_as_well(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    labelled = [("us", "1"), ("uk", "1"), ("uk", "2")]
+    lines = [
+        {"set_id": "uk", "summary_id": 1, "summary": "a"},
+        {"set_id": "us", "summary_id": "1", "summary": "b"},
+        {"summary_id": "2", "summary": "c"},
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert read_opinion_texts(path, labelled).summaries == {("us", "1"): "b", ("uk", "1"): "a", ("uk", "2"): "c"}
+    path.write_text(json.dumps({"summary_id": "1", "summary": "whose?"}))
+    with pytest.raises(DataError, match="no labelled summary has the id '1'; the labels' ids are like 'us/1'"):
+        read_opinion_texts(path, labelled)
+
+
+def test_sources_without_summaries_and_summaries_without_sources_are_read(tmp_path):
+    assert read(tmp_path, {"set_id": "us", "units": ["a"]}).summaries == {}
+    assert read(tmp_path, {"set_id": "us", "gold": ["a"]}).gold == {"us": ("a",)}
+    path = tmp_path / "texts.csv"
+    path.write_text("summary_id,output\nuk/1,One.\nus/1,Two.\n")
+    assert read_opinion_texts(path, LABELLED).summaries == {("us", "us/1"): "Two.", ("uk", "uk/1"): "One."}
 
 
 def annotated(summary, labels, fairness, source="us"):
