@@ -82,8 +82,6 @@ def summarise(
         "summarizer": summarizer_signature(recipe),
         "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
         "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
-        # absent where none are named, as in studies of before they could be
-        **({"columns": recipe.summary_columns.model_dump(mode="json")} if recipe.summary_columns else {}),
     }
     stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
     receipt, reused = stage.run(lambda: _work(recipe, stage, inputs, open_engine))

@@ -138,7 +138,7 @@ def test_columns_of_a_file_are_named_by_the_recipe_and_thoughts_are_told(make_re
     assert (summaries[0].notes, summaries[0].raw) == (("thought",), "<think>Hm.</think>Ferry 0 is here.")
     # other columns are other summaries
     other = recipe.model_copy(update={"summary_columns": SummaryColumnsSection(text="reference", id="name")})
-    assert summarise(other, inputs)[0][0].text == "It is so in the end."
+    assert summarise(other, inputs)[0][0].text == "It is 0 in the end."
     with pytest.raises(ValueError, match="summary_columns is of a file of summaries"):
         make_recipe(summary_columns=columns)
 
