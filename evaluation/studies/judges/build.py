@@ -11,7 +11,8 @@ import numpy as np
 from ....config import JudgeOptions
 from ....config.needs import Purpose
 from ....judges.batch import Spent
-from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, Figure, JudgeCalibration, standing_of
+from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, JudgeCalibration, Probe, standing_of
+from ....number import Number
 from .accusations import conclude
 from .answers import OTHER, Answers
 from .figures import Floats, flips, mean, pooled, within
@@ -59,7 +60,7 @@ def calibrate_all(
 
 
 def _calibration(
-    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Figure, ...]
+    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Probe, ...]
 ) -> JudgeCalibration:
     answers, name = mine.answers, mine.name
     first = next(each for each in answers.judgements if each.judge == name)
@@ -96,16 +97,16 @@ def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose, sign: 
     by_article = sign * within(truths, scores)
     return Agreement(
         of=of,
-        pooled=_correlation(pooled(truths, sign * scores, topics, mine.level).figure),
-        within=_correlation(mean(by_article, topics, mine.level).figure),
+        pooled=_correlation(pooled(truths, sign * scores, topics, mine.level).number),
+        within=_correlation(mean(by_article, topics, mine.level).number),
         n_articles=int((~np.isnan(by_article)).sum()),
     )
 
 
-def _correlation(found: Figure) -> Figure:
+def _correlation(found: Number) -> Number:
     """With its interval cut off where a correlation ends; Student's t does not know that."""
     low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in (found.low, found.high))
-    return Figure(value=found.value, low=low, high=high)
+    return Number(value=found.value, low=low, high=high)
 
 
 def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
@@ -116,23 +117,23 @@ def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
     answers, truths = mine.answers, mine.answers.truths[mine.purpose]
     scores = {each: np.where(np.isnan(mine.plain), np.nan, answers.scores(each)) for each in baselines}
     means = {each: mean(within(truths, its), answers.topics, mine.level) for each, its in scores.items()}
-    size = {each: found.figure.value or 0.0 for each, found in means.items()}
+    size = {each: found.number.value or 0.0 for each, found in means.items()}
     first, *others = baselines
     compared = [(first, -1 if size[first] < 0 else 1)]
     if others:
         compared.append((max(others, key=lambda each: size[each]), 1))
     for other, sign in compared:
         gap = mine.agreement - sign * within(truths, scores[other])
-        found = mean(gap, answers.topics, mine.level).figure
-        difference = Figure(value=found.value, low=found.low, high=found.high, verdict=standing_of(found))
+        found = mean(gap, answers.topics, mine.level).number
+        difference = Number(value=found.value, low=found.low, high=found.high, verdict=standing_of(found))
         of = other if sign > 0 else LENGTHS[1]
         agreement = _agreement(mine, of, scores[other], mine.purpose, sign)
         yield agreement.model_copy(update={"difference": difference})
 
 
-def _flips(mine: OneJudge, after: Floats) -> Figure:
-    found = mean(flips(mine.plain, after), mine.answers.topics, mine.level).figure
-    return Figure(value=found.value, low=found.low, high=found.high)
+def _flips(mine: OneJudge, after: Floats) -> Number:
+    found = mean(flips(mine.plain, after), mine.answers.topics, mine.level).number
+    return Number(value=found.value, low=found.low, high=found.high)
 
 
 def _repeat(mine: OneJudge, again: Floats) -> float | None:

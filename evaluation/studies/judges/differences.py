@@ -15,7 +15,7 @@ from scipy import stats
 
 from ....fairness.groups.coverage import over
 from ....resampling import NOISE, in_blocks
-from ...report.systems.lengths import about_mean
+from ...lengths import about_mean
 from ...significance import DRAWS, NullDraws
 from .figures import Floats
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ....fairness.groups.coverage import over
-from ....judges.calibration import Figure
+from ....number import Number
 from ....resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, pseudo_values, t_interval
-from ...report.systems.lengths import about_mean
+from ...lengths import about_mean
 from ..meta.agreement import leave_out, spearman_of_choice
 
 Floats = NDArray[np.float64]
@@ -29,13 +29,13 @@ LEAST_VARIATION = 1e-10
 class Quantity:
     """A number with Student's t interval and test, and what each topic adds to it."""
 
-    figure: Figure
+    number: Number
     # (topics,) each: what adds up to the number, nan of topics that it does not rest on, and how much of it they weigh
     added: Floats
     weights: Floats
 
 
-NOTHING = Quantity(Figure(), np.empty(0), np.empty(0))
+NOTHING = Quantity(Number(), np.empty(0), np.empty(0))
 
 
 def mean(values: Sequence[float] | Floats, topics: Sequence[str], level: float) -> Quantity:
@@ -184,5 +184,7 @@ def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | N
     if value is not None and not np.isnan(table[:, 0]).all():
         # of others than sums the topics' mean is a little off
         table[:, 0] += (value - np.nansum(table[:, 0])) / n_topics
-    figure = Figure(value=value, low=low, high=high, p=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics)
-    return Quantity(figure, table[:, 0], table[:, 1])
+    number = Number(
+        value=value, low=low, high=high, p_value=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics
+    )
+    return Quantity(number, table[:, 0], table[:, 1])

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from ....judges.calibration import Figure
+from ....judges.calibration import Probe
 from ....resampling import LEAST_SETS
 from .accusations import Hypothesis
 from .figures import NOTHING, Floats, mean_of_cells, slopes
@@ -105,10 +105,10 @@ def _change(  # noqa: PLR0913 (of a probe by two variants)
     """
     tested = mean_of_cells(gap / one.spread, one.answers.topics, one.level, weights) if one.spread else NOTHING
     n = int((~np.isnan(gap)).sum())
-    note = notes[(tested.figure.value or 0.0) < 0]
-    figure = Figure(measure=measure, reference=reference, question=question, n=n, note=note)
+    note = notes[(tested.number.value or 0.0) < 0]
+    probe = Probe(measure=measure, reference=reference, question=question, n=n, note=note)
     return one.tested(
-        figure, tested, is_one_sided=is_one_sided, why=why or ("" if n else "the changed summaries have no scores")
+        probe, tested, is_one_sided=is_one_sided, why=why or ("" if n else "the changed summaries have no scores")
     )
 
 
@@ -119,10 +119,10 @@ def _position(one: OneJudge) -> Hypothesis:
     """
     gap, earlier = one.gap("plain", "reversed"), one.answers.earlier
     tested = slopes(2 * gap / one.spread, [earlier], one.answers.topics, one.level)[0] if one.spread else NOTHING
-    where = "first" if (tested.figure.value or 0) > 0 else "last"
-    figure = Figure(
+    where = "first" if (tested.number.value or 0) > 0 else "last"
+    probe = Probe(
         measure="position", question="Do points count more if they come first in the source?",
         n=int((~np.isnan(gap)).sum()), note=f"points that come {where} in the source count more",
     )  # fmt: skip
-    why = "" if tested.figure.value is not None else "summaries do not differ in where their words stand"
-    return one.tested(figure, tested, why=why)
+    why = "" if tested.number.value is not None else "summaries do not differ in where their words stand"
+    return one.tested(probe, tested, why=why)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ....judges.calibration import LENGTH, Figure
+from ....judges.calibration import LENGTH, Probe
 from ....text import n_words
 from .accusations import Hypothesis
 from .answers import OTHER
@@ -37,12 +37,12 @@ def _halo(one: OneJudge) -> Hypothesis:
     own, other, scores = (ranks(np.where(np.isnan(gap), np.nan, each)) for each in (*both, one.plain))
     # the slope on half of the difference is the difference of the slopes
     tested = slopes(scores, [(other - own) / 2, (other + own) / 2], one.answers.topics, one.level)[0]
-    figure = Figure(
+    probe = Probe(
         measure="halo", question=f"Do the scores go with {rival} rather than {one.purpose}? (standardised slopes of ranks)",
         n=int((~np.isnan(gap)).sum()), note=f"it measures {rival} rather than {one.purpose}",
     )  # fmt: skip
-    why = "" if tested.figure.value is not None else "the two do not vary apart"
-    return one.tested(figure, tested, is_one_sided=True, why=why, least=0.0)
+    why = "" if tested.number.value is not None else "the two do not vary apart"
+    return one.tested(probe, tested, is_one_sided=True, why=why, least=0.0)
 
 
 def _rouge(one: OneJudge) -> Iterator[Hypothesis]:
@@ -55,16 +55,16 @@ def _rouge(one: OneJudge) -> Iterator[Hypothesis]:
         if other != LENGTH and not np.isnan(scores).all():
             gap = within(scores, one.plain) - within(np.where(np.isnan(scores), np.nan, truths), one.plain)
             gaps[other] = gap, mean(gap, one.answers.topics, one.level)
-    most = max(gaps, key=lambda other: gaps[other][1].figure.value or -np.inf, default="")
+    most = max(gaps, key=lambda other: gaps[other][1].number.value or -np.inf, default="")
     if not gaps:
         yield one.tested(
-            Figure(measure="ROUGE", question=question), NOTHING, why="ROUGE has no scores of these summaries"
+            Probe(measure="ROUGE", question=question), NOTHING, why="ROUGE has no scores of these summaries"
         )
     for other, (gap, tested) in gaps.items():
         note = f"its scores go with {other} rather than with {one.purpose}"
-        figure = Figure(measure="ROUGE", reference=other, question=question, n=int((~np.isnan(gap)).sum()), note=note)
-        why = "" if tested.figure.value is not None else f"{other} gives all summaries of an article one score"
-        yield one.tested(figure, tested, is_one_sided=True, why=why, least=0.0, is_shown=other == most)
+        probe = Probe(measure="ROUGE", reference=other, question=question, n=int((~np.isnan(gap)).sum()), note=note)
+        why = "" if tested.number.value is not None else f"{other} gives all summaries of an article one score"
+        yield one.tested(probe, tested, is_one_sided=True, why=why, least=0.0, is_shown=other == most)
 
 
 def _agreements(one: OneJudge) -> Iterator[Hypothesis]:
@@ -107,15 +107,15 @@ def _agreement_of_longer(one: OneJudge) -> Hypothesis:
         truth = truth / size
         columns = [truth * is_longer, truth, np.where(np.isnan(truth), np.nan, is_longer)]
         tested = slopes(one.plain / one.spread, columns, one.answers.topics, one.level)[0]
-    more = "more" if (tested.figure.value or 0.0) > 0 else "less"
-    figure = Figure(
+    more = "more" if (tested.number.value or 0.0) > 0 else "less"
+    probe = Probe(
         measure="agreement by length", reference="longer summaries",
         question="Does it follow the truth as well in longer summaries as in others? (difference of standardised slopes)",
         n=int((~np.isnan(truth + one.plain)).sum()),
         note=f"it follows {one.purpose} {more} in the longer half of the summaries",
     )  # fmt: skip
     return one.tested(
-        figure, tested, why="" if tested.figure.value is not None else "lengths and truths do not vary apart"
+        probe, tested, why="" if tested.number.value is not None else "lengths and truths do not vary apart"
     )
 
 
@@ -149,50 +149,48 @@ def _agreement_of(
     if found:
         inner, outer = (float(np.nanmean(values[each])) for each in (inside & known, ~inside & known))
         note = f"it agrees with {one.purpose} by {inner:.2f} in articles {group}, and by {outer:.2f} in others"
-    figure = Figure(
-        measure=measure, reference=reference, question=question, n=int((~np.isnan(values)).sum()), note=note
-    )
+    probe = Probe(measure=measure, reference=reference, question=question, n=int((~np.isnan(values)).sum()), note=note)
     few = f"fewer than {LEAST_OF_GROUP} articles in one of the two groups"
-    return one.tested(figure, found, why="" if found else few)
+    return one.tested(probe, found, why="" if found else few)
 
 
 def _spread_of(one: OneJudge, measure: str, question: str, found: Dealt | None, why: str, note: str) -> Hypothesis:
     n = int((~np.isnan(one.agreement)).sum())
-    figure = Figure(
+    probe = Probe(
         measure=measure, question=f"{question} (standard deviation of correlations beyond chance)", n=n, note=note
     )
-    return one.tested(figure, found, is_one_sided=True, why="" if found else why)
+    return one.tested(probe, found, is_one_sided=True, why="" if found else why)
 
 
 def _unknown(one: OneJudge, measure: str, why: str) -> Hypothesis:
-    return one.tested(Figure(measure=measure, question="Does it agree alike with all sides?"), NOTHING, why=why)
+    return one.tested(Probe(measure=measure, question="Does it agree alike with all sides?"), NOTHING, why=why)
 
 
 def _own(one: OneJudge) -> Hypothesis:
     question = "Does it give its own model's summaries more than people's scores explain? (at least so much)"
     people, scores = one.answers.people, one.answers.people_scores(one.name)
-    figure = Figure(measure="self", question=question)
+    probe = Probe(measure="self", question=question)
     if people is None or scores is None:
         why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
-        return one.tested(figure, NOTHING, why=why)
+        return one.tested(probe, NOTHING, why=why)
     found = preference(people, scores, one.purpose, one.level)
-    figure = Figure(
+    probe = Probe(
         measure="self", question=question, n=int((~np.isnan(people.scores[one.purpose] + scores)).sum()),
         note=f"summaries by {people.own} get better scores than people's scores explain",
     )  # fmt: skip
-    why = "" if found.figure.value is not None else "its scores do not clearly go with people's"
-    return one.tested(figure, found, is_one_sided=True, why=why, is_of_people=True)
+    why = "" if found.number.value is not None else "its scores do not clearly go with people's"
+    return one.tested(probe, found, is_one_sided=True, why=why, is_of_people=True)
 
 
 def _length_slope(one: OneJudge) -> Hypothesis:
     """What 10 % more words go with, given both attributes."""
     columns = [one.answers.log_words / np.log(1.1), *one.answers.truths.values()]
     found = slopes(one.plain / one.spread, columns, one.answers.topics, one.level)[0] if one.spread else NOTHING
-    figure = Figure(
+    probe = Probe(
         measure="words", question="What do 10 % more words go with, given coverage and faithfulness?", verdict="told",
         n=int((~np.isnan(one.plain)).sum()),
     )  # fmt: skip
-    return Hypothesis(with_value(figure, found.figure))
+    return Hypothesis(with_value(probe, found.number))
 
 
 def _side_residual(one: OneJudge) -> Hypothesis:
@@ -209,16 +207,16 @@ def _side_residual(one: OneJudge) -> Hypothesis:
     if both and one.spread:
         higher, lower = ([np.mean(mine[each.casefold()]) for mine in both.values()] for each in (first, second))
         found, why = mean((np.array(higher) - np.array(lower)) / one.spread, list(both), one.level), ""
-    figure = Figure(
+    probe = Probe(
         measure="side observed", question=question, n=len(both), verdict="not tried" if why else "told", note=why
     )
-    return Hypothesis(with_value(figure, found.figure))
+    return Hypothesis(with_value(probe, found.number))
 
 
 def _left(one: OneJudge) -> Floats:
     """Mean of each article's scores less what its truths explain, (articles,)."""
     truths = list(one.answers.truths.values())
-    found = [each.figure.value or 0.0 for each in slopes(one.plain, truths, one.answers.topics, one.level)]
+    found = [each.number.value or 0.0 for each in slopes(one.plain, truths, one.answers.topics, one.level)]
     left = one.plain - sum(slope * truth for slope, truth in zip(found, truths, strict=True))
     n = (~np.isnan(left)).sum(axis=1)
     return np.where(n > 0, np.nansum(left, axis=1) / np.maximum(n, 1), np.nan)

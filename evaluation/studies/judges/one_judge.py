@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from ....config.needs import Purpose
-from ....judges.calibration import Figure
+from ....judges.calibration import Probe
+from ....number import Number
 from ....resampling import LEAST_SETS, NOISE
 from .accusations import LEAST_EFFECT, Hypothesis
 from .answers import Answers
@@ -65,7 +66,7 @@ class OneJudge:
 
     def tested(  # noqa: PLR0913 (of a probe that gives a verdict)
         self,
-        figure: Figure,
+        probe: Probe,
         test: Quantity | Dealt | None,
         *,
         is_one_sided: bool = False,
@@ -75,7 +76,7 @@ class OneJudge:
         is_shown: bool = True,
     ) -> Hypothesis:
         """A probe that gives a verdict, or the reason why it cannot; arguments as the fields of `Hypothesis`."""
-        p = None if test is None else test.p if isinstance(test, Dealt) else test.figure.p
+        p = None if test is None else test.p if isinstance(test, Dealt) else test.number.p_value
         if not self.has_scores:
             why = NO_SCORE
         elif self.is_constant:
@@ -83,15 +84,15 @@ class OneJudge:
         elif not why and (p is None or len(set(self.answers.topics)) < LEAST_SETS):
             why = FEW
         if isinstance(test, Dealt):
-            figure = figure.model_copy(update={"value": test.value})
+            probe = probe.model_copy(update={"value": test.value})
         elif test is not None:
-            figure = with_value(figure, test.figure)
-        change = {"note": why, "verdict": "not tried"} if why else {"p": p, "verdict": "not accused"}
+            probe = with_value(probe, test.number)
+        change = {"note": why, "verdict": "not tried"} if why else {"p_value": p, "verdict": "not accused"}
         return Hypothesis(
-            figure.model_copy(update=change), None if why else test, is_of_people, is_one_sided, least, is_shown
+            probe.model_copy(update=change), None if why else test, is_of_people, is_one_sided, least, is_shown
         )
 
 
-def with_value(figure: Figure, of: Figure) -> Figure:
-    """The figure with another's number, interval and topics."""
-    return figure.model_copy(update={"value": of.value, "low": of.low, "high": of.high, "n_sets": of.n_sets})
+def with_value(probe: Probe, of: Number) -> Probe:
+    """The probe with another's number, interval and topics."""
+    return probe.model_copy(update={"value": of.value, "low": of.low, "high": of.high, "n_sets": of.n_sets})

@@ -3,7 +3,7 @@
 from ....judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text, Tone
 from ...pages.words import TOO_FEW, counted, headline
-from .worth import accused_of, standing
+from ...worth import accused_of, standing
 
 
 def overview(found: Calibration, title: str) -> Overview:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ....judges.calibration import Agreement, Calibration, Figure, JudgeCalibration
+from ....judges.calibration import Agreement, Calibration, JudgeCalibration
+from ....number import Number
 from ....resampling import LEAST_SETS
 from ...pages.blocks import (
     Block,
@@ -28,8 +29,8 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import capital, counted, joined, with_interval
+from ...worth import accused_of, standing
 from .overview import overview
-from .worth import accused_of, standing
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -146,7 +147,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, axis)
         yield listing(
             f"{purpose} beside other measures",
-            ((each.judge, beside.of, beside.difference or Figure()) for each in mine for beside in each.beside),
+            ((each.judge, beside.of, beside.difference or Number()) for each in mine for beside in each.beside),
             {
                 "judge": lambda each: each[0],
                 "less that of": lambda each: each[1],

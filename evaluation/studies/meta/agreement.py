@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from statistics import fmean
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from ....errors import DataError
+from ....judges.benchmark import Ties
 from ....resampling import Floats, defined, jackknife_t
 
-# a pair of summaries that the metric scores alike: counts half, counts as wrong, is left out
-Ties = Literal["half", "wrong", "drop"]
 STATISTICS = ("spearman_pooled", "spearman_macro", "winrate_macro", "winrate_micro")
 
 

@@ -5,78 +5,19 @@ Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, get_args
-
-from pydantic import Field
 
 from ....corpora.controlled import ControlledSet, topics_of
 from ....extras import installed_versions
-from ....judges.calibration import Figure
-from ....records import Judgement, Record
+from ....judges.benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Ties, UnscoredRow
+from ....number import Number
+from ....records import Judgement
 from ....runfolder.stages import RECORDED
 from ....text import n_words
-from ...report.systems.contents import LengthSlope
-from ...report.systems.lengths import slope_among
-from .agreement import Ties, agreement, agreement_intervals
+from ...lengths import slope_among
+from .agreement import agreement, agreement_intervals
 from .scoring import Scores, articles_of, scores_by_judge, table_of
 
-Attribute = Literal["coverage", "faithfulness"]
-ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 LEVEL = 0.95
-
-
-class BenchmarkRow(Record):
-    """How well a judge's scores agree with one attribute."""
-
-    judge: str
-    attribute: Attribute
-    # None for all articles
-    side: str | None
-    # names as in `agreement.Agreement`; no interval where leaving a topic out leaves a statistic undefined
-    spearman_pooled: Figure
-    spearman_macro: Figure
-    winrate_macro: Figure
-    winrate_micro: Figure
-    articles: int
-    summaries: int
-    # articles that have a correlation, and that have a pair
-    spearman_articles: int
-    winrate_articles: int
-    # pairs of different value, and those of them that the judge scores alike
-    pairs: int
-    metric_ties: int
-    # summaries without a score, or whose attribute is undefined
-    left_out: int
-
-
-class UnscoredRow(Record):
-    """Summaries that a judge left unscored, for one reason."""
-
-    judge: str
-    side: str
-    reason: str
-    count: int
-
-
-class Benchmark(Record):
-    """All that is reported; `benchmark.json`."""
-
-    # name of the file and digest of its content
-    file: str
-    digest: str
-    ties: Ties
-    level: float
-    # articles whose topic nobody told, so that they are topics of their own
-    topics_unknown: int
-    # judge -> signature
-    signatures: dict[str, str]
-    versions: dict[str, str]
-    rows: tuple[BenchmarkRow, ...]
-    unscored: tuple[UnscoredRow, ...]
-    # of each judge, among the summaries of an article
-    slopes: tuple[LengthSlope, ...] = ()
-    # judges that were not tried -> why
-    not_tried: dict[str, str] = Field(default_factory=dict)
 
 
 def benchmark(
@@ -118,7 +59,7 @@ def benchmark(
     )
 
 
-def _slope(judge: str, sets: Sequence[ControlledSet], scores: Scores) -> LengthSlope | None:
+def _slope(judge: str, sets: Sequence[ControlledSet], scores: Scores) -> Number | None:
     """How a judge's scores go with length, whatever is true of the summaries."""
     lengths = table_of(sets, [[n_words(summary.text) for summary in each.summaries] for each in sets])
     found = table_of(sets, [scores[each.id] for each in sets])
@@ -138,7 +79,7 @@ def _row(
     found = agreement(articles, ties)
     topics = [topic for topic, each in zip(topics_of(sets), sets, strict=True) if side is None or each.side == side]
     statistics = {
-        name: Figure(value=value, low=low, high=high)
+        name: Number(value=value, low=low, high=high)
         for name, (value, low, high) in agreement_intervals(articles, topics, ties, LEVEL).items()
     }
     return BenchmarkRow(

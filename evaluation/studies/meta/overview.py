@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from ....judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow
 from ...pages.words import counted, headline
-from .benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from .scoring import LENGTH
 
 # no judge's lead over another is tested here; a trained judge's gain is clear by its intervals

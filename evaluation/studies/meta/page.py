@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ....judges.benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from ...pages.blocks import (
     Block,
     Column,
@@ -28,7 +29,6 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import ALL, counted
-from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
 from .overview import benchmark_overview
 from .scoring import BASELINES, LENGTH
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from ....config import JudgeOptions
 from ....corpora.bundled import CONTROLLED, file_of
 from ....corpora.controlled import read_controlled
+from ....judges.benchmark import Benchmark, Ties
 from ....records import Judgement
 from ....storage import file_digest
 from ...pages.folder import KNOWN, Content, Result, Say
-from .agreement import Ties
 from .apart import judge_by_model
-from .benchmark import Benchmark, benchmark
+from .benchmark import benchmark
 from .page import page
 from .scoring import BASELINES, SEEN, knows_all, not_tried, seen_articles, with_baselines
 

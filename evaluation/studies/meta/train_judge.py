@@ -11,12 +11,13 @@ from ....config.needs import Purpose
 from ....corpora.bundled import CONTROLLED, file_of
 from ....corpora.controlled import ControlledSet, read_controlled
 from ....errors import RecipeError
+from ....judges.benchmark import Benchmark, BenchmarkRow
 from ....records import Judgement
 from ....storage import file_digest, listed, write_json
 from ....text import did_you_mean
 from ...pages.folder import KNOWN, Content, Result, Say
 from .apart import judge_by_model
-from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
+from .benchmark import LEVEL, benchmark
 from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
 from .training import COMBINED, Table, Training, features, gaps, terms, train, unseen
 from .training_page import page

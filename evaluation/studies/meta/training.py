@@ -9,12 +9,12 @@ from ....config.combined import COUNTED, Combination, Feature, Sign
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, topics_of
 from ....errors import DataError
-from ....judges.calibration import Figure
+from ....judges.benchmark import Benchmark
 from ....judges.combined import counts
+from ....number import Number
 from ....records import Judgement, Record
 from ....resampling import LEAST_SETS, Floats, TInterval, jackknife_t
 from .agreement import STATISTICS, without_topics
-from .benchmark import Benchmark
 from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
 from .scoring import articles_of, scores_by_judge
 
@@ -136,8 +136,8 @@ class Gap(Record):
     other: str
     # whether the other agrees better turned round, as length with faithfulness does, and is compared so
     is_reversed: bool
-    pooled: Figure
-    by_article: Figure
+    pooled: Number
+    by_article: Number
 
     @property
     def is_above(self) -> bool:
@@ -185,6 +185,6 @@ def gaps(
     return tuple(found)
 
 
-def _statistic(found: TInterval, place: int) -> Figure:
+def _statistic(found: TInterval, place: int) -> Number:
     value, low, high, _ = found.at(place)
-    return Figure(value=value, low=low, high=high)
+    return Number(value=value, low=low, high=high)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ....judges.benchmark import ATTRIBUTES
 from ...pages.blocks import (
     Block,
     Fact,
@@ -19,7 +20,6 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import counted
-from .benchmark import ATTRIBUTES
 from .overview import trained_overview
 from .page import agreements, articles, counting, left_out
 from .training import COMBINED, Gap, Training

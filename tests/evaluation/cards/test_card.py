@@ -15,8 +15,8 @@ from evenhand.evaluation.report.cards.run import read_run
 from evenhand.evaluation.report.cards.usage import _without_documents
 from evenhand.evaluation.report.cards.verify import departures, made_anew
 from evenhand.evaluation.report.checkpoint.report import report
-from evenhand.evaluation.studies.meta.benchmark import Benchmark, BenchmarkRow
-from evenhand.judges.calibration import Figure
+from evenhand.judges.benchmark import Benchmark, BenchmarkRow
+from evenhand.number import Number
 from evenhand.records import SummaryRequest
 from evenhand.storage import read_jsonl, read_text, write_text
 
@@ -150,7 +150,7 @@ def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
 
 
 def calibration(signature: str) -> Benchmark:
-    known = Figure(value=0.5, low=0.25, high=0.75)
+    known = Number(value=0.5, low=0.25, high=0.75)
     row = BenchmarkRow(
         judge="overlap", attribute="coverage", side=None, spearman_pooled=known, spearman_macro=known, winrate_macro=known,
         winrate_micro=known, articles=7, summaries=21, spearman_articles=7, winrate_articles=7, pairs=21, metric_ties=0,

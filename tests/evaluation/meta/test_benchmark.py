@@ -11,11 +11,12 @@ from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.pages.blocks import NumberCell, tables
-from evenhand.evaluation.studies.meta.benchmark import Benchmark, benchmark
+from evenhand.evaluation.studies.meta.benchmark import benchmark
 from evenhand.evaluation.studies.meta.page import page
 from evenhand.evaluation.studies.meta.run import benchmark_judges
 from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
 from evenhand.judges import open_judges
+from evenhand.judges.benchmark import Benchmark
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
 
