@@ -88,7 +88,7 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
 ) -> None:
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
-    from ..evaluation.studies.human.files import read_annotations
+    from ..corpora.human.files import read_annotations
     from ..evaluation.studies.human.result_pages import results_page
     from ..evaluation.studies.human.results import human_results
     from ..resampling import Bootstrap
@@ -117,8 +117,8 @@ def agreement(
     With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
     Sheets of one page need no key; those of different pages need the keys of all.
     """
+    from ..corpora.human.files import read_annotations
     from ..evaluation.studies.human.agreement import group_agreement
-    from ..evaluation.studies.human.files import read_annotations
     from ..evaluation.studies.human.result_pages import agreement_page
 
     found = read_annotations(files, highlights_only=True)
@@ -208,8 +208,8 @@ def convert(
     ] = "annotations",
 ) -> None:
     """Turn a sheet, blank or annotated, into Label Studio's tasks and configuration, or its export into sheets."""
-    from ..evaluation.studies.human.files import read_sheets
-    from ..evaluation.studies.human.label_studio import labelling_configuration, to_tasks
+    from ..corpora.human.files import read_sheets
+    from ..corpora.human.label_studio import labelling_configuration, to_tasks
     from ..storage import write_json, write_text
 
     refuse_outputs(out, ".json", [file])

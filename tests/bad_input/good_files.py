@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
-from evenhand.evaluation.studies.human.label_studio import to_tasks
+from evenhand.corpora.human.label_studio import to_tasks
 from evenhand.judges.batch import Batch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal

@@ -8,8 +8,8 @@ import sys
 import pytest
 from sheets import write_phase
 
+from evenhand.corpora.human.sheet import AnnotationSheet
 from evenhand.evaluation.studies.human.result_pages import left_out_words
-from evenhand.evaluation.studies.human.sheet import AnnotationSheet
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

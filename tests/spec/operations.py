@@ -15,14 +15,15 @@ from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
 from evenhand.corpora.controlled import controlled_plan, ground_truth
+from evenhand.corpora.human.annotation import HumanUnit, read_annotation
+from evenhand.corpora.human.scores import human_scores
 from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
 from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
 from evenhand.evaluation.report.comparison.ranking import _wins
-from evenhand.evaluation.studies.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.studies.human.matching import covered, multiset_overlap
-from evenhand.evaluation.studies.human.results import human_results, human_scores
+from evenhand.evaluation.studies.human.results import human_results
 from evenhand.evaluation.studies.meta.agreement import Article, agreement
 from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output

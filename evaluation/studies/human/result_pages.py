@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ....corpora.human.scores import RATES
 from ....number import Number
 from ....resampling import LEAST_SETS
 from ...pages.blocks import (
@@ -33,7 +34,7 @@ from ...pages.charts import Scale
 from ...pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement
 from .opinions import OpinionResults
-from .results import RATES, HumanResults
+from .results import HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 

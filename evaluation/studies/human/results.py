@@ -1,4 +1,4 @@
-"""People's scores of a summary, and their means by system and side with intervals, the length of the summaries beside them.
+"""Means of people's scores by system and side with intervals, the length of the summaries beside them.
 
 A unit is one annotator's marks on one document. Units whose document has no key point are left out of every mean, also of
 faithfulness; a document that two people marked counts twice. Whole document sets are resampled, so that both sides of a set and
@@ -7,59 +7,17 @@ all annotators of it stay together. Source: Ri et al. 2025, sections 5.2 and 6.1
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from math import inf
 
-from ....errors import DataError
+from ....corpora.human.annotation import HumanUnit
+from ....corpora.human.scores import RATES, SCORES, human_scores
 from ....number import Number
 from ....records import LeftOut, Record
 from ....resampling import Bootstrap, cluster_interval
 from ....text import n_words
-from .annotation import Annotation, HumanUnit
 
 NO_KEY_POINTS = "document without key points"
-
-
-@dataclass(frozen=True)
-class HumanScores:
-    """What one annotator's marks say of one summary."""
-
-    # share of the document's key points that the summary has, in [0, 1]; None for a document without key points
-    coverage: float | None
-    # share of the summary's key points that the document has, in [0, 1]; None for a summary without key points
-    faithfulness: float | None
-    # key points of the document that the summary has, and that it has not
-    included: int
-    omitted: int
-    # key points of the summary that the document has not
-    hallucinated: int
-
-
-SCORES = tuple(field.name for field in fields(HumanScores))
-# those that are shares
-RATES = ("coverage", "faithfulness")
-
-
-def human_scores(annotation: Annotation, method: str) -> HumanScores:
-    """The scores of one method's summary.
-
-    Source: Ri et al. 2025, eqs. 1 and 2; docs/papers.md#ri-human.
-
-    Raises:
-        DataError: the annotator has not marked a summary of that method.
-    """
-    if method not in annotation.summaries:
-        known = ", ".join(annotation.summaries) or "none"
-        raise DataError(f"no summary of method {method!r} was marked; methods of this record are {known}")
-    marks = annotation.summaries[method]
-    omitted, hallucinated = sum(marks.omitted), sum(marks.hallucinated)
-    return HumanScores(
-        coverage=(len(marks.omitted) - omitted) / len(marks.omitted) if marks.omitted else None,
-        faithfulness=(len(marks.points) - hallucinated) / len(marks.points) if marks.points else None,
-        included=len(marks.omitted) - omitted,
-        omitted=omitted,
-        hallucinated=hallucinated,
-    )
 
 
 class HumanResults(Record):

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, ControlledSummary
+from ....corpora.human.annotation import HumanUnit
+from ....corpora.human.scores import human_scores
 from ....errors import DataError
 from ....text import did_you_mean
-from ..human.annotation import HumanUnit
-from ..human.results import human_scores
 from .figures import NOTHING, Floats, Quantity, slopes, spread
 
 

@@ -10,6 +10,7 @@ from ....config import JudgeOptions
 from ....config.needs import Purpose
 from ....corpora.bundled import CONTROLLED, file_of
 from ....corpora.controlled import ControlledSet, read_controlled
+from ....corpora.human.files import read_annotations
 from ....errors import DataError, RecipeError
 from ....extras import installed_versions
 from ....judges.batch import Spent
@@ -20,7 +21,6 @@ from ....storage import file_digest, listed
 from ....text import did_you_mean, n_words
 from ...pages.folder import KNOWN, Result, Say
 from ...pages.words import counted
-from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
 from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
 from .answers import Answers

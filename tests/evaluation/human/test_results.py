@@ -4,11 +4,12 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
+from evenhand.corpora.human.scores import HumanScores, human_scores
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
 from evenhand.evaluation.studies.human.result_pages import results_page
-from evenhand.evaluation.studies.human.results import HumanScores, human_results, human_scores
+from evenhand.evaluation.studies.human.results import human_results
 from evenhand.resampling import Bootstrap, exact_bounds
 
 

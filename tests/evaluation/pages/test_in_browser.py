@@ -11,6 +11,7 @@ from sheets import make_item, make_sheet
 from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
+from evenhand.corpora.human.sheet import unblind
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
@@ -31,7 +32,6 @@ from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.evaluation.studies.human.page import render_page
 from evenhand.evaluation.studies.human.result_pages import agreement_page, opinions_page, results_page
 from evenhand.evaluation.studies.human.results import human_results
-from evenhand.evaluation.studies.human.sheet import unblind
 from evenhand.evaluation.studies.judges import run as judge_audit
 from evenhand.evaluation.studies.judges.page import page as judges_page
 from evenhand.evaluation.studies.meta import train_judge
