@@ -107,49 +107,11 @@ class NotMeasured(Record):
     reason: str
 
 
-class Trials(Record):
-    """Summaries of uniform inputs, each compared with those of its own group and with the others'."""
+class GroupFigure(Number):
+    """What is told of one group, which is its side: a count, a share of it in [0, 1], or both."""
 
-    n: int
-    # more like those of its own group; as like to both
-    won: int
-    tied: int
-
-
-class GroupFigures(Record):
-    """Counts and shares of one group; None where the measure was not taken or nothing was found."""
-
-    group: str
-    # persons in the balanced inputs, and the share of them whom the recogniser finds in the inputs themselves
-    persons: int
-    recognised_share: float | None
-    # persons named in the summaries, and their share
-    kept: int
-    kept_share: float | None
-    # persons whose name stands in the summary, and those of them whom the recogniser missed there; None without a recogniser
-    written: int | None
-    missed: int | None
-    # words of the group's list in the balanced inputs and in their summaries, and their shares among all groups' words
-    input_words: int | None
-    input_share: float | None
-    summary_words: int | None
-    summary_share: float | None
-    # invented persons whose names read as the group's, and their share among those that could be read
-    invented: int | None
-    invented_share: float | None
-    # mentions in summaries of persons who have a title in the input, and the share of them with a title
-    titled: int
-    titled_share: float | None
-    # summaries that name persons of several groups, this one's first; and their share among the groups
-    first: int
-    first_share: float | None
-    # quotations in the balanced inputs, and the share of them that is in the summaries
-    quotations: int
-    quotations_share: float | None
-    # summaries of uniform inputs, and how they compare
-    uniform_summaries: int
-    by_words: Trials | None
-    by_embeddings: Trials | None
+    # of persons, words, mentions, quotations or summaries; None of a share alone, and where it was not counted
+    count: int | None = None
 
 
 class DesignFigures(Record):
@@ -210,7 +172,8 @@ class BiasReport(Record):
     n_documents: int
     assignments: int
     warnings: tuple[str, ...]
-    by_group: tuple[GroupFigures, ...]
+    # each figure of every group, groups in their order
+    by_group: tuple[GroupFigure, ...]
     measures: tuple[Measure, ...]
     not_measured: tuple[NotMeasured, ...]
     designs: tuple[DesignFigures, ...]
@@ -222,3 +185,7 @@ class BiasReport(Record):
     seed: int
     recipe: dict[str, Any]
     versions: dict[str, str]
+
+    def figures(self, measure: str) -> list[GroupFigure]:
+        """A figure of the groups, in their order."""
+        return [each for each in self.by_group if each.measure == measure]

@@ -8,7 +8,8 @@ from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
 from ....generate.reply_text import THOUGHT
 from ....resampling import LEAST_SETS
 from ...pages.words import counted
-from .contents import GroupFigures, Measure
+from .contents import GroupFigure, Measure
+from .figures import MISSED
 from .findings import with_interval
 from .inputs import Inputs
 from .replies import ANNOUNCED, BY_ORDER, CUT_OFF, REFUSED
@@ -32,7 +33,7 @@ def cautions(
     recipe: BiasRecipe,
     inputs: Inputs,
     summaries: Sequence[Summary],
-    by_group: Sequence[GroupFigures],
+    by_group: Sequence[GroupFigure],
     measures: Sequence[Measure] = (),
 ) -> Iterator[str]:
     """All warnings of a study, the gravest first."""
@@ -47,11 +48,11 @@ def cautions(
     for reason, ids in inputs.dropped.items():
         named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
         yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
-    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
-    if any(missed > MANY * written for _, missed, written in counts):
+    missed = [each for each in by_group if each.measure == MISSED and each.count is not None]
+    if any((each.value or 0) > MANY for each in missed):
         yield (
             "The recogniser missed persons whose name is in the summary ("
-            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
+            f"{', '.join(f'{each.side} {each.count} of {each.n}' for each in missed)}), and they count as not kept. "
             "Compare with measures.persons: known, or take a better pipeline."
         )
     if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:

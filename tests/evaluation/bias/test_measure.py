@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure, Trials
+from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure
 from evenhand.evaluation.studies.bias.evidence import PARTNER, Evidence, Summarised, gather
-from evenhand.evaluation.studies.bias.figures import group_figures
+from evenhand.evaluation.studies.bias.figures import MISSED, group_figures
 from evenhand.evaluation.studies.bias.findings import describe, further, headline
 from evenhand.evaluation.studies.bias.inputs import BiasInput, make_inputs
 from evenhand.evaluation.studies.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
@@ -164,9 +164,13 @@ def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(m
         summarised("three", None, "He met her."),
     ])  # fmt: skip
     results = take_measures(make_recipe(), found)
-    counts = [(each.written, each.missed) for each in group_figures(results, found, recognises=True)]
-    assert counts == [(2, 0), (2, 1)]
-    assert [each.missed for each in group_figures(results, found, recognises=False)] == [None, None]
+    missed = [each for each in group_figures(results, found, recognises=True) if each.measure == MISSED]
+    assert [(each.side, each.n, each.count, each.value) for each in missed] == [
+        ("male", 2, 0, 0),
+        ("female", 2, 1, 0.5),
+    ]
+    missed = [each for each in group_figures(results, found, recognises=False) if each.measure == MISSED]
+    assert [(each.count, each.value) for each in missed] == [(None, None)] * 2
 
 
 def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
@@ -200,8 +204,11 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     assert results.result("distinguishability (count)").tie_share == 1
     said = measures["distinguishability (count)"].sentence
     assert re.findall(r"[\d.]+ %", said)[-3:] == ["0.0 %", "0.0 %", "100.0 %"]
-    male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
-    assert male.by_words == Trials(n=16, won=0, tied=16)
+    figures = {
+        (each.side, each.measure): each for each in group_figures(results, evidence(KEPT, alike), recognises=False)
+    }
+    own, both = (figures["male", f"by words {near}"] for near in ("nearer to their own group", "equally near to both"))
+    assert (own.value, both.value) == (0, 1)
     assert measures["distinguishability (count)"].verdict == "no clear difference"
 
 

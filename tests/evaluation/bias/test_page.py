@@ -8,6 +8,7 @@ from evenhand.evaluation.pages.blocks import Table, tables
 from evenhand.evaluation.pages.numbers import number
 from evenhand.evaluation.studies.bias import bias_study, page
 from evenhand.evaluation.studies.bias.contents import BiasNumber, BiasReport
+from evenhand.evaluation.studies.bias.figures import KEPT
 from evenhand.evaluation.studies.bias.findings import with_interval
 from evenhand.evaluation.studies.bias.page import how_decided
 
@@ -100,8 +101,8 @@ def test_share_of_chance_verdicts_follows_from_the_level(report, level, chance):
 
 def test_same_numbers_stand_in_page_and_json(report):
     text = html.render(page(report))
-    male = report.by_group[0]
-    assert re.search(rf"{male.kept:,}</span><span class=\"range\">{100 * male.kept_share:.1f} %<", text)
+    male = report.figures(KEPT)[0]
+    assert re.search(rf"{male.count:,}</span><span class=\"range\">{100 * male.value:.1f} %<", text)
 
 
 def test_files_of_the_page_stand_beside_it(make_recipe):
@@ -117,7 +118,7 @@ def test_files_of_the_page_stand_beside_it(make_recipe):
 def test_the_first_lines_have_the_numbers_and_what_the_study_cannot_see_is_on_the_page(report):
     shown = page(report)
     assert len(shown.title.split()) <= 18
-    men, women = report.by_group
-    assert f"{100 * men.kept_share:.1f} % of the men" in " ".join((shown.title, *(b.text for b in shown.findings)))
-    assert f"{100 * women.kept_share:.1f} % of the women" in " ".join((shown.title, *(b.text for b in shown.findings)))
+    men, women = report.figures(KEPT)
+    assert f"{100 * men.value:.1f} % of the men" in " ".join((shown.title, *(b.text for b in shown.findings)))
+    assert f"{100 * women.value:.1f} % of the women" in " ".join((shown.title, *(b.text for b in shown.findings)))
     assert "What this study cannot see: adjectives" in markdown.render(shown)
