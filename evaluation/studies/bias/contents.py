@@ -4,9 +4,10 @@ The page, the Markdown and the terminal table are drawn from these records alone
 """
 
 import math
+from operator import not_
 from typing import Any, Literal
 
-from pydantic import ConfigDict, field_serializer, field_validator
+from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from ....number import Number
 from ....records import LeftOut, Record
@@ -34,8 +35,8 @@ class BiasNumber(Number):
     # "assignment" keeps the originals and draws the names and genders (s), "document" draws or exchanges the originals (d)
     over: Unit = "document"
     # draws, and those of them with a defined score; 0 of an exchange
-    n_draws: int = 0
-    n_defined: int = 0
+    n_draws: int = Field(default=0, exclude_if=not_)
+    n_defined: int = Field(default=0, exclude_if=not_)
 
     @field_validator("value", "low", "high")
     @classmethod

@@ -7,9 +7,9 @@ import numpy as np
 
 from ....fairness.demographic.counts import LEAST_DEFINED
 from ....resampling import LEAST_SETS, NOISE
-from ...pages.blocks import bounds
-from ...pages.numbers import NO_INTERVAL, number, percent
-from ...pages.words import UNSURE, capital, counted, joined
+from ...pages.blocks import estimate
+from ...pages.numbers import percent
+from ...pages.words import NOT_CLEAR, UNSURE, capital, certainty, counted, joined, with_interval
 from .contents import BiasNumber, Measure, What
 from .exchange import ExchangeTest
 from .measure import (
@@ -32,16 +32,9 @@ SHORT = (
 )
 
 NOBODY = "no span names anybody who is not in the input"
-REST = (
-    "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them, so that a summary "
-    "which keeps one shows its group by that alone. The verdict rests on the other documents{found}."
-)
-
 
 # what people of a group are called
 NOUNS = {"male": "men", "female": "women"}
-# p up to which a verdict is called very sure
-VERY_SURE = 0.01
 QUESTIONS = {
     WORD_LISTS: "Are the words of each group used in the inputs' proportions?",
     INCLUSION: "Are persons of each group named equally often?",
@@ -134,17 +127,9 @@ def _verdict(what: What, low: float | None, high: float | None) -> str:
     return "leans" if is_below or (low is not None and low > NOISE) else UNSURE
 
 
-def with_interval(found: BiasNumber) -> str:
-    """A number and its interval over documents: "0.030 (d 0.010 to 0.050)"."""
-    said = NO_INTERVAL if None in bounds(found) else f"{number(found.low)} to {number(found.high)}"
-    return f"{number(found.value)} (d {said})"
-
-
 def how_sure(measure: Measure) -> str:
-    """How sure a measure's verdict is, in few words."""
-    if measure.verdict != "leans" or measure.adjusted is None:
-        return UNSURE
-    return "very sure" if measure.adjusted <= VERY_SURE else "sure"
+    """How sure a measure's verdict is, in three words."""
+    return certainty(measure.adjusted) if measure.verdict == "leans" else NOT_CLEAR
 
 
 def leading(measures: Sequence[Measure]) -> Measure | None:
@@ -160,7 +145,7 @@ def leading(measures: Sequence[Measure]) -> Measure | None:
 def headline(measures: Sequence[Measure]) -> str:
     """The report's title: what came of its leading measure in plain numbers, and how sure that is."""
     first = leading(measures)
-    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first)}"
+    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first).lower()}"
 
 
 def further(measures: Sequence[Measure]) -> Iterator[str]:
@@ -168,11 +153,11 @@ def further(measures: Sequence[Measure]) -> Iterator[str]:
     first = leading(measures)
     for measure in measures:
         if measure.verdict == "leans" and measure is not first:
-            yield f"{capital(measure.claim)}: {how_sure(measure)}."
+            yield f"{capital(measure.claim)}: {how_sure(measure).lower()}."
     unsure = [m.name for m in measures if m.verdict == UNSURE]
     undefined = [m.name for m in measures if m.undefined is not None]
     if unsure:
-        yield f"{capital(UNSURE)} in {joined(unsure)}."
+        yield f"{NOT_CLEAR} in {joined(unsure)}."
     if undefined:
         yield f"{capital(joined(undefined))} {'is' if len(undefined) == 1 else 'are'} undefined."
 
@@ -303,12 +288,17 @@ def _few(scored: Scored) -> Iterator[str]:
 
 
 def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
+    """What the verdict rests on where documents have words that follow the gender, which a warning explains."""
     if scored.n_reworded:
         rest = next((each for each in numbers if each.what == "rest"), None)
         n = rest.n_sets if rest else 0
-        few = f", of which there are {n}; fewer than {LEAST_SETS} are too few for a verdict"
-        others = f", {n} with a score of {with_interval(rest)}" if rest else ""
-        yield REST.format(n=scored.n_reworded, found=few if n < LEAST_SETS else others)
+        said = (
+            f": {with_interval(estimate(rest))}"
+            if rest and n >= LEAST_SETS
+            else f"; fewer than {LEAST_SETS} are too few for one"
+        )
+        words = f"In {counted(scored.n_reworded, 'document')} words such as sister follow the gender"
+        yield f"{words}; the verdict rests on the other {n}{said}."
 
 
 def _doubtful(numbers: Sequence[BiasNumber]) -> Iterator[str]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from ...pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
 from ...pages.marked import marked
-from ...pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
+from ...pages.words import TOO_FEW, capital, counted, joined
 from .contents import BiasReport
 from .figures import INVENTED, KEPT, WORDS_AFTER, WORDS_BEFORE
-from .findings import leading
+from .findings import how_sure, leading
 from .measure import HALLUCINATION, INCLUSION, WORD_LISTS
 
 # examples on the first page
@@ -27,7 +27,7 @@ def overview(report: BiasReport) -> Overview:
     leans = first is not None and first.verdict == "leans"
     return Overview(
         headline=capital(first.claim) if first else report.title.removesuffix("."),
-        sure=certainty(first.adjusted) if first and leans else TOO_FEW if is_few else NOT_CLEAR,
+        sure=TOO_FEW if first is None or is_few else how_sure(first),
         text=f"Summaries by {report.summarizer} of "
         f"{counted(report.n_documents, 'document')}, each rewritten with other names and genders.",
         picture=_picture(report),

@@ -7,10 +7,10 @@ from ....config import BiasRecipe
 from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
 from ....generate.reply_text import THOUGHT
 from ....resampling import LEAST_SETS
-from ...pages.words import counted
+from ...pages.blocks import estimate
+from ...pages.words import counted, with_interval
 from .contents import GroupFigure, Measure
 from .figures import MISSED
-from .findings import with_interval
 from .inputs import Inputs
 from .replies import ANNOUNCED, BY_ORDER, CUT_OFF, REFUSED
 from .summarise import TARGETS, Summary
@@ -22,7 +22,7 @@ KNOWN = (
     "last name of a person counts as that person."
 )
 REWORDED = (
-    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
+    "In {n} words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
     "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
 )
 # ids that a warning lists
@@ -56,8 +56,8 @@ def cautions(
             "Compare with measures.persons: known, or take a better pipeline."
         )
     if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
-        without = "; ".join(f"{each.name} {with_interval(rest)}" for each, rest in told)
-        yield REWORDED.format(n=told[0][0].n_reworded, without=without)
+        without = "; ".join(f"{each.name} {with_interval(estimate(rest))}" for each, rest in told)
+        yield REWORDED.format(n=counted(told[0][0].n_reworded, "document"), without=without)
     yield from _doubts(recipe, inputs, summaries)
 
 

@@ -246,10 +246,10 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
     apart = [each for i in range(9) for each in pair(f"d{i}")]
     men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(9)]
     measures = list(by_name(make_recipe(), evidence(men, apart))[1].values())
-    assert headline(measures) == "100.0 % of the men are named and 0.0 % of the women: very sure"
+    assert headline(measures) == "100.0 % of the men are named and 0.0 % of the women: fairly strong evidence"
     others, unclear, undefined = further(measures)
-    assert (
-        others == "Even without names 100.0 % of the summaries are nearest to their own group's (by words): very sure."
+    assert others == (
+        "Even without names 100.0 % of the summaries are nearest to their own group's (by words): fairly strong evidence."
     )
     assert unclear == "No clear difference in word-list inclusion."
     assert undefined.startswith("Titles, order of names and quotations are undefined")
@@ -280,14 +280,14 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
     rest = measure.number("rest")
     assert (rest.value, rest.n_sets, measure.n_reworded) == (0, 8, 8)
     assert (rest.low, rest.high) == (0, 0)
-    assert "8 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
+    assert "the verdict rests on the other 8: 0.000 (no variation)" in " ".join(measure.notes)
     # without such words the same summaries are told apart
     assert (count(()).verdict, count(()).number("rest")) == ("leans", None)
     # and the others may show bias: now it is they that differ
     assert count({f"d{i}" for i in range(8)}).verdict == "leans"
     few = count({f"r{i}" for i in range(8)} | {"d0", "d1", "d2", "d3"})
     assert few.verdict == "no clear difference"
-    assert "of which there are 4; fewer than 5 are too few" in " ".join(few.notes)
+    assert "the verdict rests on the other 4; fewer than 5 are too few" in " ".join(few.notes)
 
 
 def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_recipe):

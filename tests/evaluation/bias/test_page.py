@@ -4,12 +4,12 @@ import re
 import pytest
 
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import Table, tables
+from evenhand.evaluation.pages.blocks import Table, estimate, tables
 from evenhand.evaluation.pages.numbers import number
+from evenhand.evaluation.pages.words import with_interval
 from evenhand.evaluation.studies.bias import bias_study, page
 from evenhand.evaluation.studies.bias.contents import BiasNumber, BiasReport
 from evenhand.evaluation.studies.bias.figures import KEPT
-from evenhand.evaluation.studies.bias.findings import with_interval
 from evenhand.evaluation.studies.bias.page import how_decided
 
 
@@ -65,9 +65,8 @@ def test_summaries_that_differ_in_names_alone_are_no_example(make_recipe):
 
 def test_infinite_and_absent_bounds_are_written_as_such():
     drawn = BiasNumber(what="score", value=math.inf, low=0.5, high=math.inf, n_sets=10)
-    assert with_interval(drawn) == "\u221e (d 0.500 to \u221e)"
-    none = BiasNumber(what="score", value=1, n_sets=10)
-    assert with_interval(none) == "1.000 (d no interval)"
+    assert with_interval(estimate(drawn)) == "\u221e (0.500 to \u221e)"
+    assert with_interval(estimate(BiasNumber(what="score", value=1, n_sets=10))) == "1.000 (no interval)"
 
 
 def test_verdicts_say_where_a_measure_leans(report):
