@@ -13,11 +13,8 @@ from scipy import stats
 
 from ....fairness.groups.coverage import over
 from ....number import Number
-from ....resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, pseudo_values, t_interval
+from ....resampling import LEAST_SETS, Floats, TInterval, cluster_sums, pseudo_values, t_interval
 from ...lengths import about_mean
-from ..meta.agreement import leave_out, spearman_of_choice
-
-Floats = NDArray[np.float64]
 
 # the slopes themselves
 SLOPES: Callable[[Floats], Floats] = np.asarray
@@ -114,27 +111,6 @@ def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -
     left = products - squares[:, :, others] @ slopes[others]
     weights = np.einsum("k,tkl,l->t", alone, squares, alone)
     return np.asarray(np.stack([left @ alone, weights], axis=1) / weights.sum())
-
-
-def within(truths: Floats, scores: Floats) -> Floats:
-    """Spearman's correlation of each article, (articles,); nan where no two known values differ, 0 where the scores do not."""
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    rows = zip(truths, scores, known, strict=True)
-    return np.array([spearman_of_choice(truth[k], score[k]) for truth, score, k in rows], dtype=float)
-
-
-def pooled(truths: Floats, scores: Floats, topics: Sequence[str], level: float) -> Quantity:
-    """The same over all summaries, with the jackknife over topics."""
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
-    if not has.any():
-        return NOTHING
-
-    def over_all(kept: NDArray[np.bool_]) -> list[float | None]:
-        cells = known & kept[:, None]
-        return [spearman_of_choice(truths[cells], scores[cells])]
-
-    return _one(jackknife_t(*leave_out(over_all, topics), has, level), 0, has)
 
 
 def ranks(table: Floats) -> Floats:

@@ -152,9 +152,8 @@ def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
 def calibration(signature: str) -> Benchmark:
     known = Number(value=0.5, low=0.25, high=0.75)
     row = BenchmarkRow(
-        judge="overlap", attribute="coverage", side=None, spearman_pooled=known, spearman_macro=known, winrate_macro=known,
-        winrate_micro=known, articles=7, summaries=21, spearman_articles=7, winrate_articles=7, pairs=21, metric_ties=0,
-        left_out=0,
+        judge="overlap", attribute="coverage", side=None, pooled=known, within=known, winrate_within=known,
+        winrate_pooled=known, articles=7, summaries=21, ties=0, left_out=0,
     )  # fmt: skip
     return Benchmark(
         file="controlled.jsonl", digest="0" * 16, ties="half", level=0.95, topics_unknown=0,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, pooled, ranks, slopes, spread, within
+from evenhand.evaluation.studies.judges.agreement import correlations, within
+from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, ranks, slopes, spread
 
 NAN = np.nan
 TOPICS = list("abcdefgh")
@@ -61,16 +62,16 @@ def test_an_article_whose_scores_are_alike_has_no_agreement_and_counts():
 def test_pooled_correlation_is_spearmans():
     generator = np.random.default_rng(1)
     truths, scores = generator.normal(size=(2, 8, 5))
-    found = pooled(truths, scores, TOPICS, 0.95)
-    assert found.number.value == pytest.approx(stats.spearmanr(truths.ravel(), scores.ravel()).statistic)
-    assert found.number.low < found.number.value < found.number.high
+    found, _ = correlations(truths, scores, TOPICS, 0.95)
+    assert found.value == pytest.approx(stats.spearmanr(truths.ravel(), scores.ravel()).statistic)
+    assert found.low < found.value < found.high
 
 
 def test_pooled_correlation_of_known_values_that_do_not_differ_is_undefined_as_that_of_articles_is():
     alike, differing = np.ones((8, 5)), np.random.default_rng(1).normal(size=(8, 5))
-    assert pooled(alike, differing, TOPICS, 0.95).number.value is None
+    assert [each.value for each in correlations(alike, differing, TOPICS, 0.95)] == [None, None]
     # scores that do not differ order nothing, and that is known
-    assert pooled(differing, alike, TOPICS, 0.95).number.value == 0.0
+    assert [each.value for each in correlations(differing, alike, TOPICS, 0.95)] == [0.0, 0.0]
 
 
 def test_ranks_are_standardised_within_articles():

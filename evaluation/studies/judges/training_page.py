@@ -20,8 +20,8 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import counted
+from .benchmark_page import agreements, articles, counting, left_out
 from .overview import trained_overview
-from .page import agreements, articles, counting, left_out
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -82,7 +82,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.within))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 
