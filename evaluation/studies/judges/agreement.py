@@ -89,9 +89,11 @@ def _jackknife(
         topics: of each article.
         level: of the interval.
     """
-    names, has = np.array(topics), cluster_sums(known.any(axis=1)[:, None], topics) > 0
-    without = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
-    whole = jackknife_t(np.array([of(np.full(len(names), True))]), without, has, level)
+    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
+    number = {name: place for place, name in enumerate(dict.fromkeys(topics))}
+    places: NDArray[np.intp] = np.array([number[topic] for topic in topics], dtype=int)
+    without = np.array([of(places != place) for place in number.values()])[:, None]
+    whole = jackknife_t(np.array([of(places >= 0)]), without, has, level)
     value, low, high, _ = whole.at(0)
     return Number(value=value, low=low, high=high, n=int(known.sum()), n_sets=int(has.sum()))
 

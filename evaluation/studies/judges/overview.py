@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ....config.needs import Purpose
 from ....judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ....judges.calibration import LENGTH, Calibration, JudgeCalibration
 from ....number import Number
@@ -63,7 +64,7 @@ def best_of(found: Benchmark, attribute: str) -> BenchmarkRow | None:
     )
 
 
-def trained_overview(found: Benchmark, attribute: str, title: str, *, is_above: bool) -> Overview:
+def trained_overview(found: Benchmark, attribute: Purpose, title: str, *, is_above: bool) -> Overview:
     """A trained judge among those that it was made of.
 
     Args:
@@ -80,7 +81,7 @@ def trained_overview(found: Benchmark, attribute: str, title: str, *, is_above: 
     )
 
 
-def _benchmarked(found: Benchmark, attributes: Sequence[str]) -> Picture:
+def _benchmarked(found: Benchmark, attributes: Sequence[Purpose]) -> Picture:
     """A row for each judge, a mark for each attribute."""
     agreed = {(each.judge, each.attribute): each.pooled for each in found.rows if each.side is None}
     rows = []

@@ -76,7 +76,7 @@ class Study:
     @cached_property
     def log_words(self) -> Floats:
         """Their logarithm; nan for none."""
-        return np.log(np.where(self.lengths > 0, self.lengths, np.nan))
+        return np.asarray(np.log(np.where(self.lengths > 0, self.lengths, np.nan)))
 
     @cached_property
     def exchanged(self) -> Exchanges:
