@@ -26,7 +26,7 @@ from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summarie
 from ..evaluation.studies.judges.build import calibrate
 from ..evaluation.studies.judges.preference import PeoplesScores
 from ..evaluation.studies.judges.probes import ORDERS, VARIANTS, Exchanges, places, variants
-from ..evaluation.studies.judges.study import OTHER, Study
+from ..evaluation.studies.judges.study import OTHER, JudgeStudy
 from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
 from ..text import n_words
@@ -240,11 +240,11 @@ class Trial:
         first.add(self.asked, [scores[cell] for cell in self._cells])
         again.add(self.sets, (self._scores(judge) if judge.is_coin else scores)[:, 0])
         of_people.add(self.people.documents, self._of_people(judge))
-        study = Study(
+        study = JudgeStudy(
             self.sets, [each for mine in (first, *others) for each in mine.judgements], self.asked, again.judgements,
             EVEN, self.people, of_people.judgements, exchanges=self.exchanges,
         )  # fmt: skip
-        return calibrate(name, OPTIONS, judge.purpose, study, (LENGTH, ROUGE))
+        return calibrate({name: (OPTIONS, judge.purpose)}, study, (LENGTH, ROUGE))[0]
 
     def _scores(self, judge: Simulated) -> Floats:
         """(articles, variants, summaries)"""

@@ -46,7 +46,7 @@ class UnscoredRow(Record):
 class Benchmark(Record):
     """All that is reported; `benchmark.json`."""
 
-    format: Literal["evenhand-benchmark/2"] = "evenhand-benchmark/2"
+    format: Literal["evenhand-judge-benchmark/2"] = "evenhand-judge-benchmark/2"
     # name of the file and digest of its content
     file: str
     digest: str

@@ -19,7 +19,7 @@ from .agreement import correlations, winrates
 from .apart import judge_by_model
 from .benchmark_page import page
 from .scoring import BASELINES, SEEN, read_labels
-from .study import LEVEL, Study
+from .study import LEVEL, JudgeStudy
 
 SCORES = "judgements.jsonl"
 
@@ -92,7 +92,7 @@ def benchmark(
         file: name of the file that the sets come from.
         digest: of that file's content.
     """
-    study, side_of = Study(sets, judgements), {each.id: each.side or "all" for each in sets}
+    study, side_of = JudgeStudy(sets, judgements), {each.id: each.side or "all" for each in sets}
     unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
     slopes = (slope_among(judge, study.lengths, study.scores(judge), study.topics, LEVEL) for judge in study.judges)
     return Benchmark(
@@ -112,7 +112,7 @@ def benchmark(
     )
 
 
-def _rows(study: Study, ties: Ties) -> Iterator[BenchmarkRow]:
+def _rows(study: JudgeStudy, ties: Ties) -> Iterator[BenchmarkRow]:
     sides = list(dict.fromkeys(each.side for each in study.sets if each.side is not None))
     # a single side is shown once, as all
     for judge in study.judges:

@@ -20,24 +20,12 @@ from .figures import flips, mean
 from .interventions import interventions
 from .observations import observations
 from .one_judge import OneJudge
-from .study import LEVEL, OTHER, Study
+from .study import LEVEL, OTHER, JudgeStudy
 
 
 def calibrate(
-    name: str,
-    options: JudgeOptions,
-    purpose: Purpose,
-    study: Study,
-    baselines: Sequence[str] = (LENGTH,),
-    level: float = LEVEL,
-) -> JudgeCalibration:
-    """All that is known of one judge, on a page of its own; arguments as of `calibrate_all`."""
-    return calibrate_all({name: (options, purpose)}, study, baselines, level)[0]
-
-
-def calibrate_all(
     judges: Mapping[str, tuple[JudgeOptions, Purpose]],
-    study: Study,
+    study: JudgeStudy,
     baselines: Sequence[str] = (LENGTH,),
     level: float = LEVEL,
 ) -> tuple[JudgeCalibration, ...]:
@@ -134,12 +122,3 @@ def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> Cost:
         seconds=1000 * median(each.seconds / each.asked for each in mine),
         prompt_tokens=1000 * median(each.prompt_tokens / each.asked for each in mine) if is_asking else None,
     )
-
-
-def not_calibrated(options: Mapping[str, JudgeOptions], purposes: Mapping[str, Purpose]) -> dict[str, str]:
-    """Judge -> why there is nothing to hold its scores against."""
-    return {
-        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
-        for name, each in options.items()
-        if purposes.get(name, each.purpose) is None
-    }

@@ -15,7 +15,7 @@ from .agreement import within
 from .differences import Dealt
 from .figures import Quantity, spread
 from .probes import Variant
-from .study import Study
+from .study import JudgeStudy
 
 CONSTANT, NO_SCORE = "every summary has the same score", "no summary has a score"
 FEW = f"fewer than {LEAST_SETS} topics"
@@ -27,7 +27,7 @@ class OneJudge:
 
     name: str
     purpose: Purpose
-    study: Study
+    study: JudgeStudy
     baselines: Sequence[str]
     level: float
 

@@ -22,13 +22,13 @@ from ...pages.words import counted
 from ..human.files import read_annotations
 from .apart import judge_by_model
 from .benchmark import SCORES
-from .build import calibrate_all, not_calibrated
+from .build import calibrate
 from .exchange import Told
 from .page import page
 from .preference import PeoplesScores, peoples_scores
 from .probes import Exchanges, variants
-from .scoring import BASELINES, Labels, read_labels
-from .study import LEVEL, Study
+from .scoring import BASELINES, LabelledFile, read_labels
+from .study import LEVEL, JudgeStudy
 
 # files in the output folder
 SCORES_AGAIN = "again.jsonl"
@@ -73,7 +73,7 @@ class Wanted:
 class Work:
     """What is asked of which judges."""
 
-    labels: Labels
+    labels: LabelledFile
     # the articles in all variants
     asked: list[ControlledSet]
     exchanges: Exchanges
@@ -129,7 +129,11 @@ def prepare(wanted: Wanted) -> Work:
     """
     refuse_purposes(wanted)
     labels = read_labels(wanted.file, wanted.judges, wanted.evidence, wanted.limit)
-    left_out = labels.not_tried | not_calibrated(wanted.judges, wanted.purposes) | labels.not_tried
+    left_out = labels.not_tried | {
+        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
+        for name, each in wanted.judges.items()
+        if name not in labels.not_tried and wanted.purposes.get(name, each.purpose) is None
+    }
     tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
     if not tried:
         said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
@@ -215,7 +219,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
             versions=installed_versions(RECORDED),
             level=LEVEL,
             about=vocabulary(by_topic),
-            judges=calibrate_all(
+            judges=calibrate(
                 {name: (each, wanted.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
                 study,
                 [name for name in BASELINES if name in study.judges],
@@ -230,7 +234,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
     return found
 
 
-def _ask(wanted: Wanted, work: Work, out: Path) -> Study:
+def _ask(wanted: Wanted, work: Work, out: Path) -> JudgeStudy:
     """What the judges say, and the baselines of the plain summaries."""
     spent: list[Spent] = []
     judgements, again = [], []
@@ -242,7 +246,7 @@ def _ask(wanted: Wanted, work: Work, out: Path) -> Study:
     # those whose library is absent are not tried; one that the user names is a baseline all the same
     others = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
     judgements += judge_by_model({name: each for name, each in others.items() if name not in work.options}, work.sets)
-    return Study(
+    return JudgeStudy(
         work.sets, judgements, work.asked, again, work.exchanges.tellers, work.people, of_people, spent, work.exchanges
     )
 

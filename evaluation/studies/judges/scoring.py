@@ -36,7 +36,7 @@ BASELINES: dict[str, JudgeOptions] = {
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelledFile:
     """Summaries of which coverage and faithfulness are known, and the judges that can be tried on them."""
 
     # name of the file and digest of its content
@@ -53,7 +53,7 @@ class Labels:
 
 def read_labels(
     file: Path, judges: Mapping[str, JudgeOptions], evidence: Path | None = None, limit: int | None = None
-) -> Labels:
+) -> LabelledFile:
     """Labelled summaries and judges; nothing is asked yet.
 
     Args:
@@ -73,7 +73,7 @@ def read_labels(
     knows_all = {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
     left_out = not_tried(judges) | knows_all
     tried = {name: each for name, each in options.items() if name not in left_out}
-    return Labels(file.name, file_digest(file_of(file, CONTROLLED)), sets, tried, left_out, seen)
+    return LabelledFile(file.name, file_digest(file_of(file, CONTROLLED)), sets, tried, left_out, seen)
 
 
 def with_baselines(options: Mapping[str, JudgeOptions]) -> dict[str, JudgeOptions]:

@@ -26,7 +26,7 @@ Scores = Mapping[str, Sequence[float | None]]
 
 
 @dataclass(frozen=True)
-class Study:
+class JudgeStudy:
     """What judges said of summaries whose coverage and faithfulness are known: all that commands on judges compute from."""
 
     sets: Sequence[ControlledSet]

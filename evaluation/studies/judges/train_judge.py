@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....config import JudgeOptions
-from ....config.combined import COUNTED, Combination, Figure, Member, Sign, TrainedOn
+from ....config.combined import COUNTED, Combination, Member, MemberAgreement, Sign, TrainedOn
 from ....config.judges import CombinedJudge, MemberJudge
 from ....config.needs import Purpose
 from ....errors import RecipeError
@@ -16,9 +16,10 @@ from ....text import did_you_mean
 from ...pages.folder import KNOWN, Content, Result, Say
 from .apart import judge_by_model
 from .benchmark import SCORES, benchmark
-from .scoring import BASELINES, Labels, has_nothing_to_judge, read_labels
-from .study import LEVEL, Study
-from .training import COMBINED, Table, Training, features, gaps, terms, train, unseen
+from .line import fit_best, leave_topic_out, moments_by_topic
+from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
+from .study import LEVEL, JudgeStudy
+from .training import COMBINED, Table, Training, features, gaps, terms, unseen
 from .training_page import page
 
 JUDGE = "judge.json"
@@ -80,36 +81,41 @@ def train_judge(
     with TRAINED_JUDGE.begun(out, (wanted.purpose, labels.digest, sorted(labels.judges)), say):
         judgements = judge_by_model(labels.judges, labels.sets)
         # the logarithm of length is a feature in its place
-        table = features(Study(labels.sets, judgements), wanted.purpose, but=(LENGTH,))
+        table = features(JudgeStudy(labels.sets, judgements), wanted.purpose, but=(LENGTH,))
         if strangers := sorted(set(wanted.signs) - set(table.names)):
             raise RecipeError(
                 f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
                 f"{', '.join(table.names)}"
             )
-        fitted = train(table, wanted.signs)
+        held = table.held(wanted.signs)
+        line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
+        scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
         signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
-        both = [*unseen(table, fitted.said, labels.sets, signature), *judgements]
+        both = [*unseen(table, scores, labels.sets, signature), *judgements]
         found = benchmark(labels.sets, both, file=labels.file, digest=labels.digest)
         rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
         others = _others(rows)
         judge = Combination(
             purpose=wanted.purpose,
-            intercept=fitted.line.intercept,
-            features=terms(table, fitted.line, wanted.signs),
+            intercept=line.intercept,
+            features=terms(table, line, wanted.signs),
             members=tuple(
                 Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
                 for name in table.names[: -len(COUNTED)]
             ),
-            penalty=fitted.line.penalty,
+            penalty=line.penalty,
             trained_on=_trained_on(labels, table),
-            figures=tuple(_figure(rows[name]) for name in (COMBINED, *others)),
+            figures=tuple(
+                MemberAgreement(name=name, pooled=rows[name].pooled, within=rows[name].within)
+                for name in (COMBINED, *others)
+            ),
             made_with=found.versions.get("evenhand", "unknown"),
         )
         training = Training(
             judge=judge,
             benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
-            gaps=gaps(Study(labels.sets, both), wanted.purpose, others, LEVEL),
-            penalties=fitted.penalties,
+            gaps=gaps(JudgeStudy(labels.sets, both), wanted.purpose, others, LEVEL),
+            penalties=penalties,
         )
         TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
         # last, so that a judge is there only with its figures
@@ -117,7 +123,7 @@ def train_judge(
     return training
 
 
-def _trained_on(labels: Labels, table: Table) -> TrainedOn:
+def _trained_on(labels: LabelledFile, table: Table) -> TrainedOn:
     articles = {name for name, _ in table.places}
     seen = [each.marks for each in labels.sets if each.id in articles] + [each.seen for each in labels.judges.values()]
     return TrainedOn(
@@ -145,7 +151,7 @@ def refuse_unfit(wanted: Wanted) -> None:
         )
 
 
-def _refuse_trained_on(labels: Labels) -> None:
+def _refuse_trained_on(labels: LabelledFile) -> None:
     """Refuse judges whose scores of these sets are no evidence of what they say of others.
 
     Raises:
@@ -155,8 +161,8 @@ def _refuse_trained_on(labels: Labels) -> None:
         name, ids = next(iter(labels.seen.items()))
         raise RecipeError(
             f"judge {name!r} was trained on {len(ids)} of {len(labels.sets)} articles or on their topics and knows them, so a "
-            "line would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave it "
-            "out"
+            "line would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave "
+            "it out"
         )
 
 
@@ -181,16 +187,3 @@ def _others(rows: Mapping[str, BenchmarkRow]) -> list[str]:
     rest = [name for name in rows if name not in (COMBINED, *BASELINES)]
     best = [max(group, key=lambda name: abs(rows[name].pooled.value or 0.0)) for group in (rouge, rest) if group]
     return [LENGTH, *best]
-
-
-def _figure(row: BenchmarkRow) -> Figure:
-    pooled, own = row.pooled, row.within
-    return Figure(
-        name=row.judge,
-        pooled=pooled.value,
-        pooled_low=pooled.low,
-        pooled_high=pooled.high,
-        by_article=own.value,
-        by_article_low=own.low,
-        by_article_high=own.high,
-    )

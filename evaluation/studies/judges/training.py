@@ -16,8 +16,8 @@ from ....number import Number
 from ....records import Judgement, Record
 from ....resampling import LEAST_SETS, Floats
 from .agreement import correlation, lead_pooled, lead_within
-from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
-from .study import Study
+from .line import Held, Line
+from .study import JudgeStudy
 
 # what the trained line is called beside its judges
 COMBINED = "combined"
@@ -40,12 +40,11 @@ class Table:
     def held(self, signs: Mapping[str, Sign]) -> Held:
         """Bounds of the coefficients."""
         own = [signs.get(name) for name in self.names]
-        return np.array([0.0 if s == "up" else -np.inf for s in own]), np.array(
-            [0.0 if s == "down" else np.inf for s in own]
-        )
+        low, high = [0.0 if x == "up" else -np.inf for x in own], [0.0 if x == "down" else np.inf for x in own]
+        return np.array(low), np.array(high)
 
 
-def features(study: Study, purpose: Purpose, *, but: Sequence[str] = ()) -> Table:
+def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) -> Table:
     """The table of a study: judges in order of first appearance, then what is counted.
 
     Args:
@@ -73,24 +72,6 @@ def features(study: Study, purpose: Purpose, *, but: Sequence[str] = ()) -> Tabl
     return Table((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """The line of all topics, and what lines said that never saw the topic."""
-
-    line: Line
-    said: Floats  # (summaries,)
-    # topic -> penalty of the line that did not see it
-    penalties: dict[str, float]
-
-
-def train(table: Table, signs: Mapping[str, Sign]) -> Fitted:
-    """Fit the line, and lines without each topic."""
-    held = table.held(signs)
-    said, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
-    by_topic = moments_by_topic(table.rows, table.truths, table.topics)
-    return Fitted(fit_best(list(by_topic.values()), held), said, penalties)
-
-
 def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
     """The line's terms as they are saved."""
     return tuple(
@@ -99,8 +80,8 @@ def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature,
             coefficient=float(line.coefficients[place]),
             mean=float(line.means[place]),
             scale=float(line.scales[place]),
-            low=float(table.rows[:, place].min()),
-            high=float(table.rows[:, place].max()),
+            least=float(table.rows[:, place].min()),
+            most=float(table.rows[:, place].max()),
             sign=signs.get(name),
         )
         for place, name in enumerate(table.names)
@@ -146,7 +127,7 @@ class Gap(Record):
 class Training(Record):
     """All that is reported; `training.json`."""
 
-    format: Literal["evenhand-training/2"] = "evenhand-training/2"
+    format: Literal["evenhand-judge-training/2"] = "evenhand-judge-training/2"
     judge: Combination
     # every judge, and the trained one on topics that it was not fitted to
     benchmark: Benchmark
@@ -156,7 +137,7 @@ class Training(Record):
     penalties: dict[str, float]
 
 
-def gaps(study: Study, purpose: Purpose, others: Sequence[str], level: float) -> tuple[Gap, ...]:
+def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str], level: float) -> tuple[Gap, ...]:
     """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
     truths, ours = study.truths[purpose], study.scores(COMBINED)
     found = []

@@ -59,8 +59,8 @@ def page(found: Training) -> Page:
 def _title(found: Training) -> str:
     own = found.judge.figures[0]
     return (
-        f"Trained judge of {found.judge.purpose}: \u03c1 {NumberCell(own.pooled).shown} on unseen topics, "
-        f"{NumberCell(own.by_article).shown} within articles"
+        f"Trained judge of {found.judge.purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
+        f"{estimate(own.within).shown} within articles"
     )
 
 
@@ -99,8 +99,8 @@ def _terms(found: Training) -> Iterator[Block]:
             "feature": lambda each: each.name,
             "adds": lambda each: NumberCell(each.coefficient, places=4, sign=True),
             "mean": lambda each: NumberCell(each.mean),
-            "least": lambda each: NumberCell(each.low),
-            "most": lambda each: NumberCell(each.high),
+            "least": lambda each: NumberCell(each.least),
+            "most": lambda each: NumberCell(each.most),
             "sign": lambda each: SIGNS[each.sign],
         },
     )
