@@ -91,8 +91,8 @@ def metric_benchmark_of(given: Given) -> Given:
         for key in ("gt", "scores")
     )
     topics = list(map(str, range(len(articles))))
-    pooled, within = correlations(truths, scores, topics, 0.95, chooses=False)
-    by_article, of_pairs, n_ties = winrates(truths, scores, topics, ties, 0.95)
+    pooled, within = correlations(truths, scores, topics, chooses=False)
+    by_article, of_pairs, n_ties = winrates(truths, scores, topics, ties)
     return {
         "spearman_pooled": pooled.value, "spearman_macro": within.value, "spearman_articles": within.n,
         "winrate_macro": by_article.value, "winrate_micro": of_pairs.value, "winrate_articles": by_article.n,

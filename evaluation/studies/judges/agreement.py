@@ -16,7 +16,7 @@ from ....fairness.groups.coverage import over
 from ....judges.benchmark import Ties
 from ....number import Number
 from ....resampling import Floats, cluster_sums, jackknife_t
-from .figures import mean, mean_of_cells
+from .figures import LEVEL, mean, mean_of_cells
 
 
 def spearman(first: Floats, second: Floats) -> float:
@@ -49,58 +49,51 @@ def within(truths: Floats, scores: Floats, *, chooses: bool = True) -> Floats:
 
 
 def correlations(
-    truths: Floats, scores: Floats, topics: Sequence[str], level: float, *, chooses: bool = True
+    truths: Floats, scores: Floats, topics: Sequence[str], *, chooses: bool = True
 ) -> tuple[Number, Number]:
     """Over all summaries, and the mean of the articles' own; `n` are the summaries, and the articles, that have one."""
     by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
-    whole = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics, level)
-    return _cut_off(whole, known, -1.0), _cut_off(mean(by_article, topics, level).number, ~np.isnan(by_article), -1.0)
+    whole = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
+    return _cut_off(whole, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
 
 
-def lead_pooled(truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], level: float) -> Number:
+def lead_pooled(truths: Floats, scores: Floats, others: Floats, topics: Sequence[str]) -> Number:
     """Correlation of scores over all summaries less that of others, as the benchmark has them."""
 
     def gap(rows: NDArray[np.bool_]) -> float:
         first, second = (correlation(truths[rows], each[rows], chooses=False) for each in (scores, others))
         return first - second
 
-    return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics, level)
+    return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
 
 
 def lead_within(
-    truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], level: float, *, chooses: bool = False
+    truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], *, chooses: bool = False
 ) -> Number:
     """Mean correlation within articles less that of others, over the articles that have both."""
     gaps = within(truths, scores, chooses=chooses) - within(truths, others, chooses=chooses)
-    number = mean(gaps, topics, level).number
+    number = mean(gaps, topics).number
     return Number(
         value=number.value, low=number.low, high=number.high, n=int((~np.isnan(gaps)).sum()), n_sets=number.n_sets
     )
 
 
-def _jackknife(
-    of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str], level: float
-) -> Number:
+def _jackknife(of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
     """A number of the articles that are kept, (articles,), by the jackknife over topics.
 
     Args:
         of: the number; nan where it is undefined.
         known: cells that it rests on, (articles, summaries).
         topics: of each article.
-        level: of the interval.
     """
-    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
-    number = {name: place for place, name in enumerate(dict.fromkeys(topics))}
-    places: NDArray[np.intp] = np.array([number[topic] for topic in topics], dtype=int)
-    without = np.array([of(places != place) for place in number.values()])[:, None]
-    whole = jackknife_t(np.array([of(places >= 0)]), without, has, level)
-    value, low, high, _ = whole.at(0)
+    has = cluster_sums(known, topics).sum(axis=1, keepdims=True) > 0
+    names: NDArray[np.str_] = np.array(topics, dtype=str)
+    without = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
+    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), without, has, LEVEL).at(0)
     return Number(value=value, low=low, high=high, n=int(known.sum()), n_sets=int(has.sum()))
 
 
-def winrates(
-    truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties, level: float
-) -> tuple[Number, Number, int]:
+def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) -> tuple[Number, Number, int]:
     """Share of pairs that scores order as truths do: mean of the articles' own, of all pairs together, and the scores' ties.
 
     Pairs are formed within an article, of summaries whose truths differ; equal truths form none.
@@ -108,7 +101,7 @@ def winrates(
     right, tied, pairs = np.array([_orders(*rows) for rows in zip(truths, scores, strict=True)]).reshape(-1, 3).T
     counted = pairs - tied if ties == "drop" else pairs
     rates = over(right + tied / 2 if ties == "half" else right, counted)
-    by_article, of_pairs = mean(rates, topics, level), mean_of_cells(rates[:, None], topics, level, counted[:, None])
+    by_article, of_pairs = mean(rates, topics), mean_of_cells(rates[:, None], topics, counted[:, None])
     return _cut_off(by_article.number, counted > 0, 0.0), _cut_off(of_pairs.number, pairs, 0.0), int(tied.sum())
 
 

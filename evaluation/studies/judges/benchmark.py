@@ -18,8 +18,9 @@ from ...pages.folder import KNOWN, Content, Result, Say
 from .agreement import correlations, winrates
 from .apart import judge_by_model
 from .benchmark_page import page
+from .figures import LEVEL
 from .scoring import BASELINES, SEEN, read_labels
-from .study import LEVEL, JudgeStudy
+from .study import JudgeStudy
 
 SCORES = "judgements.jsonl"
 
@@ -121,8 +122,8 @@ def _rows(study: JudgeStudy, ties: Ties) -> Iterator[BenchmarkRow]:
                 rows = [place for place, each in enumerate(study.sets) if side in (None, each.side)]
                 truths, scores = study.truths[attribute][rows], study.scores(judge)[rows]
                 topics = [study.topics[place] for place in rows]
-                pooled, within = correlations(truths, scores, topics, LEVEL, chooses=False)
-                winrate_within, winrate_pooled, n_ties = winrates(truths, scores, topics, ties, LEVEL)
+                pooled, within = correlations(truths, scores, topics, chooses=False)
+                winrate_within, winrate_pooled, n_ties = winrates(truths, scores, topics, ties)
                 n = sum(len(study.sets[place].summaries) for place in rows)
                 yield BenchmarkRow(
                     judge=judge, attribute=attribute, side=side, articles=len(rows), summaries=n, pooled=pooled, within=within,

@@ -20,14 +20,13 @@ from .figures import flips, mean
 from .interventions import interventions
 from .observations import observations
 from .one_judge import OneJudge
-from .study import LEVEL, OTHER, JudgeStudy
+from .study import OTHER, JudgeStudy
 
 
 def calibrate(
     judges: Mapping[str, tuple[JudgeOptions, Purpose]],
     study: JudgeStudy,
     baselines: Sequence[str] = (LENGTH,),
-    level: float = LEVEL,
 ) -> tuple[JudgeCalibration, ...]:
     """All that is known of the judges of one page.
 
@@ -35,11 +34,10 @@ def calibrate(
         judges: by name in the study, their sections and what they are to measure.
         study: what they said, and the baselines of the plain summaries.
         baselines: length first.
-        level: of the intervals; 1 - level is that of all accusations together.
     """
-    ones = {name: OneJudge(name, purpose, study, baselines, level) for name, (_, purpose) in judges.items()}
+    ones = {name: OneJudge(name, purpose, study, baselines) for name, (_, purpose) in judges.items()}
     probes = [(name, each) for name, mine in ones.items() for each in (*interventions(mine), *observations(mine))]
-    figures = conclude([each for _, each in probes], level)
+    figures = conclude([each for _, each in probes])
     names = [name for name, each in probes if each.is_shown]
     by_judge = {name: tuple(f for n, f in zip(names, figures, strict=True) if n == name) for name in judges}
     return tuple(_calibration(ones[name], options, baselines, by_judge[name]) for name, (options, _) in judges.items())
@@ -79,7 +77,7 @@ def _calibration(
 
 
 def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose) -> Agreement:
-    pooled, within = correlations(mine.study.truths[purpose], scores, mine.study.topics, mine.level)
+    pooled, within = correlations(mine.study.truths[purpose], scores, mine.study.topics)
     return Agreement(of=of, pooled=pooled, within=within)
 
 
@@ -90,21 +88,19 @@ def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
     """
     study, truths = mine.study, mine.study.truths[mine.purpose]
     scores = {each: np.where(np.isnan(mine.plain), np.nan, study.scores(each)) for each in baselines}
-    size = {
-        each: mean(within(truths, its), study.topics, mine.level).number.value or 0.0 for each, its in scores.items()
-    }
+    size = {each: mean(within(truths, its), study.topics).number.value or 0.0 for each, its in scores.items()}
     first, *others = baselines
     names = {first: LENGTHS[size[first] < 0]} | ({max(others, key=lambda each: size[each]): ""} if others else {})
     for other, name in names.items():
         its = -scores[other] if name == LENGTHS[1] else scores[other]
-        gap = lead_within(truths, mine.plain, its, study.topics, mine.level, chooses=True)
+        gap = lead_within(truths, mine.plain, its, study.topics, chooses=True)
         difference = gap.model_copy(update={"verdict": standing_of(gap)})
         agreement = _agreement(mine, name or other, its, mine.purpose)
         yield agreement.model_copy(update={"difference": difference})
 
 
 def _flips(mine: OneJudge, after: Floats) -> Number:
-    return mean(flips(mine.plain, after), mine.study.topics, mine.level).number.model_copy(update={"p_value": None})
+    return mean(flips(mine.plain, after), mine.study.topics).number.model_copy(update={"p_value": None})
 
 
 def _repeat(mine: OneJudge, again: Floats) -> float | None:

@@ -91,7 +91,7 @@ def _change(  # noqa: PLR0913 (of a probe by two variants)
     why: str = "",
 ) -> Hypothesis:
     """A probe by the paired difference of two variants, of each summary; arguments as of `OneJudge.probe`."""
-    tested = mean_of_cells(gap / one.spread, one.study.topics, one.level, weights) if one.spread else NOTHING
+    tested = mean_of_cells(gap / one.spread, one.study.topics, weights) if one.spread else NOTHING
     why = why or ("the changed summaries have no scores" if np.isnan(gap).all() else "")
     return one.probe(measure, question, tested, gap, note, reference=reference, is_one_sided=is_one_sided, why=why)
 
@@ -102,7 +102,7 @@ def _position(one: OneJudge) -> Hypothesis:
     Times two: a summary wholly from the first half less one wholly from the second.
     """
     gap, earlier = one.gap("plain", "reversed"), one.study.earlier
-    tested = slopes(2 * gap / one.spread, [earlier], one.study.topics, one.level)[0] if one.spread else NOTHING
+    tested = slopes(2 * gap / one.spread, [earlier], one.study.topics)[0] if one.spread else NOTHING
     return one.probe(
         "position", "Do points count more if they come first in the source?", tested, gap,
         ("points that come first in the source count more", "points that come last in the source count more"),

@@ -40,7 +40,7 @@ def _halo(one: OneJudge) -> Hypothesis:
     gap = both[0] + both[1]
     own, other, scores = (ranks(np.where(np.isnan(gap), np.nan, each)) for each in (*both, one.plain))
     # the slope on half of the difference is the difference of the slopes
-    tested = slopes(scores, [(other - own) / 2, (other + own) / 2], one.study.topics, one.level)[0]
+    tested = slopes(scores, [(other - own) / 2, (other + own) / 2], one.study.topics)[0]
     return one.probe(
         "halo", f"Do the scores go with {rival} rather than {one.purpose}? (standardised slopes of ranks)", tested, gap,
         f"it measures {rival} rather than {one.purpose}", otherwise="the two do not vary apart", is_one_sided=True, least=0.0,
@@ -56,7 +56,7 @@ def _rouge(one: OneJudge) -> Iterator[Hypothesis]:
         scores = np.where(np.isnan(truths), np.nan, one.study.scores(other))
         if other != LENGTH and not np.isnan(scores).all():
             gap = within(scores, one.plain) - within(np.where(np.isnan(scores), np.nan, truths), one.plain)
-            gaps[other] = gap, mean(gap, one.study.topics, one.level)
+            gaps[other] = gap, mean(gap, one.study.topics)
     most = max(gaps, key=lambda other: gaps[other][1].number.value or -np.inf, default="")
     if not gaps:
         yield one.probe("ROUGE", question, NOTHING, NONE, otherwise="ROUGE has no scores of these summaries")
@@ -106,7 +106,7 @@ def _agreement_of_longer(one: OneJudge) -> Hypothesis:
     if one.spread and (size := spread(truth)):
         truth = truth / size
         columns = [truth * is_longer, truth, np.where(np.isnan(truth), np.nan, is_longer)]
-        tested = slopes(one.plain / one.spread, columns, one.study.topics, one.level)[0]
+        tested = slopes(one.plain / one.spread, columns, one.study.topics)[0]
     more, less = (f"it follows {one.purpose} {each} in the longer half of the summaries" for each in ("more", "less"))
     return one.probe(
         "agreement by length",
@@ -148,7 +148,7 @@ def _own(one: OneJudge) -> Hypothesis:
         why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
         return one.probe("self", question, NOTHING, NONE, why=why)
     return one.probe(
-        "self", question, preference(people, scores, one.purpose, one.level), people.scores[one.purpose] + scores,
+        "self", question, preference(people, scores, one.purpose), people.scores[one.purpose] + scores,
         f"summaries by {people.own} get better scores than people's scores explain",
         otherwise="its scores do not clearly go with people's", is_one_sided=True, is_of_people=True,
     )  # fmt: skip
@@ -157,7 +157,7 @@ def _own(one: OneJudge) -> Hypothesis:
 def _length_slope(one: OneJudge) -> Hypothesis:
     """What 10 % more words go with, given both attributes."""
     columns = [one.study.log_words / np.log(LONGER), *one.study.truths.values()]
-    found = slopes(one.plain / one.spread, columns, one.study.topics, one.level)[0] if one.spread else NOTHING
+    found = slopes(one.plain / one.spread, columns, one.study.topics)[0] if one.spread else NOTHING
     question = "What do 10 % more words go with, given coverage and faithfulness?"
     return Hypothesis(probe_of(found.number, "words", question, one.plain).model_copy(update={"verdict": "told"}))
 
@@ -176,7 +176,7 @@ def _side_residual(one: OneJudge) -> Hypothesis:
             gaps[topic] = higher.mean() - lower.mean()
     found, why = NOTHING, f"no topic is known to have both {first} and {second}"
     if gaps and one.spread:
-        found, why = mean(np.array([*gaps.values()]) / one.spread, list(gaps), one.level), ""
+        found, why = mean(np.array([*gaps.values()]) / one.spread, list(gaps)), ""
     question = f"Are scores of the {first} higher than of the {second} in topics that have both, given the truths?"
     probe = probe_of(found.number, "side observed", question, np.array([*gaps.values()]), note=why)
     return Hypothesis(probe.model_copy(update={"verdict": "not tried" if why else "told"}))
@@ -185,7 +185,7 @@ def _side_residual(one: OneJudge) -> Hypothesis:
 def _left(one: OneJudge) -> Floats:
     """Mean of each article's scores less what its truths explain, (articles,)."""
     truths = list(one.study.truths.values())
-    found = [each.number.value or 0.0 for each in slopes(one.plain, truths, one.study.topics, one.level)]
+    found = [each.number.value or 0.0 for each in slopes(one.plain, truths, one.study.topics)]
     left = one.plain - sum(slope * truth for slope, truth in zip(found, truths, strict=True))
     n = (~np.isnan(left)).sum(axis=1)
     return np.where(n > 0, np.nansum(left, axis=1) / np.maximum(n, 1), np.nan)

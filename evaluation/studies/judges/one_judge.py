@@ -29,7 +29,6 @@ class OneJudge:
     purpose: Purpose
     study: JudgeStudy
     baselines: Sequence[str]
-    level: float
 
     @cached_property
     def plain(self) -> Floats:

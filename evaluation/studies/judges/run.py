@@ -24,11 +24,12 @@ from .apart import judge_by_model
 from .benchmark import SCORES
 from .build import calibrate
 from .exchange import Told
+from .figures import LEVEL
 from .page import page
 from .preference import PeoplesScores, peoples_scores
 from .probes import Exchanges, variants
 from .scoring import BASELINES, LabelledFile, read_labels
-from .study import LEVEL, JudgeStudy
+from .study import JudgeStudy
 
 # files in the output folder
 SCORES_AGAIN = "again.jsonl"

@@ -19,8 +19,6 @@ from .preference import PeoplesScores
 from .probes import Exchanges, Variant, places, variant_id
 
 OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
-# of the intervals
-LEVEL = 0.95
 # set id -> scores of its summaries
 Scores = Mapping[str, Sequence[float | None]]
 

@@ -18,7 +18,7 @@ from .apart import judge_by_model
 from .benchmark import SCORES, benchmark
 from .line import fit_best, leave_topic_out, moments_by_topic
 from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
-from .study import LEVEL, JudgeStudy
+from .study import JudgeStudy
 from .training import COMBINED, Table, Training, features, gaps, terms, unseen
 from .training_page import page
 
@@ -114,7 +114,7 @@ def train_judge(
         training = Training(
             judge=judge,
             benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
-            gaps=gaps(JudgeStudy(labels.sets, both), wanted.purpose, others, LEVEL),
+            gaps=gaps(JudgeStudy(labels.sets, both), wanted.purpose, others),
             penalties=penalties,
         )
         TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})

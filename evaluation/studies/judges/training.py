@@ -137,13 +137,13 @@ class Training(Record):
     penalties: dict[str, float]
 
 
-def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str], level: float) -> tuple[Gap, ...]:
+def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str]) -> tuple[Gap, ...]:
     """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
     truths, ours = study.truths[purpose], study.scores(COMBINED)
     found = []
     for other in others:
         scores = study.scores(other)
         is_reversed = correlation(truths, scores, chooses=False) < 0
-        both = truths, ours, -scores if is_reversed else scores, study.topics, level
+        both = truths, ours, -scores if is_reversed else scores, study.topics
         found.append(Gap(other=other, is_reversed=is_reversed, pooled=lead_pooled(*both), within=lead_within(*both)))
     return tuple(found)

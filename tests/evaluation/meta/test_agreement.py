@@ -24,9 +24,9 @@ def agreement(articles, ties="half", topics=None):
     """The four numbers by name, and the scores' ties, of (truths, scores) of each article."""
     truths, scores = (table([each[side] for each in articles]) for side in (0, 1))
     topics = topics or list(map(str, range(len(articles))))
-    *rates, n_ties = winrates(truths, scores, topics, ties, 0.95)
+    *rates, n_ties = winrates(truths, scores, topics, ties)
     return SimpleNamespace(
-        **dict(zip(NAMES, (*correlations(truths, scores, topics, 0.95, chooses=False), *rates), strict=True)),
+        **dict(zip(NAMES, (*correlations(truths, scores, topics, chooses=False), *rates), strict=True)),
         ties=n_ties,
     )
 

@@ -105,7 +105,7 @@ def low_end(truths, said, topics):
     names = np.array(topics)
     mine = [np.flatnonzero(names == each) for each in dict.fromkeys(topics)]
     both = (np.array([each[rows] for rows in mine]) for each in (truths, said))
-    return correlations(*both, list(dict.fromkeys(topics)), 0.95, chooses=False)[0].low
+    return correlations(*both, list(dict.fromkeys(topics)), chooses=False)[0].low
 
 
 def marked(seed, topics=6, each=5):

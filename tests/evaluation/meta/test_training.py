@@ -148,7 +148,7 @@ def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
                 judgement(name, each, place, value)
                 for name, value in ((COMBINED, truth.coverage), ("contrary", -truth.coverage), ("noisy", known))
             ]
-    contrary, noisy = gaps(JudgeStudy(sample, said), "coverage", ["contrary", "noisy"], 0.95)
+    contrary, noisy = gaps(JudgeStudy(sample, said), "coverage", ["contrary", "noisy"])
     assert contrary.is_reversed and not contrary.is_above
     assert (contrary.pooled.value, contrary.pooled.low, contrary.pooled.high) == pytest.approx((0, 0, 0), abs=1e-12)
     assert noisy.is_above and not noisy.is_reversed
