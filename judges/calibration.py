@@ -76,8 +76,6 @@ class Agreement(Record):
     pooled: Known
     # mean of the articles' own
     within: Known
-    # articles that it rests on
-    n_articles: NonNegativeInt
     # of another measure: the judge's agreement within articles less this one, over the same articles, and how it stands
     difference: Known | None = None
 

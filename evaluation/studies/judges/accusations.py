@@ -9,7 +9,7 @@ from ....judges.calibration import Probe
 from ....resampling import Bootstrap, defined
 from ...significance import Concluded, NullDraws, concluded, flipped
 from .differences import Dealt
-from .figures import Quantity
+from .figures import LEVEL, Quantity
 
 # in standard deviations of a judge's scores within an article: a small effect (Cohen 1988); of agreement, in correlation
 LEAST_EFFECT = 0.2
@@ -33,7 +33,7 @@ class Hypothesis:
     is_shown: bool = True
 
 
-def conclude(hypotheses: Sequence[Hypothesis], level: float) -> list[Probe]:
+def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
     """The probes of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
 
     A probe accuses where its effect is clear and no smaller than its least: with many summaries an effect that changes no order
@@ -41,19 +41,18 @@ def conclude(hypotheses: Sequence[Hypothesis], level: float) -> list[Probe]:
 
     Args:
         hypotheses: of all judges of a page. What an accusation says stands in the probe's note.
-        level: one less that of the tests.
     """
-    kinds, order = _kinds(hypotheses, level)
-    said, _ = concluded(kinds, [], level)
+    kinds, order = _kinds(hypotheses)
+    said, _ = concluded(kinds, [], LEVEL)
     by_place: dict[int, tuple[float, float, float]] = {}
     for places, each in zip(order, said, strict=True):
         by_place |= {place: _row(each, column) for column, place in enumerate(places)}
-    return [_judged(each, by_place.get(place), level) for place, each in enumerate(hypotheses) if each.is_shown]
+    return [_judged(each, by_place.get(place)) for place, each in enumerate(hypotheses) if each.is_shown]
 
 
-def _kinds(hypotheses: Sequence[Hypothesis], level: float) -> tuple[list[NullDraws], list[list[int]]]:
+def _kinds(hypotheses: Sequence[Hypothesis]) -> tuple[list[NullDraws], list[list[int]]]:
     """The tests by how they are drawn, and which hypotheses they are of."""
-    plan, kinds, order = Bootstrap(level=level), list[NullDraws](), list[list[int]]()
+    plan, kinds, order = Bootstrap(level=LEVEL), list[NullDraws](), list[list[int]]()
     for is_of_people in (False, True):
         flips = {
             place: each.test
@@ -78,12 +77,12 @@ def _row(said: Concluded, column: int) -> tuple[float, float, float]:
     return float(said.p_value[column]), float(said.low[column]), float(said.high[column])
 
 
-def _judged(each: Hypothesis, said: tuple[float, float, float] | None, level: float) -> Probe:
+def _judged(each: Hypothesis, said: tuple[float, float, float] | None) -> Probe:
     if said is None or each.probe.value is None or np.isnan(said[0]):
         return each.probe.model_copy(update={"note": "" if each.test else each.probe.note})
     p, low, high = said
     value = each.probe.value
-    is_accused = p <= 1 - level and (value if each.is_one_sided else abs(value)) >= max(each.least, 1e-12)
+    is_accused = p <= 1 - LEVEL and (value if each.is_one_sided else abs(value)) >= max(each.least, 1e-12)
     bounds = (min(low, value), max(high, value)) if np.isfinite([low, high]).all() else (None, None)
     return each.probe.model_copy(
         update={

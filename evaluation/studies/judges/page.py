@@ -30,7 +30,7 @@ from ...pages.blocks import (
 )
 from ...pages.words import capital, counted, joined, with_interval
 from ...worth import accused_of, standing
-from .overview import overview
+from .overview import audit_overview
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -72,7 +72,7 @@ def page(found: Calibration) -> Page:
             *_made(found),
         ),
         footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
-        overview=overview(found, _title(found)),
+        overview=audit_overview(found, _title(found)),
     )
 
 
@@ -160,7 +160,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
 def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | NumberCell | Strip, ...]:
     return (
         Text(name), estimate(own.within, 2), strip([(own.within, 0)]), estimate(own.pooled, 2),
-        estimate(other.within, 2) if other else NumberCell(None), count(own.n_articles),
+        estimate(other.within, 2) if other else NumberCell(None), count(own.within.n),
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import counted
+from .benchmark_page import agreements, articles, counting, left_out
 from .overview import trained_overview
-from .page import agreements, articles, counting, left_out
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -59,8 +59,8 @@ def page(found: Training) -> Page:
 def _title(found: Training) -> str:
     own = found.judge.figures[0]
     return (
-        f"Trained judge of {found.judge.purpose}: \u03c1 {NumberCell(own.pooled).shown} on unseen topics, "
-        f"{NumberCell(own.by_article).shown} within articles"
+        f"Trained judge of {found.judge.purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
+        f"{estimate(own.within).shown} within articles"
     )
 
 
@@ -82,7 +82,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.within))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 
@@ -99,8 +99,8 @@ def _terms(found: Training) -> Iterator[Block]:
             "feature": lambda each: each.name,
             "adds": lambda each: NumberCell(each.coefficient, places=4, sign=True),
             "mean": lambda each: NumberCell(each.mean),
-            "least": lambda each: NumberCell(each.low),
-            "most": lambda each: NumberCell(each.high),
+            "least": lambda each: NumberCell(each.least),
+            "most": lambda each: NumberCell(each.most),
             "sign": lambda each: SIGNS[each.sign],
         },
     )

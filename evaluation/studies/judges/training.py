@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ....config.combined import COUNTED, Combination, Feature, Sign
 from ....config.needs import Purpose
-from ....corpora.controlled import ControlledSet, topics_of
+from ....corpora.controlled import ControlledSet
 from ....errors import DataError
 from ....judges.benchmark import Benchmark
 from ....judges.combined import counts
 from ....number import Number
 from ....records import Judgement, Record
-from ....resampling import LEAST_SETS, Floats, TInterval, jackknife_t
-from .agreement import STATISTICS, without_topics
-from .line import Held, Line, fit_best, leave_topic_out, moments_by_topic
-from .scoring import articles_of, scores_by_judge
+from ....resampling import LEAST_SETS, Floats
+from .agreement import correlation, lead_pooled, lead_within
+from .line import Held, Line
+from .study import JudgeStudy
 
 # what the trained line is called beside its judges
 COMBINED = "combined"
@@ -38,60 +39,37 @@ class Table:
 
     def held(self, signs: Mapping[str, Sign]) -> Held:
         """Bounds of the coefficients."""
-        low = [0.0 if signs.get(name) == "up" else -np.inf for name in self.names]
-        high = [0.0 if signs.get(name) == "down" else np.inf for name in self.names]
-        return Held(np.array(low), np.array(high))
+        own = [signs.get(name) for name in self.names]
+        low, high = [0.0 if x == "up" else -np.inf for x in own], [0.0 if x == "down" else np.inf for x in own]
+        return np.array(low), np.array(high)
 
 
-def features(sets: Sequence[ControlledSet], judgements: Sequence[Judgement], purpose: Purpose) -> Table:
-    """The table of these sets: judges in order of first appearance, then what is counted.
+def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) -> Table:
+    """The table of a study: judges in order of first appearance, then what is counted.
 
     Args:
-        sets: the controlled sets.
-        judgements: of each of their summaries by each judge, in the order of sets and summaries.
+        study: what judges said.
         purpose: which truth is known.
+        but: judges that are left out.
 
     Raises:
         DataError: too few topics are left to learn from.
     """
-    judges = list(dict.fromkeys(each.judge for each in judgements))
-    scores = {(each.candidate_id, each.judge): each.score for each in judgements}
-    rows, truths, topics, places = [], [], [], []
-    for each, topic in zip(sets, topics_of(sets), strict=True):
-        for place, (summary, truth) in enumerate(zip(each.summaries, each.truths, strict=True)):
-            known = [scores[f"{each.id}#{place}", judge] for judge in judges]
-            value = getattr(truth, purpose)
-            if value is not None and None not in known:
-                rows.append([*known, *counts(summary.text, each.source).values()])
-                truths.append(value)
-                topics.append(topic)
-                places.append((each.id, place))
+    judges = [name for name in study.judges if name not in but]
+    truths, scores = study.truths[purpose], np.stack([study.scores(name) for name in judges], axis=-1)
+    known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
+    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(known)]
+    topics = tuple(topic for _, _, topic in cells)
     if len(set(topics)) < LEAST_SETS:
         raise DataError(
             f"{len(set(topics))} topics have summaries with a known {purpose} and a score by every judge, but it takes at least "
             f"{LEAST_SETS} to see what a trained judge is worth on another; add articles, or leave out judges that score few"
         )
-    n_all = sum(len(each.summaries) for each in sets)
-    table = np.array(rows, dtype=float)
-    return Table((*judges, *COUNTED), table, np.array(truths), tuple(topics), tuple(places), n_all - len(rows))
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The line of all topics, and what lines said that never saw the topic."""
-
-    line: Line
-    said: Floats  # (summaries,)
-    # topic -> penalty of the line that did not see it
-    penalties: dict[str, float]
-
-
-def train(table: Table, signs: Mapping[str, Sign]) -> Fitted:
-    """Fit the line, and lines without each topic."""
-    held = table.held(signs)
-    said, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
-    by_topic = moments_by_topic(table.rows, table.truths, table.topics)
-    return Fitted(fit_best(list(by_topic.values()), held), said, penalties)
+    counted = [[*counts(each.summaries[place].text, each.source).values()] for each, place, _ in cells]
+    places = tuple((each.id, place) for each, place, _ in cells)
+    n_all = sum(len(each.summaries) for each in study.sets)
+    rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
+    return Table((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
 
 
 def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
@@ -102,8 +80,8 @@ def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature,
             coefficient=float(line.coefficients[place]),
             mean=float(line.means[place]),
             scale=float(line.scales[place]),
-            low=float(table.rows[:, place].min()),
-            high=float(table.rows[:, place].max()),
+            least=float(table.rows[:, place].min()),
+            most=float(table.rows[:, place].max()),
             sign=signs.get(name),
         )
         for place, name in enumerate(table.names)
@@ -136,18 +114,20 @@ class Gap(Record):
     other: str
     # whether the other agrees better turned round, as length with faithfulness does, and is compared so
     is_reversed: bool
+    # by correlation over all summaries, and within articles
     pooled: Number
-    by_article: Number
+    within: Number
 
     @property
     def is_above(self) -> bool:
         """Whether both intervals are above zero."""
-        return all(each.low is not None and each.low > 0 for each in (self.pooled, self.by_article))
+        return all(each.low is not None and each.low > 0 for each in (self.pooled, self.within))
 
 
 class Training(Record):
     """All that is reported; `training.json`."""
 
+    format: Literal["evenhand-judge-training/2"] = "evenhand-judge-training/2"
     judge: Combination
     # every judge, and the trained one on topics that it was not fitted to
     benchmark: Benchmark
@@ -157,34 +137,13 @@ class Training(Record):
     penalties: dict[str, float]
 
 
-def gaps(
-    sets: Sequence[ControlledSet],
-    judgements: Sequence[Judgement],
-    purpose: Purpose,
-    others: Sequence[str],
-    level: float,
-) -> tuple[Gap, ...]:
+def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str]) -> tuple[Gap, ...]:
     """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
-    topics, scores = topics_of(sets), scores_by_judge(judgements)
-    ours, ours_without = without_topics(articles_of(sets, scores[COMBINED], purpose), topics)
+    truths, ours = study.truths[purpose], study.scores(COMBINED)
     found = []
     for other in others:
-        theirs, theirs_without = without_topics(articles_of(sets, scores[other], purpose), topics)
-        pooled = STATISTICS.index("spearman_pooled")
-        sign = -1.0 if theirs[pooled] < 0 else 1.0
-        rests_on = np.ones(ours_without.shape, dtype=bool)
-        gap = jackknife_t(ours - sign * theirs, ours_without - sign * theirs_without, rests_on, level)
-        found.append(
-            Gap(
-                other=other,
-                is_reversed=sign < 0,
-                pooled=_statistic(gap, pooled),
-                by_article=_statistic(gap, STATISTICS.index("spearman_macro")),
-            )
-        )
+        scores = study.scores(other)
+        is_reversed = correlation(truths, scores, chooses=False) < 0
+        both = truths, ours, -scores if is_reversed else scores, study.topics
+        found.append(Gap(other=other, is_reversed=is_reversed, pooled=lead_pooled(*both), within=lead_within(*both)))
     return tuple(found)
-
-
-def _statistic(found: TInterval, place: int) -> Number:
-    value, low, high, _ = found.at(place)
-    return Number(value=value, low=low, high=high)
