@@ -229,7 +229,7 @@ def test_texts_add_the_other_correlations(tmp_path):
         {"set_id": "us", "summary_id": "us/2", "summary": "Dear bridge Cheap ferry!"},
     ]
     texts.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    done = evenhand("opinions", labels, "--texts", texts)
+    done = evenhand("opinions", labels, "--texts", texts, "--summary-columns", "text=summary")
     assert done.returncode == 0, done.stderr
     # bias and graph 1/2 and 0; ROUGE-1 2/3 and 1 beside very fair 0 and 1
     for name in ("bias and very unfair", "ROUGE-1 and very fair", "bias and graph"):
@@ -238,3 +238,4 @@ def test_texts_add_the_other_correlations(tmp_path):
     done = evenhand("opinions", labels, "--texts", texts)
     assert done.returncode == 2
     assert "texts.jsonl: no labelled summary has the id 'us/7'" in " ".join(done.stderr.split())
+    assert "has no effect here" in evenhand("opinions", labels, "--summary-columns", "text=summary").stderr

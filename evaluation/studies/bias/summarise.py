@@ -4,15 +4,17 @@ A finished batch of a model's replies is one line of the stage's journal, so a k
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from ....config import BiasRecipe, SummaryColumnsSection, without_speed
-from ....corpora.summaries import read_texts
+from ....corpora.summaries import matched
 from ....corpora.summary_columns import USUAL
+from ....corpora.summary_entries import entries_of_file
 from ....corpora.summary_ids import ID_KEYS, Targets
+from ....errors import DataError
 from ....generate.backend import Ask, Backend
 from ....generate.backends import open_backend
 from ....generate.method import seed_from
@@ -21,7 +23,7 @@ from ....records import Document, DocumentSet, LeftOut, Record, Text
 from ....runfolder.journal import Batches, Journal
 from ....runfolder.stages import Receipt, Stage
 from ....runfolder.timing import booked
-from ....storage import digest, read_jsonl, write_jsonl
+from ....storage import as_given, digest, read_jsonl, write_jsonl
 from ....text import has_words
 from .inputs import BiasInput
 from .replies import BY_ORDER, EMPTY, Read, draw_prompt, read_reply
@@ -97,7 +99,11 @@ def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsS
     sets = {
         each.id: DocumentSet(id=each.id, documents=(Document(id=each.original_id, text=each.text),)) for each in inputs
     }
-    texts = read_texts(path, sets, targets=TARGETS, allow_missing=True, columns=columns)
+    with as_given("key 'summaries': "):
+        entries = list(entries_of_file(path, sets, columns, TARGETS.keys))
+    if entries and all(isinstance(each, Mapping) and _is_input(each) for _, each in entries):
+        raise DataError(f"{path}: holds the inputs themselves; summarise each 'text' and give lines of id and summary")
+    texts = matched(str(path), entries, sets, columns, targets=TARGETS, allow_missing=True)
     made = []
     for each in inputs:
         text = texts.get(each.id)
@@ -108,6 +114,10 @@ def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsS
         notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if text != raw else []))
         made.append(_summary(each.id, Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes), raw))
     return made
+
+
+def _is_input(entry: Mapping[str, object]) -> bool:
+    return "entities" in entry and entry.keys() <= BiasInput.model_fields.keys()
 
 
 def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:

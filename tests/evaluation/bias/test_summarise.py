@@ -7,7 +7,7 @@ from answering import AnsweringBackend
 
 from evenhand.config import SummaryColumnsSection
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.bias import bias_study
+from evenhand.evaluation.studies.bias import bias_study, write_inputs
 from evenhand.evaluation.studies.bias.inputs import make_inputs
 from evenhand.evaluation.studies.bias.summarise import NOT_GIVEN, read_given, summarise
 from evenhand.generate.backend import Reply
@@ -150,3 +150,20 @@ def test_a_file_without_ids_goes_by_the_order_of_the_inputs_and_the_report_says_
     path.write_text("".join(f"{' '.join(each.text.split())}\n" for each in inputs))
     study = bias_study(make_recipe(inputs={"assignments": 1}, simulated=None, summaries=path))
     assert any("matched with the inputs by their order" in warning for warning in study.report.warnings)
+
+
+def test_a_studys_own_files_are_read_its_summaries_whole_and_its_inputs_not(make_recipe, tmp_path):
+    recipe = make_recipe(inputs={"assignments": 1})
+    inputs = write_inputs(recipe)[0].inputs
+    with pytest.raises(DataError, match="holds the inputs themselves; summarise each 'text'"):
+        read_given(recipe.output / "inputs.jsonl", inputs)
+    made, _, _ = summarise(recipe, inputs)
+    again = read_given(recipe.output / "summaries.jsonl", inputs)
+    assert [each.text for each in again] == [each.text for each in made]
+    # inputs with a summary beside their text
+    lines = (recipe.output / "inputs.jsonl").read_text().splitlines()
+    path = tmp_path / "both.jsonl"
+    path.write_text(
+        "".join(json.dumps(json.loads(line) | {"summary": f"It is {k}."}) + "\n" for k, line in enumerate(lines))
+    )
+    assert read_given(path, inputs, SummaryColumnsSection(text="summary"))[1].text == "It is 1."
