@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ....corpora.opinions import AnnotatedSummary
 from ....extras import installed_versions
-from ....fairness.opinion.correlation import SummaryScores, batch_agreement, rouge1_f1
+from ....fairness.opinion.correlation import pearson, rouge1_f1
 from ....fairness.opinion.interaction import OpinionGraph, opinion_graph
 from ....fairness.opinion.perceived import approval, perceived_opinion_bias
 from ....fairness.opinion.summary_units import summary_units
@@ -124,27 +124,16 @@ def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[s
 
 
 def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: OpinionTexts) -> SourceAgreement:
-    found = batch_agreement(
-        [
-            SummaryScores(
-                rouge1_f1=each.rouge1_f1,
-                very_fair=each.very_fair,
-                very_unfair=each.very_unfair,
-                perceived=each.bias,
-                interaction=each.graph_bias,
-            )
-            for each in summaries
-        ]
-    )
-    named = [("bias", "very unfair", found.perceived_and_very_unfair)]
-    if set_id in texts.gold:
-        named.append(("ROUGE-1", "very fair", found.rouge_and_very_fair))
-    if set_id in texts.units:
-        named.append(("bias", "graph", found.perceived_and_interaction))
-    return SourceAgreement(
-        set_id=set_id,
-        numbers=tuple(
-            Number(measure=one, reference=other, value=each.r, n=each.n, left_out=each.left_out)
-            for one, other, each in named
-        ),
-    )
+    """Source: Shandilya et al. 2020, table II."""
+    scores = {
+        "bias": [each.bias for each in summaries],
+        "very fair": [each.very_fair for each in summaries],
+        "very unfair": [each.very_unfair for each in summaries],
+        "ROUGE-1": [each.rouge1_f1 for each in summaries],
+        "graph": [each.graph_bias for each in summaries],
+    }
+    pairs = [("bias", "very unfair"), *[("ROUGE-1", "very fair")] * (set_id in texts.gold),
+             *[("bias", "graph")] * (set_id in texts.units)]  # fmt: skip
+    found = [(one, other, pearson(scores[one], scores[other])) for one, other in pairs]
+    numbers = (Number(measure=a, reference=b, value=r.r, n=r.n, left_out=r.left_out) for a, b, r in found)
+    return SourceAgreement(set_id=set_id, numbers=tuple(numbers))
