@@ -50,10 +50,15 @@ class Summaries(dict[str, str]):
         super().__init__({name: answer.text for name, answer in answers.items()})
         # the texts as they stand in the file
         self.raw = dict(texts)
-        # how many of them had any
-        self.n_thoughts = sum(answer.has_thought for answer in answers.values())
+        # the sets whose summaries had any
+        self.thoughtful = {name for name, answer in answers.items() if answer.has_thought}
         # whether the file has no ids, so that its first summary went to the first set, and so on
         self.by_order = by_order
+
+    @property
+    def n_thoughts(self) -> int:
+        """How many had thoughts."""
+        return len(self.thoughtful)
 
 
 def read_summaries(

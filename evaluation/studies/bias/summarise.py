@@ -91,7 +91,7 @@ def summarise(
 
 
 def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsSection = USUAL) -> list[Summary]:
-    """The summaries of a file as they stand there, one record an input; an input without one has the reason.
+    """The summaries of a file, whole but for thoughts, one record an input; an input without one has the reason.
 
     Raises:
         DataError: as of `corpora.summaries.read_summaries`.
@@ -110,9 +110,9 @@ def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsS
         if text is None:
             made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
             continue
-        raw = texts.raw[each.id]
-        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if text != raw else []))
-        made.append(_summary(each.id, Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes), raw))
+        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if each.id in texts.thoughtful else []))
+        read = Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes)
+        made.append(_summary(each.id, read, texts.raw[each.id]))
     return made
 
 
