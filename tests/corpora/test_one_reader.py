@@ -1,9 +1,12 @@
 """One odd file of summaries is answered alike by every command that reads summaries."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evenhand.api.steps import given_candidates
 from evenhand.corpora import read_summaries
@@ -12,19 +15,22 @@ from evenhand.evaluation.studies.bias.inputs import BiasInput
 from evenhand.evaluation.studies.bias.summarise import read_given
 from evenhand.evaluation.studies.human.opinion_texts import read_opinion_texts
 from evenhand.records import Document, DocumentSet
+from evenhand.text import spelling_key
 
 IDS = ("north", "south", "west")
-DOCUMENTS = {name: f"The {name} of the town has a ferry and a park." for name in IDS}
-SETS = [
-    DocumentSet(id=name, documents=(Document(id=f"{name}-1", text=text, attributes={"side": "for"}),))
-    for name, text in DOCUMENTS.items()
-]
-INPUTS = [
-    BiasInput(
-        id=name, original_id=name, design="balanced", assignment_id=0, pair_id=0, group=None, text=text, entities={}
-    )
-    for name, text in DOCUMENTS.items()
-]
+
+
+def document(name):
+    return f"The {name} of the town has a ferry and a park."
+
+
+def sets_of(ids):
+    return [
+        DocumentSet(id=name, documents=(Document(id=f"{name}-1", text=document(name), attributes={"side": "for"}),))
+        for name in ids
+    ]
+
+
 # what each command calls what is summarised
 WORDS = (
     ("document sets", "THINGS"), ("inputs", "THINGS"), ("labelled summaries", "THINGS"), ("documents", "THINGS"),
@@ -32,31 +38,38 @@ WORDS = (
 )  # fmt: skip
 
 
-def audited(path: Path) -> dict[str, str]:
-    return dict(read_summaries(path, SETS))
+def audited(path: Path, ids: Sequence[str]) -> dict[str, str]:
+    return dict(read_summaries(path, sets_of(ids)))
 
 
-def scored(path: Path) -> dict[str, str]:
-    found = given_candidates(path, SETS, attribute="side")
+def scored(path: Path, ids: Sequence[str]) -> dict[str, str]:
+    found = given_candidates(path, sets_of(ids), attribute="side")
     return {request.document_set.id: mine[0].text for request, mine in found.groups}
 
 
-def studied(path: Path) -> dict[str, str]:
-    return {each.input_id: each.text or "" for each in read_given(path, INPUTS) if each.reason in (None, "empty")}
+def studied(path: Path, ids: Sequence[str]) -> dict[str, str]:
+    inputs = [
+        BiasInput(
+            id=name, original_id=name, design="balanced", assignment_id=0, pair_id=0, group=None, text=document(name),
+            entities={},
+        )
+        for name in ids
+    ]  # fmt: skip
+    return {each.input_id: each.text or "" for each in read_given(path, inputs) if each.reason in (None, "empty")}
 
 
-def labelled(path: Path) -> dict[str, str]:
-    found = read_opinion_texts(path, [("town", name) for name in IDS])
+def labelled(path: Path, ids: Sequence[str]) -> dict[str, str]:
+    found = read_opinion_texts(path, [("town", name) for name in ids])
     return {name: text for (_, name), text in found.summaries.items()}
 
 
 READERS = (audited, scored, studied, labelled)
 
 
-def answer(read, path) -> object:
+def answer(read, path, ids=IDS) -> object:
     """The texts, or what is wrong, whatever it calls what is summarised."""
     try:
-        return read(path)
+        return read(path, ids)
     except DataError as error:
         said = str(error)
         for word, common in WORDS:
@@ -148,3 +161,31 @@ def test_every_command_answers_an_odd_file_alike(tmp_path, name):
         assert answers == [answers[0]] * len(READERS)
     else:
         assert answers == [expected or TEXTS] * len(READERS)
+
+
+NAMES = st.lists(
+    st.from_regex(r"[A-Za-z0-9\u00e4\u0444-]{1,8}", fullmatch=True), min_size=2, max_size=4, unique_by=spelling_key
+)
+SPELLINGS = (
+    str, str.upper, str.swapcase, lambda name: f" {name}", lambda name: f"{name}\u200b", lambda name: f"{name}/all",
+    lambda name: name[:-1], lambda name: float(name) if name.isdigit() else name,
+)  # fmt: skip
+KEYS = st.sampled_from(("id", "set", "request_id", "name", ""))
+TEXT_KEYS = st.sampled_from(("summary", "prediction", "output", "wording", "Summary"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(NAMES, st.sampled_from(SPELLINGS), KEYS, TEXT_KEYS, st.data())
+def test_whatever_ids_and_keys_a_file_has_every_command_answers_it_alike(tmp_path_factory, ids, spell, key, text, data):
+    order = data.draw(st.permutations(ids))
+    records = [({key: spell(name)} if key else {}) | {text: f"There is a ferry in {name}."} for name in order]
+    path = tmp_path_factory.mktemp("odd") / "odd.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    answers = [answer(read, path, ids) for read in READERS]
+    if isinstance(answers[0], dict):
+        assert answers == [answers[0]] * len(READERS)
+    else:
+        # what needs every summary says besides which are missing
+        least = answers[2].splitlines()
+        assert answers[3].splitlines() == least and answers[1] == answers[0]
+        assert set(least) <= set(answers[0].splitlines())

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from ....config import SummaryColumnsSection
+from ....corpora.cells import cell_text
 from ....corpora.summaries import BY_ORDER, THOUGHTS, Summaries, matched
 from ....corpora.summary_columns import USUAL, is_named_text
 from ....corpora.summary_entries import Entry, entries_of_file
@@ -123,20 +124,20 @@ def _without_set(entry: Any, names: Mapping[Key, str], columns: SummaryColumnsSe
     Raises:
         DataError: it is no entry of a summary, or nobody labelled the summary of that set.
     """
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, Mapping) or "set_id" not in entry:
         return entry
     keys = TARGETS.keys if columns.id is None else (columns.id,)
     own = next((key for key in keys if key in entry and key != "set_id"), None)
     if own is None and not any(key == columns.text or is_named_text(key) for key in entry):
-        known = ", ".join(map(repr, entry)) or "none"
+        known = ", ".join(map(repr, entry))
         raise DataError(f"is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not {known}")
-    if "set_id" not in entry:
-        return entry
     if own is None:
         raise DataError("has the id of its set alone; write that of the summary as well, as 'summary_id'")
     set_id, rest = entry["set_id"], {key: value for key, value in entry.items() if key != "set_id"}
-    summary = str(rest[own]) if type(rest[own]) is int else rest[own]
     _refuse_set(set_id, names)
+    if not isinstance(rest[own], str | int | float):
+        return rest
+    summary = cell_text(rest[own])
     others = [each for each, name in names if name == summary]
     if others and set_id not in others:
         raise DataError(

@@ -72,6 +72,14 @@ def test_summaries_that_several_sets_call_alike_go_by_the_set_as_well(tmp_path):
     ]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert read_opinion_texts(path, labelled).summaries == {("us", "1"): "b", ("uk", "1"): "a", ("uk", "2"): "c"}
+    for wrong, said in (
+        ({"set_id": "us", "summary_id": 2.0}, "nobody labelled summary '2' of set 'us', but one of 'uk'"),
+        ({"set_id": "uk", "summary_id": ["2"]}, "an id is a text or a whole number"),
+        ({"set_id": ["uk"], "summary_id": "2"}, "nobody labelled summaries of set"),
+    ):
+        path.write_text(json.dumps([wrong | {"summary": "whose?"}]))
+        with pytest.raises(DataError, match=said):
+            read_opinion_texts(path, labelled)
     path.write_text(json.dumps({"summary_id": "1", "summary": "whose?"}))
     with pytest.raises(DataError, match="no labelled summary has the id '1'; the labels' ids are like 'us/1'"):
         read_opinion_texts(path, labelled)
