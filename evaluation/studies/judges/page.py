@@ -8,6 +8,7 @@ from ....resampling import LEAST_SETS
 from ...pages.blocks import (
     Block,
     Column,
+    Fact,
     Heading,
     NumberCell,
     Page,
@@ -70,7 +71,7 @@ def page(found: Calibration) -> Page:
             _again(found),
         ),
     )
-    facts = (
+    facts: tuple[Fact, ...] = (
         *([("people's scores", ", ".join(found.human))] if found.human else []),
         ("date", found.date),
         *((each.judge, code(each.signature)) for each in found.judges),
