@@ -10,7 +10,7 @@ from ....config.needs import Purpose
 from ....judges.calibration import Probe
 from ....number import Number
 from ....resampling import LEAST_SETS, NOISE, Bootstrap, Floats, defined
-from ...significance import Concluded, NullDraws, concluded, flipped
+from ...significance import NullDraws, concluded, flipped
 from .agreement import within
 from .differences import Dealt
 from .figures import LEVEL, Quantity, spread
@@ -113,18 +113,17 @@ class OneJudge:
             otherwise: why nothing can be said where there is no effect.
             is_one_sided: see `Hypothesis`, as the others.
         """
-        number = Number() if test is None else Number(value=test.value) if isinstance(test, Dealt) else test.number
-        p = test.p if isinstance(test, Dealt) else number.p_value
+        number = Number() if test is None else test.number
         why = why or ("" if number.value is not None else otherwise)
         if not self.has_scores:
             why = NO_SCORE
         elif self.is_constant:
             why = CONSTANT
-        elif not why and (p is None or len(set(self.study.topics)) < LEAST_SETS):
+        elif not why and (number.p_value is None or len(set(self.study.topics)) < LEAST_SETS):
             why = FEW
         said = note if isinstance(note, str) else note[(number.value or 0.0) < 0]
         probe = probe_of(number, measure, question, table, reference=reference, note=why or said)
-        change = {"verdict": "not tried"} if why else {"p_value": p, "verdict": "not accused"}
+        change = {"verdict": "not tried"} if why else {"p_value": number.p_value, "verdict": "not accused"}
         return Hypothesis(
             probe.model_copy(update=change), None if why else test, is_of_people, is_one_sided, least, is_shown
         )
@@ -151,9 +150,10 @@ def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
     """
     kinds, order = _kinds(hypotheses)
     said, _ = concluded(kinds, [], LEVEL)
-    by_place: dict[int, tuple[float, float, float]] = {}
+    by_place: dict[int, list[float]] = {}
     for places, each in zip(order, said, strict=True):
-        by_place |= {place: _row(each, column) for column, place in enumerate(places)}
+        for column, place in enumerate(places):
+            by_place[place] = [float(of[column]) for of in (each.p_value, each.low, each.high)]
     return [_judged(each, by_place.get(place)) for place, each in enumerate(hypotheses) if each.is_shown]
 
 
@@ -180,11 +180,7 @@ def _kinds(hypotheses: Sequence[Hypothesis]) -> tuple[list[NullDraws], list[list
     return kinds, order
 
 
-def _row(said: Concluded, column: int) -> tuple[float, float, float]:
-    return float(said.p_value[column]), float(said.low[column]), float(said.high[column])
-
-
-def _judged(each: Hypothesis, said: tuple[float, float, float] | None) -> Probe:
+def _judged(each: Hypothesis, said: Sequence[float] | None) -> Probe:
     if said is None or each.probe.value is None or np.isnan(said[0]):
         return each.probe.model_copy(update={"note": "" if each.test else each.probe.note})
     p, low, high = said
