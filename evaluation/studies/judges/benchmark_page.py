@@ -22,7 +22,6 @@ from ...pages.blocks import (
     estimate,
     estimates_scale,
     group,
-    how_made,
     items,
     rows_of,
     strip,
@@ -31,6 +30,7 @@ from ...pages.blocks import (
 from ...pages.words import ALL, counted
 from .overview import benchmark_overview, best_of
 from .scoring import BASELINES
+from .study_page import FOOTER, completed
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -42,29 +42,18 @@ MEANING = {
 def page(found: Benchmark) -> Page:
     """The benchmark as blocks."""
     whole = next(row for row in found.rows if row.side is None)
-    return Page(
+    made = Page(
         kind="benchmark of judges",
         about=f"{found.file}: {articles(whole)}",
         title=_title(found),
+        footer=FOOTER.format("benchmark.json"),
+        overview=benchmark_overview(found),
         warnings=tuple(f"{name} was not tried: {why}." for name, why in found.not_tried.items()),
         findings=(Prose(counting(found, whole), "lead"),),
-        body=(
-            *(block for attribute in ATTRIBUTES for block in agreements(found, attribute)),
-            *_length(found),
-            Heading("Left out"),
-            *left_out(found),
-            *how_made(
-                (
-                    ("controlled summaries", code(f"{found.file} {found.digest}")),
-                    *((judge, code(signature)) for judge, signature in found.signatures.items()),
-                    ("intervals", f"{100 * found.level:g} %, Student's t by the jackknife over topics"),
-                ),
-                found.versions,
-            ),
-        ),
-        footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
-        overview=benchmark_overview(found),
+        body=(*(block for attribute in ATTRIBUTES for block in agreements(found, attribute)), *_length(found)),
     )
+    facts = ((judge, code(signature)) for judge, signature in found.signatures.items())
+    return completed(made, found, left_out(found), facts)
 
 
 def _title(found: Benchmark) -> str:

@@ -14,7 +14,6 @@ from ...pages.blocks import (
     Text,
     code,
     estimate,
-    how_made,
     listing,
     row,
     table,
@@ -22,6 +21,7 @@ from ...pages.blocks import (
 from ...pages.words import counted
 from .benchmark_page import agreements, articles, counting, left_out
 from .overview import trained_overview
+from .study_page import FOOTER, completed
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -36,24 +36,20 @@ def page(found: Training) -> Page:
     purpose = found.judge.purpose
     whole = next(row for row in found.benchmark.rows if row.side is None)
     attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
-    return Page(
+    made = Page(
         kind="trained judge",
         about=f"{found.benchmark.file}: {articles(whole)}",
         title=_title(found),
-        warnings=tuple(_warnings(found)),
-        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
-        body=(
-            *(block for attribute in attributes for block in agreements(found.benchmark, attribute)),
-            *_terms(found),
-            Heading("Left out"),
-            *left_out(found.benchmark),
-            *_made(found),
-        ),
-        footer="Every number on this page is in training.json beside it, every judgement in judgements.jsonl.",
+        footer=FOOTER.format("training.json"),
         overview=trained_overview(
             found.benchmark, purpose, _title(found), is_above=all(each.is_above for each in found.gaps)
         ),
+        warnings=tuple(_warnings(found)),
+        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
+        body=(*(block for attribute in attributes for block in agreements(found.benchmark, attribute)), *_terms(found)),
     )
+    facts = _facts(found)
+    return completed(made, found.benchmark, left_out(found.benchmark), facts)
 
 
 def _title(found: Training) -> str:
@@ -106,18 +102,13 @@ def _terms(found: Training) -> Iterator[Block]:
     )
 
 
-def _made(found: Training) -> Iterator[Block]:
+def _facts(found: Training) -> Iterator[Fact]:
     judge, data = found.judge, found.judge.trained_on
     least, most = min(found.penalties.values()), max(found.penalties.values())
-    trained_on = (
+    yield (
+        "trained on",
         f"{counted(data.summaries, 'summary', 'summaries')} of {counted(data.articles, 'article')} in "
-        f"{counted(data.topics, 'topic')}; {data.left_out} left out"
+        f"{counted(data.topics, 'topic')}; {data.left_out} left out",
     )
-    facts: tuple[Fact, ...] = (
-        ("controlled summaries", code(f"{data.file} {data.digest}")),
-        ("trained on", trained_on),
-        ("penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),
-        *((member.name, code(member.signature)) for member in judge.members),
-        ("intervals", f"{100 * found.benchmark.level:g} %, Student's t by the jackknife over topics"),
-    )
-    return how_made(facts, found.benchmark.versions)
+    yield "penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"
+    yield from ((member.name, code(member.signature)) for member in judge.members)
