@@ -36,10 +36,9 @@ from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.systems.contents import Difference, JudgeNote
 from ..evaluation.report.systems.systems import budget_name
 from ..evaluation.report.systems.words import change, verdict
+from ..evaluation.studies.judges import benchmark_page, training_page
 from ..evaluation.studies.judges import page as judges_page
-from ..evaluation.studies.meta import page as meta_page
-from ..evaluation.studies.meta import training_page
-from ..evaluation.studies.meta.training import Training
+from ..evaluation.studies.judges.training import Training
 from ..evaluation.worth import worth_blocks
 from ..judges.benchmark import Benchmark
 from ..judges.calibration import Calibration
@@ -109,7 +108,7 @@ RESULTS: dict[str, tuple[type[BaseModel], Callable[[Any], Page]]] = {
     "audit.json": (Audit, audit_page.page),
     "calibration.json": (Calibration, judges_page.page),
     "training.json": (Training, training_page.page),
-    "benchmark.json": (Benchmark, meta_page.page),
+    "benchmark.json": (Benchmark, benchmark_page.page),
     "twice.json": (Twice, twice_page),
 }
 

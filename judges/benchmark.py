@@ -1,38 +1,35 @@
 """How well judges agree with what is known of summaries: benchmark.json, as `evenhand benchmark-judges` writes it."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field
 
+from ..config.needs import Purpose
 from ..number import Number
 from ..records import Record
 
+ATTRIBUTES: tuple[Purpose, ...] = ("coverage", "faithfulness")
 # a pair of summaries that the judge scores alike: counts half, counts as wrong, is left out
 Ties = Literal["half", "wrong", "drop"]
-Attribute = Literal["coverage", "faithfulness"]
-ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 
 
 class BenchmarkRow(Record):
-    """How well a judge's scores agree with one attribute."""
+    """How well a judge's scores agree with one attribute; no interval where leaving a topic out leaves a number undefined."""
 
     judge: str
-    attribute: Attribute
+    attribute: Purpose
     # None for all articles
     side: str | None
-    # names as in `agreement.Agreement`; no interval where leaving a topic out leaves a statistic undefined
-    spearman_pooled: Number
-    spearman_macro: Number
-    winrate_macro: Number
-    winrate_micro: Number
+    # Spearman's correlation over all summaries, and the mean of the articles' own
+    pooled: Number
+    within: Number
+    # share of pairs of an article's summaries in the right order, as the mean of the articles' own and of all pairs
+    winrate_within: Number
+    winrate_pooled: Number
     articles: int
     summaries: int
-    # articles that have a correlation, and that have a pair
-    spearman_articles: int
-    winrate_articles: int
-    # pairs of different value, and those of them that the judge scores alike
-    pairs: int
-    metric_ties: int
+    # pairs that the judge scores alike
+    ties: int
     # summaries without a score, or whose attribute is undefined
     left_out: int
 
@@ -49,6 +46,7 @@ class UnscoredRow(Record):
 class Benchmark(Record):
     """All that is reported; `benchmark.json`."""
 
+    format: Literal["evenhand-judge-benchmark/2"] = "evenhand-judge-benchmark/2"
     # name of the file and digest of its content
     file: str
     digest: str

@@ -20,7 +20,6 @@ from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
 from .likeness import Vocabulary, typical_share
 
-FORMAT = "evenhand-calibration/3"
 N = TypeVar("N", bound=Number)
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 
@@ -76,8 +75,6 @@ class Agreement(Record):
     pooled: Known
     # mean of the articles' own
     within: Known
-    # articles that it rests on
-    n_articles: NonNegativeInt
     # of another measure: the judge's agreement within articles less this one, over the same articles, and how it stands
     difference: Known | None = None
 

@@ -22,7 +22,7 @@ def number(value: float, reach: float = 0.1, **more: Any) -> Number:
 
 def agreement(value: float, reach: float = 0.1, of: str = "fit", difference: Number | None = None) -> Agreement:
     found = number(value, reach)
-    return Agreement(of=of, pooled=found, within=found, n_articles=25, difference=difference)
+    return Agreement(of=of, pooled=found, within=found.model_copy(update={"n": 25}), difference=difference)
 
 
 def make_judge(signature: str, own: float = 0.5, length: float = 0.3, **changes: Any) -> JudgeCalibration:

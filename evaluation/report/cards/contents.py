@@ -267,7 +267,7 @@ def _meaning(run: FinishedRun, name: str, better: str, plain: str) -> str:
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
     rows = (
         row(
-            each.judge, each.attribute, each.side or ALL, estimate(each.spearman_macro), estimate(each.winrate_macro),
+            each.judge, each.attribute, each.side or ALL, estimate(each.within), estimate(each.winrate_within),
             count(each.articles),
         )
         for each in known.rows

@@ -141,7 +141,8 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
     try:
         found = parse_line(text, Benchmark)
     except DataError as error:
-        raise DataError(f"{path}: is not the benchmark.json of `evenhand benchmark-judges`: {error}") from error
+        said = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
+        raise DataError(f"{path}: {said}: {error}") from error
     if given:
         theirs = {undated(each) for each in found.signatures.values()}
         if not any(undated(each) in theirs for own in signatures.values() for each in own):

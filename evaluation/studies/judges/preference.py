@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, ControlledSummary
+from ....corpora.human.annotation import HumanUnit
+from ....corpora.human.scores import human_scores
 from ....errors import DataError
+from ....resampling import Floats
 from ....text import did_you_mean
-from ..human.annotation import HumanUnit
-from ..human.results import human_scores
-from .figures import NOTHING, Floats, Quantity, slopes, spread
+from .figures import NOTHING, Quantity, slopes, spread
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
     )
 
 
-def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: float) -> Quantity:
+def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Quantity:
     """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
 
     Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
@@ -94,7 +95,6 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: f
         people: what people said.
         scores: the judge's, (documents, systems).
         purpose: the attribute that both are to score.
-        level: of the interval.
     """
     said = people.scores[purpose]
     ours = np.where(np.isnan(said), np.nan, scores)
@@ -103,11 +103,11 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: f
         return NOTHING
     ours = ours / size
     is_own = np.broadcast_to([system == people.own for system in people.systems], said.shape).astype(float)
-    by_people = slopes(ours, [is_own, said], people.topics, level)[0]
-    goes_with = slopes(said, [is_own, ours], people.topics, level)[1].number
+    by_people = slopes(ours, [is_own, said], people.topics)[0]
+    goes_with = slopes(said, [is_own, ours], people.topics)[1].number
     if by_people.number.value is None or (goes_with.low is not None and goes_with.low <= 0):
         return NOTHING
-    by_judge = slopes(said, [is_own, ours], people.topics, level, of=_implied)[0]
+    by_judge = slopes(said, [is_own, ours], people.topics, of=_implied)[0]
     return _least(by_people, by_judge)
 
 
