@@ -34,13 +34,6 @@ class Bounded(Protocol):
     def high(self) -> float | None: ...
 
 
-class Mean(Bounded, Protocol):
-    """Whatever has a mean and its interval."""
-
-    @property
-    def mean(self) -> float | None: ...
-
-
 @dataclass(frozen=True)
 class Text:
     """A cell of words."""
@@ -480,9 +473,9 @@ def count(value: int | None, note: str = "") -> NumberCell:
     return NumberCell(value, unit="count", note=note)
 
 
-def estimate(found: Number | Mean, places: int = 3, *, sign: bool = False) -> NumberCell:
+def estimate(found: Number, places: int = 3, *, sign: bool = False) -> NumberCell:
     """A cell with a number and its interval."""
-    return NumberCell(_value(found), bounds(found), places, sign=sign)
+    return NumberCell(found.value, bounds(found), places, sign=sign)
 
 
 def in_unit(
@@ -499,10 +492,9 @@ def in_unit(
     return NumberCell(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
 
 
-def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
+def strip(found: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
-    marks = ((_value(each), each, style) for each, style in found)
-    return Strip(tuple(Mark(value, *bounds(each), style) for value, each, style in marks if value is not None))
+    return Strip(tuple(Mark(each.value, *bounds(each), style) for each, style in found if each.value is not None))
 
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
@@ -511,13 +503,9 @@ def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> La
     return Lane(label, marks, is_clear=is_clear)
 
 
-def estimates_scale(found: Iterable[Number | Mean], *, zero: bool = False) -> Scale:
+def estimates_scale(found: Iterable[Number], *, zero: bool = False) -> Scale:
     """An axis that holds the numbers and their intervals."""
-    return scale((x for each in found for x in (_value(each), *bounds(each))), zero=zero)
-
-
-def _value(found: Number | Mean) -> float | None:
-    return found.value if isinstance(found, Number) else found.mean
+    return scale((x for each in found for x in (each.value, *bounds(each))), zero=zero)
 
 
 def code(text: str, note: str = "") -> Text:
