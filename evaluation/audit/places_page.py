@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ..pages.blocks import Block, Column, Group, Heading, Heads, Prose, group, row, table
+from ..pages.value_names import noun
 from .cells import gap, gap_column, gap_of, rests_on, shown
 from .contents import Audit
 from .findings import order_sentence
@@ -15,7 +16,7 @@ def places(audit: Audit) -> Iterator[Block]:
             "By place in the set",
             lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
             "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
-            f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
+            f"each {noun(audit.attribute)}. What stands in a place may explain a gap too: evenhand import reordered writes the "
             "documents in other orders, and --order compares their summaries.",
         )
         yield table("by place", ("place", "in documents", "in summaries", _gaps(audit, "order")), groups)
@@ -25,25 +26,20 @@ def orders(audit: Audit) -> Iterator[Block]:
     """What follows the place and what the documents."""
     if not audit.orders:
         return
-    follows = list(dict.fromkeys(each.follows for each in audit.orders))
+    follows = list(dict.fromkeys(each.measure for each in audit.orders))
     yield Heading(
         "Place or documents",
-        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
+        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n_sets:,} sets scored in all of them: "
         "gaps in points of room to what is expected of documents written alike, where those by place ask within each "
-        f"{audit.attribute}. First the gap of each third in the order of the file; then the gap of any documents at "
+        f"{noun(audit.attribute)}. First the gap of each third in the order of the file; then the gap of any documents at "
         "that place; then the gap of its documents at any place. The first is about the sum of the others.",
     )
     rows = (
         row(
             third,
-            *(
-                gap(each, is_share=True)
-                for wanted in follows
-                for each in audit.orders
-                if (each.place, each.follows) == (third, wanted)
-            ),
+            *(gap(each) for wanted in follows for each in audit.orders if (each.side, each.measure) == (third, wanted)),
         )
-        for third in dict.fromkeys(each.place for each in audit.orders)
+        for third in dict.fromkeys(each.side or "" for each in audit.orders)
     )
     heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
     yield table("place or documents", heads, rows)
@@ -56,8 +52,8 @@ def tones(audit: Audit) -> Iterator[Block]:
     if groups := _groups(audit, "tone"):
         yield Heading(
             "Tone",
-            lead=f"How much of the tone is positive beside the words that documents of one {audit.attribute} alone have, in "
-            "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
+            lead=f"How much of the tone is positive beside the words that documents of one {noun(audit.attribute)} alone have, "
+            "in those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
             "words. Scorers of tone are often wrong about a single sentence: read some before you conclude.",
         )
         yield table("tone", (audit.attribute, "in documents", "in summaries", _gaps(audit, "tone")), groups)
@@ -66,7 +62,7 @@ def tones(audit: Audit) -> Iterator[Block]:
 def word_lists(audit: Audit) -> Iterator[Block]:
     """What share each list has of the listed words; nothing where no list has a word."""
     if groups := _groups(audit, "word-lists", is_whole=True):
-        called = next(n.measure.by for n in audit.by_value if n.family == "word-lists")
+        called = next(n.by for n in audit.by_value if n.family == "word-lists")
         yield Heading(
             f"Word lists: {called}",
             3,
@@ -92,11 +88,11 @@ def _groups(audit: Audit, family: str, *, is_whole: bool = False) -> list[Group]
     groups = []
     for system in audit.systems:
         mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family)]
-        known = [n for n in mine if n.estimate is not None]
+        known = [n for n in mine if n.value is not None]
         told = mine if is_whole else known
         rows = (
-            row(name, *(cell for n in told if n.value == name for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
-            for name in dict.fromkeys(n.value for n in told if n.value)
+            row(name, *(cell for n in told if n.side == name for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
+            for name in dict.fromkeys(n.side for n in told if n.side)
         )
         if known:
             groups.append(group(rows, system.label if is_whole or len(audit.systems) > 1 else ""))

@@ -292,7 +292,7 @@ class ValueShares:
     def _quantities(self) -> tuple[Quantity, ...]:
         """By the matcher, but for room."""
         return tuple(
-            Quantity(Measure(each.kind, self.words.name), each.value) if each.kind in ROOM else each
+            Quantity(Measure(each.kind, self.words.name), each.side) if each.kind in ROOM else each
             for each in quantities_of(self.by, self._rows(), self.values, self._wholes())
         )
 
