@@ -4,26 +4,26 @@ from audit_inputs import make_input, two_sided
 from evenhand.evaluation.audit import findings
 from evenhand.evaluation.audit.contents import (
     BUR,
+    NO_GAP,
     PLACE_IN_SUMMARIES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     TONE_IN_SUMMARIES,
     WORDS_COMPARED,
-    Chance,
-    Effect,
-    Measure,
-    Number,
+    AuditNumber,
+    ChanceGap,
     Vote,
 )
 from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note, title
+from evenhand.number import Number
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
 
 
 def number(
+    side,
     value,
-    estimate,
     kind=SHARE_IN_SUMMARIES,
     *,
     gap=None,
@@ -33,29 +33,27 @@ def number(
     doubt="",
     system="mine",
 ):
-    chance = None
+    found = NO_GAP
     if gap is not None:
-        chance = Chance(
-            null="a null", expected=estimate - gap, gap=gap, low=None if width is None else gap - width,
-            high=None if width is None else gap + width, adjusted=None, verdict=verdict, doubt=doubt,
+        found = ChanceGap(
+            reference="a null", expected=value - gap, value=gap, low=None if width is None else gap - width,
+            high=None if width is None else gap + width, verdict=verdict, doubt=doubt,
         )  # fmt: skip
-    return Number(
-        measure=Measure(kind, "words"), family="value-shares", signature="s", system=system, value=value, estimate=estimate,
-        low=None, high=None, n=40, left_out={}, level=0.95, resamples=100, seed=0, is_share=True, is_small=small,
-        chance=chance, sentence="" if value else "What the measure means.",
+    return AuditNumber(
+        measure=f"{kind.name} (words)", system=system, side=side, value=value, n_sets=40, is_small=small, gap=found,
+        sentence="" if side else "What the measure means.",
     )  # fmt: skip
 
 
 def sides(*numbers):
     """The same with shares in the sources."""
-    return [*(number(each.value, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
+    return [*(number(each.side, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
 
 
-def vote(verdict, system="mine", value="left", gap=-0.02, reference_gap=-0.061, apart=()):
+def vote(verdict, system="mine", side="left", gap=-0.02, reference_gap=-0.061, apart=()):
     return Vote(
-        family="value-shares", measure=Measure(SHARE_IN_SUMMARIES, "words"), system=system, reference="base", value=value,
-        gap=gap, reference_gap=reference_gap, difference=gap - reference_gap, low=None, high=None, n=40, adjusted=None,
-        is_share=True, verdict=verdict, apart=apart,
+        measure="share in summaries (words)", system=system, reference="base", side=side, value=gap - reference_gap, n_sets=40,
+        verdict=verdict, system_gap=gap, reference_gap=reference_gap, apart=apart,
     )  # fmt: skip
 
 
@@ -74,8 +72,8 @@ KINDS = {
 
 
 def of(family, *numbers):
-    kind = Measure(KINDS[family], "words")
-    return representation([each.model_copy(update={"family": family, "measure": kind}) for each in numbers], "stance")
+    measure = f"{KINDS[family].name} (words)"
+    return representation([each.model_copy(update={"measure": measure}) for each in numbers], "stance")
 
 
 def test_those_clearly_off_what_is_expected_are_named_the_farthest_first():
@@ -239,7 +237,7 @@ def test_shares_alone_head_the_page_where_they_were_measured():
 
 
 def effect(place, gap, verdict="no clear difference"):
-    return Effect(place=place, follows="place", gap=gap, low=None, high=None, n=9, adjusted=None, verdict=verdict)
+    return Number(measure="place", side=place, value=gap, n_sets=9, verdict=verdict)
 
 
 VALUES = [f"value{n}" for n in range(12)]

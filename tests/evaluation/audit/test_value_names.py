@@ -57,7 +57,7 @@ def test_files_keep_the_values_themselves(tmp_path):
     audited(tmp_path / "audit", labels=["5=five stars"])
     kept = Audit.model_validate(json.loads((tmp_path / "audit" / "audit.json").read_text()))
     assert {each.value for each in kept.values} == {"1", "5"}
-    assert {each.value for each in kept.by_value if each.family == "value-shares"} == {"1", "5"}
+    assert {each.side for each in kept.by_value if each.family == "value-shares"} == {"1", "5"}
     assert kept.labels == {"5": "five stars"}
     named = [each for each in kept.represented if each.family == "value-shares"]
     assert {value for each in named for value in (*each.under, *each.over)} <= {"1", "5"}
