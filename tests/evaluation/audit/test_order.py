@@ -141,6 +141,18 @@ def test_a_summarizer_is_not_called_fairer_than_itself_nor_is_one_thing_said_twi
     assert sum(text.count("cannot be separated") for text in said) == 1
 
 
+@pytest.mark.parametrize("attribute", ["stance", "stars"])
+def test_the_picture_of_places_has_places_as_rows_and_claims_no_extracts(attribute):
+    given = make_input([one_set("left", "right", "right", "left", name=f"s{k}") for k in range(8)], mine=["Apple."] * 8)
+    found = build_audit(given, PLAN, [ORDER]).model_copy(update={"attribute": attribute})
+    picture = page(found).overview.picture
+    assert [each.name for each in picture.rows] == [f"{each} third of a set" for each in ("first", "last")]
+    assert (picture.rows_are, picture.band) == ("place", "expected")
+    # what is expected is a mark, as nothing is known of its width
+    assert all(low == high for low, high in (each.band for each in picture.rows))
+    assert "by place, for each of mine" in picture.title and "extracts" not in repr(picture)
+
+
 def test_the_gap_in_the_order_of_the_file_is_of_place_and_documents_together_and_says_what_it_is_to():
     # the left has all the room and stands first: within it no place is preferred
     found = in_orders([one_set("left", "left", "right", "right", name=f"s{k}") for k in range(8)], 0, 1, 2, 3)

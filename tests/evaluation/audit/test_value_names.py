@@ -1,6 +1,7 @@
 """Numbers as values have their attribute before them in whatever people read, and stay as they are in files and limits."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,14 @@ def test_numbers_are_called_by_their_attribute_and_labels_by_their_names(tmp_pat
     assert not [line for line in lines if line.startswith(("| 1 |", "| 5 |", "1 is ", "5 is ", "1,", "5,"))]
     one = audited(systems=("one",))
     assert "stance 1" in one.title or "stance 5" in one.title
+
+
+@pytest.mark.parametrize("attribute", ["stars", "has_children"])
+def test_sentences_call_an_attribute_that_is_no_noun_by_its_values(attribute):
+    text = markdown.render(page(audited().model_copy(update={"attribute": attribute})))
+    shown = text.replace("&quot;", '"')
+    assert f'each value of "{attribute}" has' in shown and f'room they give to each value of "{attribute}"' in shown
+    assert not re.search(rf"\b(an?|each|no|one|this) {attribute}\b", shown)
 
 
 def test_files_keep_the_values_themselves(tmp_path):
