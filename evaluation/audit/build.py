@@ -33,7 +33,7 @@ from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
 from .plan import AuditPlan
-from .value_names import OF_OTHERS, Name, named, named_in, namer
+from .value_names import OF_OTHERS, Name, named, namer, with_names
 from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
@@ -81,16 +81,9 @@ def build_audit(
     name = namer(given.attribute, given.labels)
     represented = tuple(found for mine in of_systems if (found := _represented(mine, given.attribute, name)))
     found_of = {(each.system, each.family): each for each in represented}
-    systems = tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems)
-    return Audit(
+    audit = Audit(
         schema_name=SCHEMA,
-        title=title(
-            named(numbers, name),
-            [named_in(each, name) for each in represented],
-            named(concluded.votes, name),
-            systems,
-            concluded.effects,
-        ),
+        title="",
         warnings=tuple(warnings(measured, given, plan, numbers)),
         hints=tuple(hints),
         documents=given.documents,
@@ -100,7 +93,7 @@ def build_audit(
         labels=dict(given.labels),
         n_sets=len(given.sets),
         n_not_drawn=given.n_not_drawn,
-        systems=systems,
+        systems=tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems),
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
         numbers=tuple(numbers),
         represented=represented,
@@ -117,6 +110,7 @@ def build_audit(
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
     )
+    return audit.model_copy(update={"title": title(with_names(audit))})
 
 
 def _represented(numbers: Sequence[AuditNumber], attribute: str, name: Name) -> Representation | None:

@@ -57,30 +57,17 @@ def differences(audit: Audit) -> Iterator[Block]:
         )
         yield LEGEND
         yield vote_table(audit)
+    lengths = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     yield Heading(
         f"Published measures: differences to {reference}",
         lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer, and "
-        f"nobody is named and no system called fairer by them. {_tests(audit)} The picture shows differences in points. "
-        f"{_lengths(audit)}",
+        "nobody is named and no system called fairer by them. p by exchanging the systems of whole sets, corrected for "
+        "everything that the page tests; there is a clear difference where it is small. The interval is that of the "
+        f"difference alone. The picture shows differences in points. Average number of words of the summaries: {lengths}. "
+        "Published measures follow the length of summaries: evenhand compare compares systems at equal length, with several "
+        "candidates of a request.",
     )
     yield difference_table(audit)
-
-
-def _tests(audit: Audit) -> str:
-    """How differences are tested."""
-    return (
-        "p by exchanging the systems of whole sets, corrected for everything that the page tests; there is a clear difference "
-        "where it is small. The interval is that of the difference alone."
-    )
-
-
-def _lengths(audit: Audit) -> str:
-    """How long the systems' summaries are, and what that has to do with differences."""
-    said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
-    return (
-        f"Average number of words of the summaries: {said}. Published measures follow the length of summaries: "
-        "evenhand compare compares systems at equal length, with several candidates of a request."
-    )
 
 
 def vote_table(audit: Audit) -> Table:

@@ -21,6 +21,7 @@ from .contents import (
     SHARES,
     TONE_IN_SOURCES,
     WORDS_IN_SOURCES,
+    Audit,
     AuditNumber,
     ChanceGap,
     Representation,
@@ -207,30 +208,20 @@ def _are(names: Sequence[str]) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def title(
-    numbers: Sequence[AuditNumber],
-    represented: Sequence[Representation],
-    votes: Sequence[Vote],
-    systems: Sequence[SystemNote],
-    effects: Sequence[Number] = (),
-) -> str:
+def title(audit: Audit) -> str:
     """At most `MOST_WORDS`: with one system what happened to whom; with several what holds for all, then which is nearer.
 
-    Args:
-        numbers: of all systems; what the first aggregate says stands where no chance level is known.
-        represented: of all systems.
-        votes: on every system but the first.
-        systems: the reference first.
-        effects: of one summarizer with the documents in several orders; where there are any, what follows the place.
+    Of one summarizer with the documents in several orders it is what follows the place; where no chance level is known, what the
+    first aggregate says.
     """
-    if effects:
-        return _of_orders(effects)
-    shares = [each for each in numbers if each.kind == SHARE_IN_SUMMARIES]
-    if len(systems) < 2:
-        if shares and all(each.value is None for each in shares):
-            return "Nothing of the documents was found in the summaries"
-        return _of_one(numbers, represented)
-    return _of_several(shares, represented, votes, systems)
+    if audit.orders:
+        return _of_orders(audit.orders)
+    shares = [each for each in audit.numbers if each.kind == SHARE_IN_SUMMARIES]
+    if len(audit.systems) > 1:
+        return _of_several(audit, shares)
+    if shares and all(each.value is None for each in shares):
+        return "Nothing of the documents was found in the summaries"
+    return _of_one(audit, shares)
 
 
 def large(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
@@ -238,17 +229,17 @@ def large(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
     return by_distance(each for each in numbers if each.gap.is_clear and each.gap.size >= SMALLEST)
 
 
-def _of_one(numbers: Sequence[AuditNumber], represented: Sequence[Representation]) -> str:
+def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     """Of the value that is farthest below what is expected, or above it where none is below."""
-    for each in large(each for each in numbers if each.kind == SHARE_IN_SUMMARIES)[:1]:
+    for each in large(shares)[:1]:
         here, expected = percent(each.value), percent(each.gap.expected)
         return f"{each.side} gets {here} of the summaries' words; {expected} would be even-handed"
-    shares = next((each for each in represented if each.family == SHARES), None)
-    if shares and (shares.under or shares.over):
+    of_shares = [each for each in audit.represented if each.family == SHARES]
+    if any(each.under or each.over for each in of_shares):
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
-    if of := [shares] if shares else [*speaking(represented), *represented]:
-        return _claim_of_one(of[0])
-    return next((_measured(each) for each in numbers if each.sentence), "Nothing could be measured")
+    if told := (*of_shares, *speaking(audit.represented), *audit.represented):
+        return _claim_of_one(told[0])
+    return next((_measured(each) for each in audit.numbers if each.sentence), "Nothing could be measured")
 
 
 def _claim_of_one(found: Representation) -> str:
@@ -281,25 +272,20 @@ def _of_orders(effects: Sequence[Number]) -> str:
     return order_sentence(effects, "place").removesuffix(".")
 
 
-def _of_several(
-    shares: Sequence[AuditNumber],
-    represented: Sequence[Representation],
-    votes: Sequence[Vote],
-    systems: Sequence[SystemNote],
-) -> str:
+def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     """What most of the systems do to a value, and then which is clearly nearer to what is expected."""
-    told = large(shares)
+    told, votes, n_systems = large(shares), audit.votes, len(audit.systems)
     if not any(each.gap.reference for each in shares):
-        wordless = [each.label for each in systems if not each.n_words]
+        wordless = [each.label for each in audit.systems if not each.n_words]
         those = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
         why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
         return f"Which system is fairer cannot be said: {why}"
     if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
         return f"Too few sets to say which system is fairer ({LEAST_SETS} or --least-group are needed)"
     if not told:
-        if any(each.family == SHARES and (each.under or each.over) for each in represented):
-            return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {len(systems)} systems"
-        return f"Nobody is clearly represented less or more under any of {len(systems)} systems"
+        if any(each.family == SHARES and (each.under or each.over) for each in audit.represented):
+            return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {n_systems} systems"
+        return f"Nobody is clearly represented less or more under any of {n_systems} systems"
     by_value: dict[tuple[str | None, str], list[float]] = {}
     for each in told:
         by_value.setdefault((each.side, _which(each.gap)), []).append(100 * each.gap.size)
@@ -308,11 +294,11 @@ def _of_several(
     low, high = (f"{end(gaps):.0f}" for end in (min, max))
     points = low if low == high else f"{low} to {high}"
     some = [each.system for each in told if each.side == value and _which(each.gap) == which]
-    n_all = "Both systems" if len(systems) == 2 else f"{len(some)} of {len(systems)} systems"
+    n_all = "Both systems" if n_systems == 2 else f"{len(some)} of {n_systems} systems"
     givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
     first = f"{givers} {value} {points} points {which} than expected"
     clear = [each for each in votes if each.verdict in ("fairer", "less fair") and each.size >= SMALLEST]
-    if len(systems) == 2 and clear:
+    if n_systems == 2 and clear:
         first += f"; {clear[0].system} is {clear[0].verdict}"
     elif clear:
         gap_of = {each.system: each.gap.size for each in shares if each.side == value and each.gap.reference}

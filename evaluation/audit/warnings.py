@@ -1,7 +1,7 @@
 """What a reader must know of the audit's numbers: warnings of one audit, and notes on what its measures and intervals mean."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...fairness.opinion.tokens import share_borderless
 from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
+from ..pages.blocks import grouped
 from ..pages.numbers import FLAT
 from ..pages.value_names import noun
 from ..pages.words import capital, counted, joined
@@ -151,34 +152,40 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
         )
 
 
+def _together(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Systems and what is to be said of them; those of which the same is to be said are named together."""
+    for what, its in grouped(said, lambda each: each[1]).items():
+        yield f"{', '.join(system for system, _ in its)}, {what}"
+
+
 def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families whose model did not read all; systems of which the same is to be said are named together."""
-    said: dict[str, list[str]] = {}
+    """Families whose model did not read all."""
+    said = []
     for each in measured:
         if n_cut := sum(isinstance(found, Covered | Taken) and found.n_cut > 0 for found in each.found):
             what = (
                 f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
                 f"{each.family.by} reads; its end was not compared."
             )
-            said.setdefault(what, []).append(each.system)
-    yield from (f"{', '.join(mine)}, {what}" for what, mine in said.items())
+            said.append((each.system, what))
+    return _together(said)
 
 
 def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families that rest on less than half of the sets; those of which the same is to be said are named together."""
-    said: dict[str, dict[str, list[str]]] = {}
+    """Families that rest on less than half of the sets; those of which the same is to be said are named together, too."""
+    said = []
     for each in measured:
         n, n_sets = int(each.figures.scored.sum()), len(each.figures.scored)
         if 2 * n < n_sets:
             counts = Counter(reason for reason in each.figures.left_out if reason is not None)
             why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
             what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
-            said.setdefault(what, {}).setdefault(each.system, []).append(each.family.name)
-    for what, families in said.items():
-        systems: dict[str, list[str]] = {}
-        for system, names in families.items():
-            systems.setdefault(", ".join(names), []).append(system)
-        yield from (f"{', '.join(mine)}, {names}: {what}" for names, mine in systems.items())
+            said.append((each.system, each.family.name, what))
+    for what, its in grouped(said, lambda each: each[2]).items():
+        by_system = grouped(its, lambda each: each[0])
+        yield from _together(
+            (system, f"{', '.join(family for _, family, _ in of)}: {what}") for system, of in by_system.items()
+        )
 
 
 def _of_small_groups(numbers: Sequence[AuditNumber], given: AuditInput, plan: AuditPlan) -> Iterator[str]:
@@ -190,23 +197,19 @@ def _of_small_groups(numbers: Sequence[AuditNumber], given: AuditInput, plan: Au
             values[number.side] = values.get(number.side, False) or (number.n_sets > 0 and not number.kind.of_several)
     # a value that takes no part for want of words is named for that reason alone
     silent = {(n.family, n.system, n.side) for n in numbers if n.n_sets == 0 and NO_WORD in n.reasons}
-    systems: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
-    for (family, system), values in small.items():
-        for is_scored in (True, False):
-            its = tuple(v for v, has in values.items() if has == is_scored and (family, system, v) not in silent)
-            if its:
-                systems.setdefault((family, its, is_scored), []).append(system)
     spreads = {number.family: number.kind.name for number in numbers if number.kind in SPREADS}
-    for (family, its, is_scored), mine in systems.items():
-        which, names = f"{', '.join(mine)}, {family}", _named([given.name_of(value) for value in its])
-        if is_scored:
-            counted = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
-            yield (
-                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked "
-                f"few and get no verdict{counted}."
+    said = []
+    for (family, system), values in small.items():
+        alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
+        for is_scored in (True, False):
+            its = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
+            names = _named([given.name_of(value) for value in its])
+            few = (
+                f"fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked few and get no "
+                f"verdict{alike}."
             )
-        else:
-            yield f"{which}: no scored set has {names}."
+            said += [(system, f"{family}: {few if is_scored else f'no scored set has {names}.'}")] if its else []
+    return _together(said)
 
 
 def _named(values: Sequence[str]) -> str:
