@@ -7,7 +7,7 @@ from ...number import Number
 from ..significance import concluded
 from .contents import SHARES, AuditNumber, ChanceGap, Vote
 from .figures import Measured
-from .gaps import Key, gaps, judged, levels, pairs, tested
+from .gaps import Key, judged, judged_gaps, levels_of, pairs, tested
 from .order import Order, effects_of
 from .pairs import judged_differences, paired_differences
 from .plan import AuditPlan
@@ -54,10 +54,10 @@ def conclude(
         bootstrap.level,
     )
     left = iter((*first, *others))
-    found = levels(measured)
+    gaps = {key: gap for each in measured for key, gap in levels_of(each)}
     for family in families:
-        found |= gaps(family, next(left), bootstrap, least)
-    named = {system for (_, system, quantity), gap in found.items() if quantity.kind.votes and gap.is_clear}
+        gaps |= judged_gaps(family, next(left), gaps, bootstrap, least)
+    named = {system for (_, system, quantity), gap in gaps.items() if quantity.kind.votes and gap.is_clear}
     told = tuple(
         each.vote(next(left), bool(named & {each.mine.system, each.theirs.system}), bootstrap, least) for each in votes
     )
@@ -65,7 +65,7 @@ def conclude(
         each for rows, _ in differences for each in judged_differences(rows, next(left), bootstrap.level)
     )
     return Conclusions(
-        found,
+        gaps,
         tuple(held_against(each, of_published) for each in told),
         effects=tuple(judged(each, its, k, bootstrap, least) for its in left for k, each in enumerate(effects)),
         differences=of_published,

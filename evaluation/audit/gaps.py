@@ -6,7 +6,7 @@ mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly wh
 What is random under a null, and how tests are corrected for each other, is said in `significance`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -102,66 +102,56 @@ def judged(number: N, concluded: Concluded, test: int, plan: Bootstrap, least_se
     return number.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": said})
 
 
-def gaps(each: Tested, concluded: Concluded, plan: Bootstrap, least_sets: int) -> dict[Key, ChanceGap]:
-    """By system and quantity, with verdicts.
+def judged_gaps(
+    each: Tested, concluded: Concluded, levels: Mapping[Key, ChanceGap], plan: Bootstrap, least_sets: int
+) -> Iterator[tuple[Key, ChanceGap]]:
+    """The gaps by which groups are named, with verdicts.
 
     Args:
         each: gaps of a family.
         concluded: what is said of its tests.
+        levels: gaps without verdicts.
         plan: level of the verdicts.
         least_sets: with fewer there is none.
     """
-    found: dict[Key, ChanceGap] = {}
     test = 0
     for measured in each.measured:
         figures, family = measured.figures, measured.family
         shares = family if isinstance(family, ValueShares) else None
         blind = shares.blind_gaps(measured.found).values() if shares else ()
-        of_all = dict(_with_level(measured))
         for k, place in enumerate(figures.naming):
-            quantity = figures.quantities[place]
-            if gap := of_all.get(quantity):
-                gap = judged(gap, concluded, test, plan, least_sets)
+            key = (family.name, measured.system, figures.quantities[place])
+            if key in levels:
+                gap = judged(levels[key], concluded, test, plan, least_sets)
                 if gap.is_inside:
                     gap = gap.model_copy(update={"low": None, "high": None})
                 if shares:
                     gap = gap.model_copy(update={"blind": max(abs(float(its[k])) for its in blind)})
                     if gap.is_clear and (why := doubt(figures, place, gap, shares.attribute)):
                         gap = gap.model_copy(update={"verdict": "no clear difference", "doubt": why})
-                of_all[quantity] = gap
+                yield key, gap
             test += 1
-        found |= {(family.name, measured.system, quantity): gap for quantity, gap in of_all.items()}
-    return found
 
 
-def levels(measured: Sequence[Measured]) -> dict[Key, ChanceGap]:
-    """What is expected of quantities of families by which nobody is named, without verdicts."""
-    return {
-        (each.family.name, each.system, quantity): gap
-        for each in measured
-        if not each.figures.naming
-        for quantity, gap in _with_level(each)
-    }
-
-
-def _with_level(measured: Measured) -> Iterator[tuple[Quantity, ChanceGap]]:
-    """Gaps of quantities to what is expected of them, not yet judged."""
+def levels_of(measured: Measured) -> Iterator[tuple[Key, ChanceGap]]:
+    """Gaps of quantities to what is expected of them, without verdicts."""
     figures = measured.figures
     if figures.expect is None or not any(figures.nulls) or not figures.scored.any():
         return
     sums = figures.columns.sum(axis=0)
     expected, ends = figures.expect(sums), figures.between(sums) if figures.between else None
     values, by_sets = figures.beyond(sums), pseudo_values(figures.beyond, figures.columns, figures.rests_on)
+    n_sets = figures.parts.sum(axis=0).tolist()
     for place, quantity in enumerate(figures.quantities):
         value = defined(values[place])
         if not figures.nulls[place] or value is None:
             continue
         between = (float(ends[0][place]), float(ends[1][place])) if ends and not np.isnan(ends[0][place]) else None
         yield (
-            quantity,
+            (measured.family.name, measured.system, quantity),
             ChanceGap(
                 reference=figures.nulls[place], value=value, expected=float(expected[place]), between=between,
-                n_sets=int(figures.parts[:, place].sum()), by_set=what_sets_say(by_sets[:, place]),
+                n_sets=n_sets[place], by_set=what_sets_say(by_sets[:, place]),
             ),
         )  # fmt: skip
 

@@ -46,7 +46,6 @@ from .contents import (
     Audit,
     AuditNumber,
     Representation,
-    SystemNote,
     ValueNote,
 )
 from .differences_page import differences
@@ -107,7 +106,7 @@ def page(audit: Audit) -> Page:
 
 
 def _values(audit: Audit) -> Iterator[Block]:
-    made = list(value_tables(audit))
+    made = value_tables(audit)
     if not made:
         return
     yield Heading(f"By {audit.attribute}")
@@ -117,21 +116,17 @@ def _values(audit: Audit) -> Iterator[Block]:
             f"sets that have words of several, with {level_of(audit)} % intervals. {aim(audit)}",
             "lead",
         )
-    for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
-        yield Heading(system.label, 3)
+    folded: list[Block] = []
+    for system, found in made.items():
+        yield Heading(system, 3)
         yield found.without(*PUBLISHED)
-    published = [found for found in made if any(column.name in PUBLISHED for column in found.columns)]
-    if published:
-        kept = {audit.attribute, *PUBLISHED}
-        folded = [
-            replace(
-                each.without(*(c.name for c in each.columns if c.name not in kept)),
-                name=f"{each.name}, published measures",
-            )
-            for each in published
-        ]
-        blocks = tuple(block for each in folded for block in (Heading(each.name, 3), each))
-        yield Details(f"Published measures of each {noun(audit.attribute)}", blocks)
+        names = [column.name for column in found.columns]
+        if any(name in PUBLISHED for name in names):
+            others = [name for name in names if name not in (audit.attribute, *PUBLISHED)]
+            published = replace(found.without(*others), name=f"{found.name}, published measures")
+            folded += [Heading(published.name, 3), published]
+    if folded:
+        yield Details(f"Published measures of each {noun(audit.attribute)}", tuple(folded))
     yield _reading(audit)
 
 
@@ -150,32 +145,28 @@ def _reading(audit: Audit) -> Prose:
     )
 
 
-def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[str, str | None], AuditNumber]:
-    mine = (n for n in audit.by_value if n.system == system.label and n.family not in ELSEWHERE)
-    return {(n.measure, n.side): n for n in mine}
-
-
-def value_tables(audit: Audit) -> Iterator[Table]:
+def value_tables(audit: Audit) -> dict[str, Table]:
     """The table by attribute value of each system; none when no family splits by value.
 
     Each measure has a column, and one by which groups are named another with the gap to what is expected and the null's name.
     """
-    with_gap = {n.measure for n in audit.by_value if n.gap.reference and n.kind.names}
-    for system in audit.systems:
-        mine = _by_value(audit, system)
-        if not mine:
-            continue
-        measures = {n.measure: n for n in mine.values()}
+    numbers = [n for n in audit.by_value if n.family not in ELSEWHERE]
+    with_gap = {n.measure for n in numbers if n.gap.reference and n.kind.names}
+    tables = {}
+    for system, its in grouped(numbers, lambda each: each.system).items():
+        mine = {(n.measure, n.side): n for n in its}
+        measures = {n.measure: n for n in its}
         columns: list[Column] = []
         for name, first in measures.items():
             columns.append(Column(first.kind.name, note=f"({first.by})" if first.by else ""))
             if name in with_gap:
-                columns.append(gap_column(n for n in audit.by_value if n.measure == name))
+                columns.append(gap_column(n for n in numbers if n.measure == name))
         heads: Heads = (audit.attribute, "sets", "documents", *columns)
         rows = (
             _value_row(note, [mine.get((each, note.value)) for each in measures], with_gap) for note in audit.values
         )
-        yield table(f"{system.label} by {audit.attribute}", heads, rows)
+        tables[system] = table(f"{system} by {audit.attribute}", heads, rows)
+    return tables
 
 
 def _value_row(note: ValueNote, found: Sequence[AuditNumber | None], with_gap: Collection[str]) -> Row:

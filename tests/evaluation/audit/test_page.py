@@ -41,7 +41,7 @@ def audit(mode="drop_zero", target="ratio", n=4, **systems):
 
 def test_few_is_marked_cell_by_cell():
     found = audit(mine=[ALL] * 2 + ["Apple berry."] * 2)
-    (table,) = value_tables(found)
+    (table,) = value_tables(found).values()
     marks = {
         column.name: {row.cells[k].note for row in table.rows}
         for k, column in enumerate(table.columns)
@@ -52,7 +52,7 @@ def test_few_is_marked_cell_by_cell():
 
 
 def test_the_aimed_at_share_is_shown_where_it_is_not_that_of_the_sources():
-    assert SHARE_AIMED_AT.name not in [column.name for column in next(value_tables(audit(mine=[ALL] * 4))).columns]
+    assert SHARE_AIMED_AT.name not in [column.name for column in value_tables(audit(mine=[ALL] * 4))["mine"].columns]
     found = audit(target=(0.25, 0.75), mine=[ALL] * 4)
     by_name = {(n.measure, n.side): n.value for n in found.by_value}
     assert by_name["share aimed at (words)", "left"] == pytest.approx(0.25)
@@ -104,7 +104,7 @@ def cells(table, name, of="right"):
 
 def test_a_share_stands_beside_what_is_expected_and_a_clear_gap_is_marked():
     found = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
-    mine, fair = value_tables(found)
+    mine, fair = value_tables(found).values()
     (share,) = (n for n in found.by_value if (n.system, n.side, n.kind) == ("mine", "right", SHARE_IN_SUMMARIES))
     (gap,) = cells(mine, "gap to expected")
     assert gap.note == f"{100 * share.gap.expected:.1f} % expected"
@@ -119,9 +119,9 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
     bare = found.model_copy(
         update={"numbers": tuple(n.model_copy(update={"gap": NO_GAP}) for n in found.numbers), "represented": ()}
     )
-    names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
+    names = [{column.name for column in value_tables(each)["mine"].columns} for each in (found, bare)]
     assert names[0] - names[1] == {"gap to expected"}
-    notes = {column.name: column.note for column in next(value_tables(found)).columns}
+    notes = {column.name: column.note for column in value_tables(found)["mine"].columns}
     assert notes["gap to expected"] == "(by documents of the same manner of writing)"
 
 
@@ -244,7 +244,7 @@ def test_p_of_a_gap_and_its_null_stand_on_every_page():
         assert "by documents of the same manner of writing" in " ".join(each.split())
     assert all("had the labels of the documents of each set been dealt" in " ".join(each.split()) for each in pages[1:])
     # with fewer than five sets there is a number, and neither an interval nor p
-    (few,) = cells(next(value_tables(audit(n=4, mine=[LEFT] * 4))), "gap to expected")
+    (few,) = cells(value_tables(audit(n=4, mine=[LEFT] * 4))["mine"], "gap to expected")
     assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])
 
 
