@@ -31,6 +31,7 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...judges.measures.words import WordMatcher
 from ...text import sentences as split_sentences
+from ..pages.value_names import noun
 from .contents import (
     AUC,
     BUR,
@@ -231,7 +232,7 @@ class ValueShares:
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room_aimed = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
-        what = self.attribute
+        what = noun(self.attribute)
         return {
             BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room_aimed}.",
             BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {what}.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audit_inputs import make_set
+from audit_inputs import ATTRIBUTE, make_set
 
 from evenhand.errors import DataError
 from evenhand.evaluation.audit.contents import Audit
@@ -14,6 +14,7 @@ from evenhand.evaluation.audit.input import System, Wanted, input_of
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.pages import html, markdown
+from evenhand.records import DocumentSet
 
 WORDS = (
     "kettle bread river stone paper glass light house green wagon pencil market winter summer butter cheese orange lemon apple "
@@ -21,11 +22,12 @@ WORDS = (
 ).split()
 
 
-def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other")):
+def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other"), attribute=ATTRIBUTE):
     """Of documents that are written alike; the first system's summaries are of the second value alone, the other's of both."""
     draw = np.random.default_rng(0)
     lines = [[f"{' '.join(draw.choice(WORDS, 7, replace=False))}.".capitalize() for _ in range(4)] for _ in range(16)]
     sets = [make_set(f"set-{k}", *zip(values * 2, its, strict=True)) for k, its in enumerate(lines)]
+    sets = [DocumentSet.model_validate_json(each.model_dump_json().replace(ATTRIBUTE, attribute)) for each in sets]
     chosen = {"one": (1, 3), "other": (0, 1)}
     texts = {name: [" ".join(its[place] for place in places) for its in lines] for name, places in chosen.items()}
     given = [
@@ -34,7 +36,7 @@ def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other")):
     ]
 
     wanted = Wanted(
-        Path("documents"), "stance", summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
+        Path("documents"), attribute, summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
     )
     asked = ask({"measures": "value-shares,coverage,order", "matcher": "words", "entailer": "words"})
     return run_audit(asked, lambda: input_of(sets, given, wanted, "0", []), out)
@@ -56,7 +58,7 @@ def test_numbers_are_called_by_their_attribute_and_labels_by_their_names(tmp_pat
 
 @pytest.mark.parametrize("attribute", ["stars", "has_children"])
 def test_sentences_call_an_attribute_that_is_no_noun_by_its_values(attribute):
-    text = markdown.render(page(audited().model_copy(update={"attribute": attribute})))
+    text = markdown.render(page(audited(attribute=attribute)))
     shown = text.replace("&quot;", '"')
     assert f'each value of "{attribute}" has' in shown and f'room they give to each value of "{attribute}"' in shown
     assert not re.search(rf"\b(an?|each|no|one|this) {attribute}\b", shown)
