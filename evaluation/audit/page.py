@@ -320,17 +320,14 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
     told = [v.side for v in audit.votes if v.verdict in ("fairer", "less fair", "differs")]
     clear = [each for each in known if each.gap.is_clear]
     for value in [*told, *(n.side for n in sorted(clear or known, key=lambda each: -each.gap.size))][:1]:
-        first, *others = [each for each in known if each.side == value][:MOST_SIDE_BY_SIDE]
+        mine = [each for each in known if each.side == value][:MOST_SIDE_BY_SIDE]
         sources = (n.value for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.side == value)
-        given = joined(
-            [
-                f"{first.system} gives it {percent(first.value)} of the summaries' words ({percent(first.gap.expected)} would be "
-                "expected)",
-                *(f"{each.system} {percent(each.value)} ({percent(each.gap.expected)})" for each in others),
-            ]
-        )
+        shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in mine[1:]]
+        for n in mine[:1]:
+            would = f"{percent(n.gap.expected)} would be expected"
+            shares.insert(0, f"{n.system} gives it {percent(n.value)} of the summaries' words ({would})")
         unclear = "" if clear or told else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words; {given}{unclear}."
+        yield f"{value} has {percent(next(sources, None))} of the documents' words; {joined(shares)}{unclear}."
 
 
 def _look_first(audit: Audit, found: Representation) -> list[str]:
