@@ -7,9 +7,9 @@ from ...number import Number
 from ..significance import concluded
 from .contents import SHARES, AuditNumber, ChanceGap, Vote
 from .figures import Measured
-from .gaps import Key, judged, judged_gaps, levels_of, pairs, tested
+from .gaps import Key, judged, judged_gaps, levels_of, tested
 from .order import Order, effects_of
-from .pairs import judged_differences, paired_differences
+from .pairs import judged_differences, paired_differences, pairs
 from .plan import AuditPlan
 
 

@@ -25,6 +25,7 @@ from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.order import Order
 from evenhand.evaluation.audit.page import page
+from evenhand.evaluation.audit.pairs import Pair
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.pages import html
 from evenhand.evaluation.significance import Concluded, flipped
@@ -156,7 +157,7 @@ def pair(mine, theirs):
         unfairness=np.zeros(9), left_out=(None,) * 9, expect=lambda sums: sums, nulls=("taste",) * 3,
     )  # fmt: skip
     of = [Measured(shares_of(values), name, (), figures) for name in ("mine", "base")]
-    return gaps.Pair(*of, flipped(np.zeros((9, 6)), None, Bootstrap()), (9,) * 3, (np.array(mine), np.array(theirs)))
+    return Pair(*of, flipped(np.zeros((9, 6)), None, Bootstrap()), (9,) * 3, (np.array(mine), np.array(theirs)))
 
 
 def said(*signs):
