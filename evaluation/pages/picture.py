@@ -89,11 +89,9 @@ class _Frame:
         is_full = sum(len(row.lanes) for row in picture.rows) > MOST_LANES
         self.lane, self.room = (NARROW_LANE, NARROW_ROOM) if is_full else (LANE, ROOM)
         widest = max((text_width(row.name, 14.5 * BOLD) for row in part.rows), default=0)
-        concluded = max(
-            (text_width(line, 13 * BOLD) for row in part.rows if row.verdict for line in _verdict_lines(row)), default=0
-        )
+        concluded = max((text_width(line, 13 * BOLD) for row in part.rows for line in _verdict_lines(row)), default=0)
         self.left = min(max(widest, 90) + 24, width * 0.34) if self.is_named_left else 8
-        self.right = width - (min(concluded + 44, width * 0.3) if self.is_named_left and concluded else 12)
+        self.right = width - (min(concluded + 28, width * 0.3) if self.is_named_left and concluded else 12)
         self.scale = _scale(part, 8 if self.is_named_left else 4)
 
     def at(self, value: float) -> float:
@@ -174,16 +172,18 @@ def _names(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str],
 
 
 def _verdict_lines(row: PictureRow) -> list[str]:
-    return [row.verdict.text, *row.verdict.note.split("\n")] if row.verdict else []
+    """Its mark and text, and below them its note."""
+    if not row.verdict:
+        return []
+    return [f"{MARKS[row.verdict.tone or 'neutral']} {row.verdict.text}", *row.verdict.note.split("\n")]
 
 
 def _verdict(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str], float]:
     if not row.verdict:
         return [], y
-    tone, drawn = row.verdict.tone or "neutral", []
-    for text, style in (
-        (f"{MARKS[tone]} {row.verdict.text}", f"verdict {tone}"),
-        *((n, "small") for n in row.verdict.note.split("\n")),
+    drawn, said = [], _verdict_lines(row)
+    for text, style in zip(
+        said, (f"verdict {row.verdict.tone or 'neutral'}", *["small"] * (len(said) - 1)), strict=True
     ):
         for line in wrapped(text, room, 13 * BOLD):
             drawn.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(line)}</text>')

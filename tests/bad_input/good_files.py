@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
-from evenhand.evaluation.studies.human.label_studio import to_tasks
+from evenhand.corpora.human.label_studio import to_tasks
+from evenhand.evaluation.studies.bias.inputs import BiasInput
+from evenhand.evaluation.studies.bias.summarise import read_given
 from evenhand.judges.batch import Batch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal
@@ -147,18 +149,18 @@ def _controlled(folder: Path) -> Given:
 def _trained_judge(folder: Path) -> Given:
     signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
     record = {
-        "format": "evenhand-combined-judge", "version": 1, "purpose": "coverage", "intercept": 0.5,
+        "format": "evenhand-combined-judge", "version": 2, "purpose": "coverage", "intercept": 0.5,
         "features": [
-            {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "low": 0.1, "high": 0.9, "sign": "up"},
-            {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "low": 1.0, "high": 5.5, "sign": None},
+            {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "least": 0.1, "most": 0.9, "sign": "up"},
+            {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "least": 1.0, "most": 5.5, "sign": None},
         ],
         "members": [{"name": "recall", "options": {"kind": "rouge", "type": "rouge1"}, "signature": signature}],
         "penalty": 0.1,
         "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0, "seen": ["0"]},
         "figures": [
             {
-                "name": "combined", "pooled": 0.5, "pooled_low": 0.4, "pooled_high": 0.6, "by_article": 0.5,
-                "by_article_low": None, "by_article_high": None,
+                "name": "combined", "pooled": {"value": 0.5, "low": 0.4, "high": 0.6, "n": 9, "n_sets": 5},
+                "within": {"value": 0.5, "low": None, "high": None, "n": 5, "n_sets": 5},
             }
         ],
         "made_with": "0.2.0",
@@ -252,6 +254,18 @@ def _summaries_in_order(folder: Path) -> Given:
     path = folder / "given.txt"
     path.write_text("The ferry is cheap.\n" * 4)
     return Given(path, "text", _audit(folder, summaries=path))
+
+
+def _studied_summaries(folder: Path) -> Given:
+    inputs = [
+        BiasInput(
+            id=f"s{k}", original_id=f"s{k}", design="balanced", assignment_id=0, pair_id=0, group=None,
+            text=f"The ferry {k} is cheap.", entities={},
+        )
+        for k in range(4)
+    ]  # fmt: skip
+    path = written(folder / "given.jsonl", *({"id": each.id, "summary": "The ferry is dear."} for each in inputs))
+    return Given(path, "jsonl", read=partial(read_given, path, inputs))
 
 
 def _units(folder: Path) -> Given:
@@ -523,6 +537,7 @@ KINDS: dict[str, Callable[[Path], Given]] = {
     "controlled recipe": _build_controlled, "articles": _articles, "controlled sets": _controlled, "bias recipe": _bias,
     "annotated news": _annotated, "corpus": _corpus, "documents": _documents, "released documents": _released,
     "summaries": _summaries, "summaries by id": _summaries_by_id, "summaries in order": _summaries_in_order, "units": _units,
+    "studied summaries": _studied_summaries,
     "sheet": _sheet, "scored sheet": _scored, "key": _key, "human file": _human_files, "human items": _human_items,
     "label studio": _label_studio, "opinions": _opinions, "opinion table": _opinion_table, "opinion texts": _opinion_texts,
     "perspectivesumm": _import_perspectives, "polisum": _import_polisum, "coverage": _import_coverage, "tweets": _import_tweets,

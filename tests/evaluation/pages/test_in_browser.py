@@ -11,6 +11,7 @@ from sheets import make_item, make_sheet
 from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
+from evenhand.corpora.human.sheet import unblind
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
@@ -32,14 +33,13 @@ from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.evaluation.studies.human.page import render_page
 from evenhand.evaluation.studies.human.result_pages import agreement_page, opinions_page, results_page
 from evenhand.evaluation.studies.human.results import human_results
-from evenhand.evaluation.studies.human.sheet import unblind
 from evenhand.evaluation.studies.judges import run as judge_audit
+from evenhand.evaluation.studies.judges import train_judge
+from evenhand.evaluation.studies.judges.benchmark import benchmark
+from evenhand.evaluation.studies.judges.benchmark_page import page as benchmark_page
 from evenhand.evaluation.studies.judges.page import page as judges_page
-from evenhand.evaluation.studies.meta import train_judge
-from evenhand.evaluation.studies.meta.benchmark import benchmark
-from evenhand.evaluation.studies.meta.page import page as benchmark_page
-from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
-from evenhand.evaluation.studies.meta.training_page import page as training_page
+from evenhand.evaluation.studies.judges.scoring import BASELINES, judge_sets
+from evenhand.evaluation.studies.judges.training_page import page as training_page
 from evenhand.judges import open_judges
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
@@ -156,12 +156,14 @@ def judges(run: Any, folder: Path) -> Page:
 def audit_of_judges(run: Any, folder: Path) -> Page:
     path = folder / f"{EVIL.replace('/', '')}.jsonl"
     write_jsonl(path, read_controlled(Path("sample"))[:24])
-    wanted = judge_audit.Wanted(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
-    return judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out"))
+    wanted = judge_audit.AuditRequest(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
+    return judges_page(judge_audit.audit_judges(judge_audit.prepare(wanted), folder / "out"))
 
 
 def trained_judge(run: Any, folder: Path) -> Page:
-    wanted = train_judge.Wanted("coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")})
+    wanted = train_judge.TrainingRequest(
+        "coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")}
+    )
     return training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out"))
 
 
