@@ -10,9 +10,8 @@ Source: Zhang et al. 2024, sections 3.2 and 3.3, eqs. 1 and 2; docs/papers.md#zh
 from collections.abc import Sequence
 
 from ..config.fairness import ValueSharesJudge
-from ..fairness.groups.corpus import NO_SOURCE_MASS
 from ..fairness.groups.coverage import ONE_VALUE
-from ..fairness.groups.masses import Masses, Unscored
+from ..fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from ..fairness.groups.shares import Shares, compare, under_represented, unfair, unfair_error_rate
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json

@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
-from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.groups.masses import EMPTY_SUMMARY, NO_SOURCE_MASS, Unscored
 from ...fairness.groups.order import (
     N_SUMS,
     THIRDS,

@@ -12,10 +12,9 @@ from itertools import compress
 
 import numpy as np
 
-from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.extracts import EXTRACTS, extract
-from ...fairness.groups.masses import Masses, Unscored
+from ...fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from ...fairness.groups.shares import (
     TAU_GRID,
     Mode,

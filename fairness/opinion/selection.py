@@ -7,15 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.resources import as_file, files
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...records import Record, Text
-from ...storage import read_jsonl
 from .encoding import text_similarity
 from .objective import Chosen, Objective, ObjectivePlan, ObjectiveValue, cluster_units
 
@@ -271,23 +268,3 @@ def select_batch(
     clusters = cluster_units(table)
     for quotas in batch:
         yield select(Objective(table, clusters, sum(quotas.values()), plan), groups, quotas)
-
-
-class SampleUnit(Record):
-    """One post."""
-
-    text: Text
-    # which side it takes: "for", "against" or "neutral"
-    group: Text
-    # the one thing it says, as its author meant it
-    opinion: Text
-
-
-def read_sample() -> list[SampleUnit]:
-    """Invented posts for and against closing a street to cars: 36 of three groups.
-
-    14 posts are "for" with three opinions, 14 "against" with three, 8 "neutral" with one.
-    Written for this project; places and people are made up.
-    """
-    with as_file(files(__package__) / "sample.jsonl") as path:
-        return read_jsonl(path, SampleUnit)

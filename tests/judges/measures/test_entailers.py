@@ -7,13 +7,13 @@ from itertools import combinations
 import networkx
 import numpy as np
 import pytest
+from group_samples import cover_set
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from labelled_sets import BALANCED, ONE_SIDED, item
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.errors import JudgeError
-from evenhand.fairness.groups.evidence import cover_set
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_entailer
