@@ -66,7 +66,7 @@ data: $(STAMP)  ## the package that has films and debates, 9 MB, and NLTK's data
 
 # hundreds of processes read what one of them has compiled, also where the environment would have none do it
 test: setup  ## run all tests, real engines and trainers included
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
 
 bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench
 	$(BIN)/python -m evenhand.benchmarks.training

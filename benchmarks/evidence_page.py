@@ -222,7 +222,7 @@ def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text |
 
 
 def measures(found: Audit) -> Table:
-    """What papers measure of a corpus, beside what summaries that take no side have by chance, and beside the first system."""
+    """What papers measure of a corpus, and less the first system's."""
     less = {(each.measure, each.system): each for each in found.differences if each.value is None}
     groups = [
         group(
@@ -235,13 +235,12 @@ def measures(found: Audit) -> Table:
         )
         for name in (system.label for system in found.systems)
     ]
-    heads = ("measure", "document sets", "estimate", "by chance", "less the first system's", "verdict")
+    heads = ("measure", "document sets", "estimate", "less the first system's", "verdict")
     return table("measures", heads, groups)
 
 
 def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | NumberCell, ...]:
-    expected = NumberCell(each.chance.expected if each.chance else None)
-    shown = (Text(str(each.measure)), count(each.n), NumberCell(each.estimate, bounds(each)), expected)
+    shown = (Text(str(each.measure)), count(each.n), NumberCell(each.estimate, bounds(each)))
     if less is None:
         return (*shown, NumberCell(None), Text(""))
     said = Text(less.verdict, tone="unsure" if less.verdict == UNSURE else "neutral")

@@ -389,8 +389,8 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
     expected = sorted(
         path.relative_to(whole) for name in COMPARED for path in whole.rglob(name) if "checkpoints" not in path.parts
     )
-    # 5 files of each of the 4 phases, pairs and adapter of the two rounds
-    assert len(expected) == 24
+    # 5 files of each of the 5 phases, pairs and adapter of the two rounds
+    assert len(expected) == 29
     assert [path for path in expected if (run_ / path).read_bytes() != (whole / path).read_bytes()] == []
     assert (run_ / "report/index.html").is_file()
     nothing = run(*command("slurm", there, "--nodes", "2", "--submit"))
