@@ -24,7 +24,7 @@ from ..evaluation.audit.input import AuditInput, System
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import WordLists
-from ..fairness.labelled import LabelledText
+from ..fairness.labelled import LabelledSource
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap
 from .calibration import LEVEL, OWN, Corpus, Manner, coverage, generators, shares, summary
@@ -113,7 +113,7 @@ def families(values: tuple[str, ...], *, has_tone: bool = False) -> list[Family]
 
 def sets_of(
     corpus: Corpus, generator: np.random.Generator, *, has_tone: bool = False
-) -> list[tuple[LabelledText, ...]]:
+) -> list[tuple[LabelledSource, ...]]:
     """Documents of every set, in a random order."""
     drawn = gendered_sets(corpus, generator)
     if has_tone:
@@ -123,7 +123,7 @@ def sets_of(
 
 def audit_of(
     corpus: Corpus,
-    documents: Sequence[Sequence[LabelledText]],
+    documents: Sequence[Sequence[LabelledSource]],
     generator: np.random.Generator,
     halved: Sequence[str | None] = (None,),
     of: Kinds = Kinds(),

@@ -28,7 +28,7 @@ from ..evaluation.gate.contents import GateRow
 from ..evaluation.gate.decide import MOST_DRAWS, gated, judged
 from ..evaluation.gate.limits import Asked, parse_limit
 from ..evaluation.gate.numbers import Named
-from ..fairness.labelled import LabelledText
+from ..fairness.labelled import LabelledSource
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap, Floats, sign_flip_p_value
 from .calibration import Corpus, Manner, drawn_sets, generators, summary
@@ -46,7 +46,7 @@ KINDS = tuple(product(((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
 
 def audited(
     corpus: Corpus,
-    documents: Sequence[tuple[LabelledText, ...]],
+    documents: Sequence[tuple[LabelledSource, ...]],
     generator: np.random.Generator,
     halved: str | None = None,
 ) -> Audit:

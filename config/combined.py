@@ -49,7 +49,7 @@ class Feature(Record):
         return self
 
 
-class Figure(Record):
+class TopicCorrelation(Record):
     """How well a judge agrees with the truth: Spearman's correlation with its interval over topics."""
 
     name: str
@@ -91,7 +91,7 @@ class Combination(Record):
     penalty: float
     trained_on: TrainedOn
     # of lines that never saw the topic, beside what was known before
-    figures: tuple[Figure, ...]
+    figures: tuple[TopicCorrelation, ...]
     # version of evenhand
     made_with: str
 

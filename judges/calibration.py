@@ -17,7 +17,7 @@ from ..models.dates import undated
 from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
-from .likeness import Vocabulary, typical_share
+from .likeness import ArticleVocabulary, typical_share
 
 FORMAT = "evenhand-calibration/2"
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
@@ -221,7 +221,7 @@ class Calibration(Record):
     # articles whose topic nobody told, so that they are topics of their own
     topics_unknown: NonNegativeInt = 0
     # what the articles are about, to be held against the documents of a recipe
-    about: Vocabulary
+    about: ArticleVocabulary
     # ISO 8601
     date: str
     evenhand: str

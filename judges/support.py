@@ -30,7 +30,7 @@ def aggregate(matrix: ArrayLike) -> float:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SupportReading:
     """How texts become premises and claims, and support a score."""
 
     pair: Callable[[JudgeInput], Pairing]
@@ -44,7 +44,9 @@ class Reading:
 class SupportJudge(ScoringJudge):
     """One reading of one aligner's support as a judge."""
 
-    def __init__(self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: Reading) -> None:
+    def __init__(
+        self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: SupportReading
+    ) -> None:
         super().__init__(name, signature, against, model)
         self.low = reading.low
         self.high = reading.high

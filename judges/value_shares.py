@@ -26,7 +26,7 @@ NO_WEIGHT = "the target has no weight for a value"
 NOTHING_DUE = "the target gives no value of the set a share"
 
 
-class ValueShares(WholeSetJudge):
+class ShareMeasureJudge(WholeSetJudge):
     """One measure of the values' shares as a judge, on a scale from 0 to 1."""
 
     def __init__(self, name: str, options: ValueSharesJudge, matcher: Matcher) -> None:
@@ -97,7 +97,7 @@ def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels
     Raises:
         MissingExtra, DataError, ModelError: as `open_matcher`.
     """
-    return ValueShares(name, options, open_matcher(options.matcher, models))
+    return ShareMeasureJudge(name, options, open_matcher(options.matcher, models))
 
 
 VALUE_SHARES = Kind(

@@ -11,7 +11,7 @@ from evenhand.judges.calibration import (
     JudgeCalibration,
     standing_of,
 )
-from evenhand.judges.likeness import Vocabulary
+from evenhand.judges.likeness import ArticleVocabulary
 from evenhand.storage import write_json
 
 
@@ -41,10 +41,10 @@ def accused(name: str, note: str) -> Figure:
     return figure(0.6, measure=name, question="?", p=0.001, adjusted=0.004, verdict="accused", note=note, n=199)
 
 
-def write_calibration(path: Path, *judges: JudgeCalibration, about: Vocabulary | None = None) -> Path:
+def write_calibration(path: Path, *judges: JudgeCalibration, about: ArticleVocabulary | None = None) -> Path:
     found = Calibration(
         file="sets.jsonl", digest="0" * 16, n_articles=25, n_summaries=199, n_topics=13, date="2026-11-23", evenhand="0",
-        versions={}, level=0.95, about=about or Vocabulary(), judges=judges, not_tried={},
+        versions={}, level=0.95, about=about or ArticleVocabulary(), judges=judges, not_tried={},
     )  # fmt: skip
     write_json(path, found.model_dump(mode="json"))
     return path

@@ -11,7 +11,7 @@ from audit_inputs import shares_of, taken
 from evenhand.fairness.groups.entailment import Entailments
 from evenhand.fairness.groups.evidence import SetCoverage, SetEvidence, cover_sets
 from evenhand.fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures.words import WordMatcher
 from evenhand.records import Record
 from evenhand.storage import read_jsonl
@@ -39,7 +39,7 @@ def text_masses(
 ) -> Masses | Unscored:
     """Masses of a summary by the matcher of words; "" stands for a value without a document."""
     values = tuple(map(str, range(len(value_texts))))
-    documents = tuple(LabelledText(text, value) for value, text in zip(values, value_texts, strict=True) if text)
+    documents = tuple(LabelledSource(text, value) for value, text in zip(values, value_texts, strict=True) if text)
     matcher = WordMatcher("words", "words", tokenize)
     return matcher.masses([LabelledSummary("sample", values, documents, summary)])[0]
 

@@ -18,7 +18,7 @@ from ..errors import ModelError, RecipeError
 from ..extras import need
 from ..fairness.groups.fairpo import Contribution, RunningState, contribution, paper_weights, slot_weights
 from ..storage import read_json, write_json
-from .examples import Row
+from .examples import TokenPair
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -126,7 +126,7 @@ def fairpo_losses(pairs: PairTensors, weights: Sides, beta: float) -> tuple[Any,
     return -(wrongness * (rewards[0] - rewards[1])), rewards
 
 
-def open_fairpo(section: FairPOSection | None, rows: Sequence[Row]) -> FairPO | None:
+def open_fairpo(section: FairPOSection | None, rows: Sequence[TokenPair]) -> FairPO | None:
     """FairPO for these rows; None where the recipe does not ask for it.
 
     Raises:

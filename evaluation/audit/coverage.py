@@ -16,7 +16,7 @@ from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.evidence import SetCoverage, cover_sets
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import FEWEST_UNITS
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from ...text import sentences
 from .contents import (
@@ -186,7 +186,7 @@ class UnitCoverage:
 
     def by_own_sentences(
         self, items: Sequence[LabelledSummary]
-    ) -> dict[tuple[LabelledText, ...], tuple[tuple[str, ...], Floats]]:
+    ) -> dict[tuple[LabelledSource, ...], tuple[tuple[str, ...], Floats]]:
         """Of each document set its own sentences, and how far each document entails them, (documents, sentences)."""
         sets = {item.documents: own_sentences(item) for item in items}
         answers = self.entailer.evidence(list(sets.values()), between=False)
@@ -247,7 +247,7 @@ def found_share(found: Sequence[Covered | Unscored]) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def sentences_of(document: LabelledText) -> tuple[str, ...]:
+def sentences_of(document: LabelledSource) -> tuple[str, ...]:
     """As the corpus says, or as they are found."""
     return document.sentences or tuple(sentences(document.text))
 

@@ -14,7 +14,7 @@ from ...corpora.reordered import read_places
 from ...corpora.summaries import read_summaries
 from ...corpora.summary_columns import USUAL
 from ...errors import DataError, EvenhandError
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...records import DocumentSet
 from ...storage import digest, file_digest, listed
 from ...text import did_you_mean, in_order
@@ -121,10 +121,10 @@ class AuditInput:
             for documents, values in zip(self.sets, self.declared, strict=True)
         ]
 
-    def labelled(self, documents: DocumentSet) -> tuple[LabelledText, ...]:
+    def labelled(self, documents: DocumentSet) -> tuple[LabelledSource, ...]:
         """The documents of a set with their values."""
         return tuple(
-            LabelledText(d.text, d.attributes[self.attribute], documents.sentences_of(d)) for d in documents.documents
+            LabelledSource(d.text, d.attributes[self.attribute], documents.sentences_of(d)) for d in documents.documents
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
@@ -108,7 +108,7 @@ class Opinions:
                     found.append(Heard(bias, len(pieces), by_chance(bias.exposure)))
         return found
 
-    def _spoken(self, documents: Sequence[LabelledText]) -> list[tuple[str, str]]:
+    def _spoken(self, documents: Sequence[LabelledSource]) -> list[tuple[str, str]]:
         """The units of the documents, each with the value of its document."""
         if self.units == "documents":
             return [(document.text, document.value) for document in documents]

@@ -30,7 +30,7 @@ Mode = Literal["drop_zero", "released", "paper"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class ShareRule:
     """A mode taken apart."""
 
     zero_mass: Literal["drop", "released", "keep"]
@@ -40,20 +40,20 @@ class Rule:
     cutoff: float = 1.0
 
 
-RULES: dict[str, Rule] = {
-    "drop_zero": Rule("drop", "inclusive"),
-    "released": Rule("released", "inclusive"),
-    "paper": Rule("keep", "strict"),
+RULES: dict[str, ShareRule] = {
+    "drop_zero": ShareRule("drop", "inclusive"),
+    "released": ShareRule("released", "inclusive"),
+    "paper": ShareRule("keep", "strict"),
 }
 
 
-def rule_of(mode: Mode | Rule) -> Rule:
+def rule_of(mode: Mode | ShareRule) -> ShareRule:
     """The rule that the mode stands for.
 
     Raises:
         DataError: there is no such mode, or the rule's cut-off is outside [0, 1].
     """
-    if isinstance(mode, Rule):
+    if isinstance(mode, ShareRule):
         if not 0 <= mode.cutoff <= 1:
             raise DataError(f"a cut-off is a share of the source mass in [0, 1], got {mode.cutoff!r}")
         return mode
@@ -62,7 +62,7 @@ def rule_of(mode: Mode | Rule) -> Rule:
     return RULES[mode]
 
 
-def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
+def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: ShareRule) -> NDArray[np.bool_]:
     """Which values take part, shape (..., values); none where a sample's source has no mass.
 
     Args:
@@ -115,7 +115,7 @@ class Shares:
     gold: Floats
     # p_y, likewise
     target: Floats
-    rule: Rule
+    rule: ShareRule
 
     @property
     def scorable(self) -> Bools:
@@ -132,7 +132,7 @@ def compare(
     source: ArrayLike,
     target: ArrayLike,
     *,
-    mode: Mode | Rule = "drop_zero",
+    mode: Mode | ShareRule = "drop_zero",
     aim: Target = "ratio",
     declared: ArrayLike | None = None,
 ) -> Shares:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from .encoding import text_similarity
-from .objective import Chosen, Objective, ObjectivePlan, ObjectiveValue, cluster_units
+from .objective import Objective, ObjectivePlan, ObjectiveValue, SelectedUnits, cluster_units
 
 # the same number from each group, or as many as is the group's share of the units
 Notion = Literal["equal", "proportional"]
@@ -183,7 +183,9 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
     return Selection(tuple(order), objective.value(order), wanted)
 
 
-def _best(objective: Objective, chosen: Chosen, bounds: NDArray[np.float64], candidates: NDArray[np.intp]) -> int:
+def _best(
+    objective: Objective, chosen: SelectedUnits, bounds: NDArray[np.float64], candidates: NDArray[np.intp]
+) -> int:
     """The lowest of the candidates that add most; `bounds` takes the gains that were evaluated on the way."""
     ordered = candidates[np.argsort(-bounds[candidates], kind="stable")]
     best, seen = -np.inf, 0

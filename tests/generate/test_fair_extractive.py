@@ -13,7 +13,7 @@ from evenhand.evaluation.report.comparison.entries import read_cost
 from evenhand.fairness.groups.evidence import SetEvidence
 from evenhand.fairness.groups.masses import common_tokens
 from evenhand.fairness.groups.shares import compare, unfair_error_rate
-from evenhand.generate.backends import NoModel
+from evenhand.generate.backends import NoBackend
 from evenhand.generate.fair_extractive import summarise
 from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
@@ -55,7 +55,7 @@ SQUARE = make_set(
 def texts(documents, **options):
     recipe = make_recipe(**options)
     (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
-    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
+    (row,) = summarise(job(NoBackend(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
     return [reply.text for reply in row], row
 
 
@@ -179,7 +179,7 @@ def reasons(sides=None, documents=None, **options):
     recipe = make_recipe(**options)
     recipe = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"sides": sides})})
     (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
-    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
+    (row,) = summarise(job(NoBackend(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
     return [reply.error for reply in row]
 
 

@@ -24,7 +24,7 @@ from evenhand.fairness.groups.masses import Masses, Unscored, bart_scores, commo
 from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, word_counter
 from evenhand.fairness.groups.shares import (
     TAU_GRID,
-    Rule,
+    ShareRule,
     area_by_cutoff,
     compare,
     under_represented,
@@ -165,7 +165,7 @@ def auc_of(given: Given) -> Given:
     found: Given = {"tau_grid": TAU_GRID.tolist()}
     table = pack(samples)
     for comparison in ("inclusive", "strict"):
-        rule = Rule("drop", comparison)
+        rule = ShareRule("drop", comparison)
         shares = compare(table.source, table.target, mode=rule, declared=table.declared)
         curve = np.nanmean(unfair_by_tolerance(shares), axis=1)
         found[comparison] = {"curve": curve.tolist(), "auc": corpus_measures(samples, mode=rule).auc}

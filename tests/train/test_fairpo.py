@@ -13,7 +13,7 @@ from preference_groups import make_fairness, make_rows, make_trainer
 from evenhand.config import FairPOSection
 from evenhand.errors import ModelError, RecipeError
 from evenhand.fairness.groups.fairpo import RunningState
-from evenhand.train.examples import Examples, Row
+from evenhand.train.examples import TokenPair, TrainingPairs
 from evenhand.train.fairpo import STATE, FairPO, PairTensors, fairpo_losses, open_fairpo
 from evenhand.train.options import training_arguments
 from evenhand.train.trainer import prepare_material
@@ -28,7 +28,7 @@ VALUES = ("left", "right")
 SEEN = RunningState(np.array([0.8, 0.3, 0.2, 0.5]), np.array([2.0, 3.0, 1.0, 1.0]))
 
 
-def fair_rows() -> list[Row]:
+def fair_rows() -> list[TokenPair]:
     return [dataclasses.replace(row, fairness=make_fairness(i)) for i, row in enumerate(make_rows())]
 
 
@@ -49,7 +49,7 @@ def written_out(numbers: Any, power: Any, averages: Any, *, is_chosen: bool) -> 
     return sum(found) / len(found) if found else 1.0
 
 
-def slots_of(rows: list[Row]) -> Any:
+def slots_of(rows: list[TokenPair]) -> Any:
     found = [row.fairness for row in rows]
     return np.array([[f.weight_chosen, f.pow_chosen, f.weight_rejected, f.pow_rejected] for f in found if f])
 
@@ -128,7 +128,7 @@ def logps_of(model: Any, prompt: list[int], summary: list[int]) -> Any:
     return logits.log_softmax(-1).gather(1, torch.tensor(summary)[:, None]).sum()
 
 
-def slow_loss(trainer: Any, rows: list[Row], averages: Any) -> Any:
+def slow_loss(trainer: Any, rows: list[TokenPair], averages: Any) -> Any:
     """Section 24 for these rows, summary by summary: the mean loss, and the mean weighted reward of each side."""
     losses, rewards, model = [], [], trainer.model
     for row in rows:
@@ -200,7 +200,8 @@ def test_pairs_that_say_what_is_fair_train_with_plain_dpo_as_any_others(open_rou
     arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
     some = [*fair_rows()[:3], *make_rows()[3:]]
     mixed, plain = (
-        prepare_material(phase, arguments, tokenizer, Examples(tuple(rows), {}, {})) for rows in (some, make_rows())
+        prepare_material(phase, arguments, tokenizer, TrainingPairs(tuple(rows), {}, {}))
+        for rows in (some, make_rows())
     )
     assert mixed.fairness is mixed.options["fairness"] is None
     assert mixed.rows == plain.rows

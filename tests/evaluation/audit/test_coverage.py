@@ -5,7 +5,7 @@ from audit_inputs import ATTRIBUTE, make_set
 from evenhand.evaluation.audit.coverage import MOST_SENTENCES, TOO_FEW_UNITS, UnitCoverage, found_share, own_sentences
 from evenhand.fairness.groups.evidence import SetEvidence
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures import UnitEvidence
 
 
@@ -34,7 +34,7 @@ class TableEntailer:
 
 
 def item(summary, labels, values=("left", "right")):
-    documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
+    documents = tuple(LabelledSource(f"document {place}", label) for place, label in enumerate(labels))
     return LabelledSummary(summary, values, documents, summary)
 
 
@@ -245,7 +245,7 @@ def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_
 
 def test_of_many_sentences_those_asked_are_of_all_values_also_where_values_take_turns():
     labels = ["left", "right"] * 200
-    documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
+    documents = tuple(LabelledSource(f"document {place}", label) for place, label in enumerate(labels))
     asked = own_sentences(LabelledSummary("s", ("left", "right"), documents, "s")).units
     assert len(asked) == MOST_SENTENCES
     values = [labels[int(text.split()[1])] for text in asked]

@@ -8,7 +8,7 @@ from evenhand.errors import DataError
 from evenhand.fairness.groups.masses import Masses, pack
 from evenhand.fairness.groups.shares import (
     TAU_GRID,
-    Rule,
+    ShareRule,
     area,
     area_by_cutoff,
     compare,
@@ -35,7 +35,7 @@ def visited(masses: list[int], cutoff: float) -> set[int]:
     return kept
 
 
-def kept(masses: list[int], rule: Rule) -> set[int]:
+def kept(masses: list[int], rule: ShareRule) -> set[int]:
     source = np.array(masses, dtype=float)
     return set(np.flatnonzero(kept_values(source, np.ones(source.shape, dtype=bool), rule)).tolist())
 
@@ -44,7 +44,7 @@ def kept(masses: list[int], rule: Rule) -> set[int]:
 @given(counts, st.sampled_from([0.0, 0.3, 0.8, 1.0]))
 def test_released_cutoff_keeps_what_the_loop_visits(masses, cutoff):
     expected = visited(masses.tolist(), cutoff) if masses.sum() else set()
-    assert kept(masses.tolist(), Rule("released", "inclusive", cutoff)) == expected
+    assert kept(masses.tolist(), ShareRule("released", "inclusive", cutoff)) == expected
 
 
 def test_rounding_lets_the_released_cutoff_keep_an_empty_value():
@@ -54,7 +54,7 @@ def test_rounding_lets_the_released_cutoff_keep_an_empty_value():
 
 
 def test_cutoff_zero_keeps_the_heaviest_value_only():
-    assert kept([1, 5, 5], Rule("released", "inclusive", 0.0)) == {1}
+    assert kept([1, 5, 5], ShareRule("released", "inclusive", 0.0)) == {1}
 
 
 def test_paper_keeps_every_declared_value_and_nothing_else():
@@ -75,7 +75,7 @@ def test_unknown_mode_names_the_nearest():
 
 def test_cutoff_beyond_one_is_refused():
     with pytest.raises(DataError, match=r"share of the source mass in \[0, 1\], got 1.5"):
-        rule_of(Rule("released", "inclusive", 1.5))
+        rule_of(ShareRule("released", "inclusive", 1.5))
 
 
 tables = st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(
