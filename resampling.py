@@ -288,11 +288,20 @@ class TInterval:
 
     # nan where undefined
     estimate: Floats
-    # nan with fewer than `LEAST_SETS` sets
-    low: Floats
-    high: Floats
+    # how far the bounds are on either side of it, nan with fewer than `LEAST_SETS` sets
+    reach: Floats
     # nan with fewer than two
     p_value: Floats
+
+    @property
+    def low(self) -> Floats:
+        """Lower bounds."""
+        return self.estimate - self.reach
+
+    @property
+    def high(self) -> Floats:
+        """Upper bounds."""
+        return self.estimate + self.reach
 
     def at(self, place: int) -> tuple[float | None, float | None, float | None, float | None]:
         """One quantity, its bounds and its p-value; None for nan."""
@@ -342,7 +351,7 @@ def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], 
     is_zero, agree = np.abs(estimate) <= NOISE, error <= NOISE
     p_value = np.where(agree, np.where(is_zero, 1.0, 2.0 ** np.minimum(1 - n, 0)), p_value)
     reach = np.where(n < LEAST_SETS, np.nan, reach)
-    return TInterval(estimate, estimate - reach, estimate + reach, p_value)
+    return TInterval(estimate, reach, p_value)
 
 
 def least_p_value(n_sets: int) -> float:

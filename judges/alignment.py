@@ -93,7 +93,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         refuse_pickle(options.model)
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
     # a regression is trained towards 0 and 1, but nothing keeps it between them
-    low, high = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
+    scale = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
     splitter = open_splitter(options.splitter)
     in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
     named = judge_signature(
@@ -108,7 +108,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         sentences=splitter.signature,
         v=2,
     )
-    reading = SupportReading(partial(parts, options, splitter), aggregate, low, high)
+    reading = SupportReading(partial(parts, options, splitter), aggregate, scale)
     return SupportJudge(name, named, options.against, _aligner(options, models), reading)
 
 

@@ -64,7 +64,7 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
     reading = SupportReading(
-        lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, -math.inf, math.inf
+        lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, (-math.inf, math.inf)
     )
     return SupportJudge(name, named, options.against, model, reading)
 

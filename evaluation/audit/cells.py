@@ -78,7 +78,7 @@ def _expected(found: Number, chance: Chance) -> str:
 def hundredfold(found: Number | PairedDifference, style: int | Tone) -> tuple[Mark, ...]:
     """The mark of a share in per cent, with its interval; none where it is undefined."""
     mean, low, high = (None if x is None else 100 * x for x in (found.estimate, *bounds(found)))
-    return () if mean is None else (Mark(mean, low, high, style),)
+    return () if mean is None else (Mark(mean, (low, high), style),)
 
 
 def hundredfold_scale(found: Iterable[Number | PairedDifference]) -> Scale:

@@ -104,8 +104,8 @@ def _picture(audit: Audit, gaps: Sequence[Gap]) -> Picture | None:
 def _lane(each: Gap, style: int) -> Lane:
     number, chance = each
     ends = (None if end is None else chance.expected + end for end in (chance.low, chance.high))
-    low, high = cut_to((0.0, 1.0) if number.is_share else None, number.estimate or 0.0, *ends)
-    mark = Mark(number.estimate or 0.0, low, high, style)
+    drawn = cut_to((0.0, 1.0) if number.is_share else None, number.estimate or 0.0, *ends)
+    mark = Mark(number.estimate or 0.0, drawn, style)
     return Lane(number.system, (mark,), is_clear=chance.verdict != NOT_CLEAR.lower())
 
 

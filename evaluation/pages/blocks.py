@@ -94,8 +94,7 @@ class Mark:
     """A value on a table's axis, with its interval."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
+    bounds: Bounds = (None, None)
     # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
     style: int | Tone | None = 0
 
@@ -459,8 +458,7 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    drawn = None if last.low is None and last.high is None else bounds(last)
-    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
+    return NumberCell(last.value, drawn(last.bounds), part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -501,7 +499,7 @@ def in_unit(
 def strip(found: Iterable[tuple[Figure | Mean, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
     marks = ((_value(each), each, style) for each, style in found)
-    return Strip(tuple(Mark(value, *bounds(each), style) for value, each, style in marks if value is not None))
+    return Strip(tuple(Mark(value, bounds(each), style) for value, each, style in marks if value is not None))
 
 
 def estimates_scale(found: Iterable[Figure | Mean], *, zero: bool = False) -> Scale:
@@ -547,6 +545,11 @@ def bounds(found: Bounded) -> Bounds:
     return found.low, found.high
 
 
+def drawn(found: Bounds) -> Bounds | None:
+    """Bounds as a cell has them; None where nothing is drawn."""
+    return None if found == (None, None) else found
+
+
 def without_zeros(found: Table) -> tuple[Table, str]:
     """The table without the columns in which every row has 0 or nothing, and a sentence that names them."""
     empty = [
@@ -586,8 +589,7 @@ def points(panel: Panel, most: int | None = None) -> Table:
 def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
-    drawn = None if found.low is None and found.high is None else bounds(found)
-    return NumberCell(found.y, drawn, numbers.places_for([found.y]))
+    return NumberCell(found.y, drawn(found.bounds), numbers.places_for([found.y]))
 
 
 def _is_nothing(cell: Cell) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ....fairness.opinion.tokens import content_tokens
-from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
+from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, bounds
 from ...pages.charts import Panel
 from ...pages.marked import marked
 from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
@@ -153,7 +153,7 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
 
 
 def _alone(found: Estimate, side: str | None) -> Lane:
-    marks = (Mark(found.mean, found.low, found.high, 0),) if found.mean is not None else ()
+    marks = (Mark(found.mean, bounds(found), 0),) if found.mean is not None else ()
     return Lane(side or ALL, marks, is_clear=True)
 
 
@@ -163,7 +163,7 @@ def _lane(difference: Difference, before: Estimate, judge: JudgeNote, side: str 
         return None
     start = before.mean
     low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
-    last = Mark(start + difference.mean, low, high, tone(difference, judge))
+    last = Mark(start + difference.mean, (low, high), tone(difference, judge))
     return Lane(side or ALL, (Mark(start, style="neutral"), last), is_clear=difference.verdict != UNSURE)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...pages.blocks import Lane, Mark, Overview, Picture, PictureRow
+from ...pages.blocks import Lane, Mark, Overview, Picture, PictureRow, bounds
 from ...pages.words import NOT_CLEAR, TOO_FEW, UNSURE, certainty, counted, headline, plain_judges, verdict
 from ..systems.contents import JudgeNote
 from ..systems.roles import deciding
@@ -96,5 +96,5 @@ def _most_drawn(scores: Sequence[BudgetEstimate]) -> Mapping[str, BudgetEstimate
 
 
 def _lane(found: BudgetEstimate, style: int, *, is_clear: bool) -> Lane:
-    marks = (Mark(found.mean, found.low, found.high, style),) if found.mean is not None else ()
+    marks = (Mark(found.mean, bounds(found), style),) if found.mean is not None else ()
     return Lane(found.subject, marks, is_clear=is_clear)

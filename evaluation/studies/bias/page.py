@@ -213,7 +213,7 @@ def _strip(measure: Measure, axis: Scale) -> Strip:
     if tested is None or value is None:
         return Strip(())
     low, high = (None if x is None else 100 * x for x in tested.bounds)
-    return Strip((Mark(100 * value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
+    return Strip((Mark(100 * value, (low, high), "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
 def _said(measure: Measure) -> Iterator[Block]:

@@ -1,7 +1,7 @@
 """The first page of an audit of judges: who agrees with known truth better than length does, and who can be led astray."""
 
 from ....judges.calibration import Agreement, Calibration, JudgeCalibration
-from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text, Tone
+from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text, Tone, bounds
 from ...pages.words import TOO_FEW, counted, headline
 from .worth import accused_of, standing
 
@@ -57,4 +57,4 @@ def _row(judge: JudgeCalibration) -> PictureRow:
 
 def _marks(found: Agreement, tone: Tone) -> tuple[Mark, ...]:
     value = found.within
-    return () if value.value is None else (Mark(value.value, value.low, value.high, tone),)
+    return () if value.value is None else (Mark(value.value, bounds(value), tone),)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, bounds
 from ...pages.words import counted, headline
 from .benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from .scoring import LENGTH
@@ -65,7 +65,7 @@ def agreement_picture(
             return Lane(attribute, ())
         agreed = row.spearman_pooled
         is_clear = agreed.low is not None and agreed.low > 0
-        return Lane(attribute, (Mark(agreed.value or 0.0, agreed.low, agreed.high, place),), is_clear=is_clear)
+        return Lane(attribute, (Mark(agreed.value or 0.0, bounds(agreed), place),), is_clear=is_clear)
 
     drawn = [
         PictureRow(

@@ -49,7 +49,7 @@ def printed(page, width=80):
 
 def scores():
     heads = ("judge", "score", "plot", "verdict")
-    strip = Strip((Mark(0.25, 0.1, 0.5), Mark(0.2, style=None)))
+    strip = Strip((Mark(0.25, (0.1, 0.5)), Mark(0.2, style=None)))
     rows = [
         (LONG, NumberCell(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
         row(EVIL, NumberCell(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),
@@ -58,7 +58,7 @@ def scores():
 
 
 def everything():
-    lines = [Line("base", 0, (Point(1, 0.1, 0.0, 0.2), Point(2, 0.3, 0.2, 0.4))), Line("dpo", 1, (Point(1, 0.2),))]
+    lines = [Line("base", 0, (Point(1, 0.1, (0.0, 0.2)), Point(2, 0.3, (0.2, 0.4)))), Line("dpo", 1, (Point(1, 0.2),))]
     return (
         Heading("Scores", note="of all", lead="What follows."),
         Prose(EVIL, "lead", head="Head."),
