@@ -364,16 +364,32 @@ def sets_needed(p_value: float) -> int:
     return max(LEAST_SETS, 1 + math.ceil(-math.log2(p_value) - NOISE))
 
 
-def too_few(n_sets: int, level: float) -> str:
-    """What to know of comparisons that rest on so many document sets, at that level of intervals; "" of enough."""
-    needed = sets_needed(1 - level)
+def too_few(
+    n_sets: int,
+    level: float | None = None,
+    *,
+    what: str = "The comparison",
+    unit: str = "document set",
+) -> str:
+    """The one sentence that says of whatever rests on so many document sets that it concludes nothing; "" of enough.
+
+    Args:
+        n_sets: document sets, or whatever else is drawn and exchanged as a whole.
+        level: of intervals, where tests exchange whole sets, which no smaller p can have; None where they do not, so that an
+            interval is all that it takes.
+        what: rests on them, at the beginning of a sentence.
+        unit: one of them.
+    """
+    needed = LEAST_SETS if level is None else sets_needed(1 - level)
     if n_sets >= needed:
         return ""
-    intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
-    return (
-        f"The comparison rests on {n_sets} document set{'' if n_sets == 1 else 's'}: {intervals}the smallest p that its tests "
-        f"can have is {least_p_value(n_sets):g}, so no difference is clear; take {needed} or more."
+    without = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
+    nothing = (
+        "nothing is clear"
+        if level is None
+        else f"the smallest p that its tests can have is {least_p_value(n_sets):g}, so no difference is clear"
     )
+    return f"{what} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {without}{nothing}; take {needed} or more."
 
 
 def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:

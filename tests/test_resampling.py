@@ -29,6 +29,7 @@ from evenhand.resampling import (
     sign_flip_p_value,
     sign_flip_p_values,
     t_interval,
+    too_few,
 )
 
 MANY = Bootstrap(resamples=9999, seed=1)
@@ -485,3 +486,33 @@ def test_the_p_value_of_many_sets_is_that_which_exchanges_come_to(monkeypatch):
     assert 0.005 < drawn < 0.5
     assert found == pytest.approx(drawn, abs=4 * math.sqrt(drawn / 40_000))
     assert least == 1 / 40_001 == sign_flip_p_value((differences + 1).tolist(), sets, plan)
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "said"),
+    [
+        # five and six flips that all say the same have p of 1/16 and 1/32, two-sided
+        (1, {"level": 0.95}, "The comparison rests on 1 document set: there are no intervals with fewer than 5, and the smallest p "
+        "that its tests can have is 1, so no difference is clear; take 6 or more."),
+        (5, {"level": 0.95}, "The comparison rests on 5 document sets: the smallest p that its tests can have is 0.0625, so no "
+        "difference is clear; take 6 or more."),
+        (6, {"level": 0.95}, ""),
+        (6, {"level": 0.99}, "The comparison rests on 6 document sets: the smallest p that its tests can have is 0.03125, so no "
+        "difference is clear; take 8 or more."),
+        # an interval is all that it takes where tests exchange no sets, or the level is low
+        (4, {"what": "The study", "unit": "document"}, "The study rests on 4 documents: there are no intervals with fewer than 5, and "
+        "nothing is clear; take 5 or more."),
+        (5, {"what": "The study", "unit": "document"}, ""),
+        (4, {"level": 0.5}, "The comparison rests on 4 document sets: there are no intervals with fewer than 5, and the smallest p "
+        "that its tests can have is 0.125, so no difference is clear; take 5 or more."),
+        (5, {"level": 0.5}, ""),
+    ],
+)  # fmt: skip
+def test_too_few_sets_are_decided_and_said_in_one_place(n, options, said):
+    assert too_few(n, **options) == said
+
+
+@given(st.integers(0, 60), st.floats(0.5, 0.9999))
+def test_sets_are_too_few_where_no_test_of_theirs_could_be_clear(n, level):
+    clear = n >= 5 and 2.0 ** (1 - n) <= 1 - level + 1e-12
+    assert bool(too_few(n, level)) == (not clear)
