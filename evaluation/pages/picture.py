@@ -25,6 +25,8 @@ MOST_LANES, NARROW_LANE, NARROW_ROOM = 16, 20, 10
 BOLD = 1.13
 # from a mark to its label; half of a band that has no width
 GAP, LEAST_BAND = 10, 1.5
+# of a name or a note
+MOST_TEXT_LINES = 6
 NARROW_LETTERS, WIDE_LETTERS = frozenset("ijlt.,:;'|!()[] fr"), frozenset("mwMW%@\u2192")
 
 
@@ -264,35 +266,43 @@ def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:
-    """The text in lines no wider than the room, words whole where they fit; none of no text."""
+    """The text in lines no wider than the room, words whole where they fit, of a very long one its first; none of no text."""
     lines: list[str] = []
-    for word in text.split():
+    for word in (_cut(word, room, size) for word in text.split()):
         if lines and text_width(f"{lines[-1]} {word}", size) <= room:
             lines[-1] += f" {word}"
-        else:
+        elif len(lines) < MOST_TEXT_LINES:
             lines.append(word)
-    return [_cut(line, room, size) for line in lines]
+        else:
+            lines[-1] = _cut(f"{lines[-1]} \u2026", room, size)
+            break
+    return lines
 
 
 def _cut(line: str, room: float, size: float) -> str:
-    while text_width(line, size) > room and len(line) > 2:
-        line = f"{line[:-2]}\u2026"
+    """The line, or as much of it as there is room for, at least a letter; of a file's worst name no letter is looked at twice."""
+    width, end = 0.0, 1
+    for n, letter in enumerate(line, 1):
+        width += size * _share(letter)
+        if width > room:
+            return line if len(line) <= 2 else f"{line[:end]}\u2026"
+        end = n if width + size * _share("\u2026") <= room else end
     return line
 
 
 def text_width(text: str, size: float) -> float:
     """About how wide a text is, in a sans-serif typeface of this size."""
+    return size * sum(map(_share, text))
 
-    def share(letter: str) -> float:
-        if unicodedata.east_asian_width(letter) in "WF":
-            return 1.0
-        if unicodedata.combining(letter):
-            return 0.0
-        if letter in NARROW_LETTERS:
-            return 0.34
-        return 0.9 if letter in WIDE_LETTERS else 0.68 if letter.isupper() else 0.57
 
-    return size * sum(map(share, text))
+def _share(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    if unicodedata.combining(letter):
+        return 0.0
+    if letter in NARROW_LETTERS:
+        return 0.34
+    return 0.9 if letter in WIDE_LETTERS else 0.68 if letter.isupper() else 0.57
 
 
 def _tick(value: float, part: PicturePart) -> str:

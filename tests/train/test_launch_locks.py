@@ -1,6 +1,7 @@
 """Locks that killed builds of DeepSpeed's extensions leave behind: refused, or warned of."""
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -74,10 +75,11 @@ def test_locks_of_other_interpreters_are_not_in_the_way(tmp_path: Path, monkeypa
 def test_locks_are_looked_for_where_torch_puts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, chosen: bool
 ) -> None:
-    extension = pytest.importorskip("torch.utils.cpp_extension")
     monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR" if chosen else "XDG_CACHE_HOME", str(tmp_path))
-    folder = extension._get_build_directory("shm", False)
+    # in a process of its own: setuptools, which it imports, will not come after a distutils that another test has read
+    asked = "from torch.utils.cpp_extension import _get_build_directory; print(_get_build_directory('shm', False))"
+    folder = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
     baton = pytest.importorskip("torch.utils.file_baton").FileBaton(f"{folder}/lock")
     assert baton.try_acquire()
     (lock,) = lock_files()

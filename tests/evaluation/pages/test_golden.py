@@ -11,7 +11,6 @@ from calibrated import accused, make_judge, write_calibration
 from rich.console import Console
 
 from evenhand.config import BiasRecipe
-from evenhand.evaluation.studies import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -24,6 +23,7 @@ from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import Named, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
+from evenhand.evaluation.studies import bias
 from evenhand.evaluation.studies.judges.page import page as judges_page
 from evenhand.judges.calibration import read_calibration
 from evenhand.resampling import Bootstrap

@@ -12,7 +12,6 @@ from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.opinions import AnnotatedSummary
-from evenhand.evaluation.studies import bias
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -26,6 +25,7 @@ from evenhand.evaluation.report.checkpoint.pairs import pairs_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import Named, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
+from evenhand.evaluation.studies import bias
 from evenhand.evaluation.studies.human.agreement import annotator_agreement
 from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.evaluation.studies.human.page import render_page

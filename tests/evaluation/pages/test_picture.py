@@ -243,3 +243,9 @@ def test_words_are_marked_whole_and_the_text_stays(text, words, said):
 @pytest.mark.parametrize("text", ["", "one", "one two three four five", "unbreakable" * 20, "\u5317\u4eac" * 30])
 def test_lines_are_no_wider_than_their_room(text):
     assert all(text_width(line, 13) <= 100 or len(line) <= 2 for line in wrapped(text, 100, 13))
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "word " * 200_000, ("x" * 1000 + " ") * 1000])
+def test_a_name_as_long_as_a_file_takes_a_few_lines(text):
+    lines = wrapped(text, 100, 13)
+    assert len(lines) <= 6 and "\u2026" in lines[-1] and all(text_width(line, 13) <= 100 for line in lines)
