@@ -35,30 +35,21 @@ class Feature(Record):
     # of the training summaries
     mean: float
     scale: PositiveFloat
-    # lowest and highest of the training summaries
-    range: tuple[float, float]
+    low: float
+    high: float
     # how the coefficient was held when it was fitted
     sign: Sign | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_bounds(cls, written: Any) -> Any:
-        """Files of version 1 have `low` and `high`."""
-        if isinstance(written, dict) and "range" not in written and {"low", "high"} <= written.keys():
-            rest = {key: value for key, value in written.items() if key not in ("low", "high")}
-            return rest | {"range": (written["low"], written["high"])}
-        return written
 
     @model_validator(mode="after")
     def _keeps_its_sign(self) -> "Feature":
         if (self.sign == "up" and self.coefficient < 0) or (self.sign == "down" and self.coefficient > 0):
             raise ValueError(f"{self.name} was held to go {self.sign}, but its coefficient is {self.coefficient:g}")
-        if self.range[0] > self.range[1]:
-            raise ValueError(f"the least of {self.name} is {self.range[0]:g}, above its most, {self.range[1]:g}")
+        if self.low > self.high:
+            raise ValueError(f"the least of {self.name} is {self.low:g}, above its most, {self.high:g}")
         return self
 
 
-class TopicCorrelation(Record):
+class Figure(Record):
     """How well a judge agrees with the truth: Spearman's correlation with its interval over topics."""
 
     name: str
@@ -89,7 +80,7 @@ class Combination(Record):
     """A trained judge; `judge.json`."""
 
     format: Literal["evenhand-combined-judge"] = "evenhand-combined-judge"
-    version: Literal[1, 2] = 2
+    version: Literal[1] = 1
     # what it is to measure
     purpose: Purpose
     intercept: float
@@ -100,7 +91,7 @@ class Combination(Record):
     penalty: float
     trained_on: TrainedOn
     # of lines that never saw the topic, beside what was known before
-    figures: tuple[TopicCorrelation, ...]
+    figures: tuple[Figure, ...]
     # version of evenhand
     made_with: str
 

@@ -22,7 +22,7 @@ def saved(**changes):
     """0.5 + 0.2 * (precision - 0.5) / 0.25 - 0.1 * (log-words - 0) / 1."""
 
     def feature(name, coefficient, mean, scale, low, high):
-        return {"name": name, "coefficient": coefficient, "mean": mean, "scale": scale, "range": (low, high)}
+        return {"name": name, "coefficient": coefficient, "mean": mean, "scale": scale, "low": low, "high": high}
 
     return {
         "purpose": "faithfulness",
@@ -108,7 +108,7 @@ def test_a_judge_that_is_not_the_one_of_the_training_is_refused(judge_file):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 3}, "'version': should be"),
+        ({"version": 2}, "'version': should be"),
         ({"format": "other"}, "'format': should be"),
         ({"members": []}, "'members': "),
         ({"features": []}, r"its features are \[\], but its judges \['precision'\]"),
@@ -156,7 +156,7 @@ def on_models(judge_file):
         for name, section in options.items():
             judge = open_judge(name, TypeAdapter(JudgeOptions).validate_python(section))
             members.append({"name": name, "options": section, "signature": judge.signature})
-            features.append({"name": name, "coefficient": 1.0, "mean": 0.0, "scale": 1.0, "range": (0.0, 1.0)})
+            features.append({"name": name, "coefficient": 1.0, "mean": 0.0, "scale": 1.0, "low": 0.0, "high": 1.0})
         return judge_file(members=members, features=features)
 
     return write
@@ -192,17 +192,6 @@ def load_judges_of(sections, folder):
     return load_judges(path)
 
 
-def test_a_file_of_the_first_version_is_read_as_it_was(judge_file):
-    first = [{**each, "low": each["range"][0], "high": each["range"][1]} for each in saved()["features"]]
-    for each in first:
-        del each["range"]
-    earlier, later = (
-        Combination.model_validate(saved(**changes)) for changes in ({"version": 1, "features": first}, {})
-    )
-    assert earlier.features == later.features
-    opened(judge_file(version=1, features=first))
-
-
 def test_records_of_features_need_their_judges():
     assert Combination.model_validate(saved()).members[0].name == "precision"
     twice = saved()["features"][:1] * 2
@@ -214,7 +203,7 @@ def test_records_of_features_need_their_judges():
     ("changes", "said"),
     [
         ({"sign": "down"}, "precision was held to go down, but its coefficient is 0.2"),
-        ({"range": (1.0, 0.9)}, "the least of precision is 1, above its most, 0.9"),
+        ({"low": 1.0}, "the least of precision is 1, above its most, 0.9"),
     ],
 )
 def test_a_line_that_breaks_its_own_word_is_refused(judge_file, changes, said):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....config import JudgeOptions
-from ....config.combined import COUNTED, Combination, Member, Sign, TopicCorrelation, TrainedOn
+from ....config.combined import COUNTED, Combination, Figure, Member, Sign, TrainedOn
 from ....config.judges import CombinedJudge, MemberJudge
 from ....config.needs import Purpose
 from ....corpora.bundled import CONTROLLED, file_of
@@ -198,9 +198,9 @@ def _others(rows: Mapping[str, BenchmarkRow]) -> list[str]:
     return [LENGTH, *best]
 
 
-def _figure(row: BenchmarkRow) -> TopicCorrelation:
+def _figure(row: BenchmarkRow) -> Figure:
     pooled, own = row.spearman_pooled, row.spearman_macro
-    return TopicCorrelation(
+    return Figure(
         name=row.judge,
         pooled=pooled.value,
         pooled_low=pooled.low,

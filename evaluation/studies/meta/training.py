@@ -102,7 +102,8 @@ def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature,
             coefficient=float(line.coefficients[place]),
             mean=float(line.means[place]),
             scale=float(line.scales[place]),
-            range=(float(table.rows[:, place].min()), float(table.rows[:, place].max())),
+            low=float(table.rows[:, place].min()),
+            high=float(table.rows[:, place].max()),
             sign=signs.get(name),
         )
         for place, name in enumerate(table.names)

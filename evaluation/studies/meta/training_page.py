@@ -99,8 +99,8 @@ def _terms(found: Training) -> Iterator[Block]:
             "feature": lambda each: each.name,
             "adds": lambda each: NumberCell(each.coefficient, places=4, sign=True),
             "mean": lambda each: NumberCell(each.mean),
-            "least": lambda each: NumberCell(each.range[0]),
-            "most": lambda each: NumberCell(each.range[1]),
+            "least": lambda each: NumberCell(each.low),
+            "most": lambda each: NumberCell(each.high),
             "sign": lambda each: SIGNS[each.sign],
         },
     )
