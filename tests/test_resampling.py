@@ -488,28 +488,27 @@ def test_the_p_value_of_many_sets_is_that_which_exchanges_come_to(monkeypatch):
     assert least == 1 / 40_001 == sign_flip_p_value((differences + 1).tolist(), sets, plan)
 
 
+STUDY = {"what": "The study", "unit": "document"}
+NONE = "there are no intervals with fewer than 5, and"
+
+
 @pytest.mark.parametrize(
     ("n", "options", "said"),
     [
         # five and six flips that all say the same have p of 1/16 and 1/32, two-sided
-        (1, {"level": 0.95}, "The comparison rests on 1 document set: there are no intervals with fewer than 5, and the smallest p "
-        "that its tests can have is 1, so no difference is clear; take 6 or more."),
-        (5, {"level": 0.95}, "The comparison rests on 5 document sets: the smallest p that its tests can have is 0.0625, so no "
-        "difference is clear; take 6 or more."),
+        (1, {"level": 0.95}, f"The comparison rests on 1 document set: {NONE} {{}} 1, so no difference is clear; take 6 or more."),
+        (5, {"level": 0.95}, "The comparison rests on 5 document sets: {} 0.0625, so no difference is clear; take 6 or more."),
         (6, {"level": 0.95}, ""),
-        (6, {"level": 0.99}, "The comparison rests on 6 document sets: the smallest p that its tests can have is 0.03125, so no "
-        "difference is clear; take 8 or more."),
+        (6, {"level": 0.99}, "The comparison rests on 6 document sets: {} 0.03125, so no difference is clear; take 8 or more."),
         # an interval is all that it takes where tests exchange no sets, or the level is low
-        (4, {"what": "The study", "unit": "document"}, "The study rests on 4 documents: there are no intervals with fewer than 5, and "
-        "nothing is clear; take 5 or more."),
-        (5, {"what": "The study", "unit": "document"}, ""),
-        (4, {"level": 0.5}, "The comparison rests on 4 document sets: there are no intervals with fewer than 5, and the smallest p "
-        "that its tests can have is 0.125, so no difference is clear; take 5 or more."),
+        (4, STUDY, f"The study rests on 4 documents: {NONE} nothing is clear; take 5 or more."),
+        (5, STUDY, ""),
+        (3, {"level": 0.5, "what": "It"}, f"It rests on 3 document sets: {NONE} {{}} 0.25, so no difference is clear; take 5 or more."),
         (5, {"level": 0.5}, ""),
     ],
 )  # fmt: skip
 def test_too_few_sets_are_decided_and_said_in_one_place(n, options, said):
-    assert too_few(n, **options) == said
+    assert too_few(n, **options) == said.format("the smallest p that its tests can have is")
 
 
 @given(st.integers(0, 60), st.floats(0.5, 0.9999))
