@@ -375,21 +375,19 @@ def too_few(
 
     Args:
         n_sets: document sets, or whatever else is drawn and exchanged as a whole.
-        level: of intervals, where tests exchange whole sets, which no smaller p can have; None where they do not, so that an
-            interval is all that it takes.
+        level: of intervals, where tests exchange whole sets, so that p is not as small as one may want; None where no tests do.
         what: rests on them, at the beginning of a sentence.
         unit: one of them.
     """
     needed = LEAST_SETS if level is None else sets_needed(1 - level)
     if n_sets >= needed:
         return ""
-    without = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
-    nothing = (
-        "nothing is clear"
-        if level is None
-        else f"the smallest p that its tests can have is {least_p_value(n_sets):g}, so no difference is clear"
-    )
-    return f"{what} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {without}{nothing}; take {needed} or more."
+    said = f"with fewer than {LEAST_SETS} nothing is concluded"
+    if level is not None:
+        intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
+        least = least_p_value(n_sets)
+        said = f"{intervals}the smallest p that its tests can have is {least:g}, so no difference is clear"
+    return f"{what} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {said}; take {needed} or more."
 
 
 def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:

@@ -589,7 +589,7 @@ def points(panel: Panel, most: int | None = None) -> Table:
 def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
-    return NumberCell(found.y, drawn(found.bounds), numbers.places_for([found.y]))
+    return NumberCell(found.y, drawn(bounds(found)), numbers.places_for([found.y]))
 
 
 def _is_nothing(cell: Cell) -> bool:

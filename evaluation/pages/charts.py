@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...resampling import Bounds
-
 # room left at both ends of an axis, as a share of what is shown
 PADDING = 0.06
 # values no further apart are equal but for rounding: an axis that showed them apart would show noise
@@ -31,11 +29,12 @@ class Scale:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line, with its interval where it has one."""
+    """A point of a line; low and high are its interval, when it has one."""
 
     x: float
     y: float
-    bounds: Bounds = (None, None)
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Panel:
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:
     """A panel whose axes hold all points of the lines and their intervals."""
     points = [point for line in lines for point in line.points]
-    heights = [v for p in points for v in (p.y, *p.bounds) if v is not None]
+    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     widths = [point.x for point in points]
     x = Scale(min(widths), max(widths) if len(set(widths)) > 1 else min(widths) + 1, _whole_ticks(widths))
     return Panel(title, note, x_label, tuple(lines), x, scale(heights, most_ticks=4))

@@ -230,7 +230,7 @@ def judge_panels(
 
 def points_of(estimates: Iterable[tuple[float, Estimate]]) -> list[Point]:
     """Points of a line, of those that have a mean."""
-    return [Point(x, each.mean, bounds(each)) for x, each in estimates if each.mean is not None]
+    return [Point(x, each.mean, each.low, each.high) for x, each in estimates if each.mean is not None]
 
 
 def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:

@@ -50,7 +50,7 @@ def test_rounding_noise_is_no_distance():
 
 
 def test_panel_holds_intervals_and_has_whole_ticks():
-    made = panel("t", "", "draws", [Line("a", 0, (Point(1, 0.5, (0.2, 0.6)), Point(2, 0.7, (0.6, 0.9))))])
+    made = panel("t", "", "draws", [Line("a", 0, (Point(1, 0.5, 0.2, 0.6), Point(2, 0.7, 0.6, 0.9)))])
     assert made.x.ticks == (1, 2)
     assert made.y.low <= 0.2
     assert made.y.high >= 0.9

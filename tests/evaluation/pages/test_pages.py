@@ -58,7 +58,7 @@ def scores():
 
 
 def everything():
-    lines = [Line("base", 0, (Point(1, 0.1, (0.0, 0.2)), Point(2, 0.3, (0.2, 0.4)))), Line("dpo", 1, (Point(1, 0.2),))]
+    lines = [Line("base", 0, (Point(1, 0.1, 0.0, 0.2), Point(2, 0.3, 0.2, 0.4))), Line("dpo", 1, (Point(1, 0.2),))]
     return (
         Heading("Scores", note="of all", lead="What follows."),
         Prose(EVIL, "lead", head="Head."),
