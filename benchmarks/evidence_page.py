@@ -35,12 +35,11 @@ from ..evaluation.report.comparison import page as comparison_page
 from ..evaluation.report.comparison.contents import Comparison, PairedTest
 from ..evaluation.report.systems.contents import JudgeNote
 from ..evaluation.report.systems.systems import budget_name
+from ..evaluation.studies.judges import benchmark_page, training_page
 from ..evaluation.studies.judges import page as judges_page
-from ..evaluation.studies.judges.worth import worth_blocks
-from ..evaluation.studies.meta import page as meta_page
-from ..evaluation.studies.meta import training_page
-from ..evaluation.studies.meta.benchmark import Benchmark
-from ..evaluation.studies.meta.training import Training
+from ..evaluation.studies.judges.training import Training
+from ..evaluation.worth import worth_blocks
+from ..judges.benchmark import Benchmark
 from ..judges.calibration import Calibration
 from ..records import Record
 from ..storage import explained, read_json, read_text, write_json
@@ -108,7 +107,7 @@ RESULTS: dict[str, tuple[type[BaseModel], Callable[[Any], Page]]] = {
     "audit.json": (Audit, audit_page.page),
     "calibration.json": (Calibration, judges_page.page),
     "training.json": (Training, training_page.page),
-    "benchmark.json": (Benchmark, meta_page.page),
+    "benchmark.json": (Benchmark, benchmark_page.page),
     "twice.json": (Twice, twice_page),
 }
 

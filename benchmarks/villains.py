@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from ..config.judges import AlignmentJudge
 from ..config.needs import Purpose
 from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
-from ..evaluation.studies.judges.answers import OTHER, Answers
 from ..evaluation.studies.judges.build import calibrate
 from ..evaluation.studies.judges.preference import PeoplesScores
 from ..evaluation.studies.judges.probes import ORDERS, VARIANTS, Exchanges, places, variants
+from ..evaluation.studies.judges.study import OTHER, JudgeStudy
 from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
 from ..text import n_words
@@ -240,11 +240,11 @@ class Trial:
         first.add(self.asked, [scores[cell] for cell in self._cells])
         again.add(self.sets, (self._scores(judge) if judge.is_coin else scores)[:, 0])
         of_people.add(self.people.documents, self._of_people(judge))
-        answers = Answers(
-            self.sets, self.asked, [each for mine in (first, *others) for each in mine.judgements], again.judgements,
+        study = JudgeStudy(
+            self.sets, [each for mine in (first, *others) for each in mine.judgements], self.asked, again.judgements,
             EVEN, self.people, of_people.judgements, exchanges=self.exchanges,
         )  # fmt: skip
-        return calibrate(name, OPTIONS, judge.purpose, answers, (LENGTH, ROUGE))
+        return calibrate({name: (OPTIONS, judge.purpose)}, study, (LENGTH, ROUGE))[0]
 
     def _scores(self, judge: Simulated) -> Floats:
         """(articles, variants, summaries)"""

@@ -291,8 +291,8 @@ def benchmark_judges_(
     Start with what is bundled: evenhand benchmark-judges sample
     """
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.studies.meta.page import page
-    from ..evaluation.studies.meta.run import benchmark_judges
+    from ..evaluation.studies.judges.benchmark import benchmark_judges
+    from ..evaluation.studies.judges.benchmark_page import page
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
     show_page(page(found))

@@ -44,9 +44,9 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     refuse_unknown_judges(judge or (), given)
     signs = dict(_sign(each) for each in monotone or ())
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.studies.meta.train_judge import JUDGE, Wanted
-    from ..evaluation.studies.meta.train_judge import train_judge as train
-    from ..evaluation.studies.meta.training_page import page
+    from ..evaluation.studies.judges.train_judge import JUDGE, Wanted
+    from ..evaluation.studies.judges.train_judge import train_judge as train
+    from ..evaluation.studies.judges.training_page import page
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
     found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 
+from ..number import Number
 from ..records import Record
 from ..storage import as_given, explained, local_path, read_json
 from .needs import Purpose
@@ -35,8 +36,8 @@ class Feature(Record):
     # of the training summaries
     mean: float
     scale: PositiveFloat
-    low: float
-    high: float
+    least: float
+    most: float
     # how the coefficient was held when it was fitted
     sign: Sign | None = None
 
@@ -44,22 +45,18 @@ class Feature(Record):
     def _keeps_its_sign(self) -> "Feature":
         if (self.sign == "up" and self.coefficient < 0) or (self.sign == "down" and self.coefficient > 0):
             raise ValueError(f"{self.name} was held to go {self.sign}, but its coefficient is {self.coefficient:g}")
-        if self.low > self.high:
-            raise ValueError(f"the least of {self.name} is {self.low:g}, above its most, {self.high:g}")
+        if self.least > self.most:
+            raise ValueError(f"the least of {self.name} is {self.least:g}, above its most, {self.most:g}")
         return self
 
 
-class Figure(Record):
+class MemberAgreement(Record):
     """How well a judge agrees with the truth: Spearman's correlation with its interval over topics."""
 
     name: str
-    pooled: float | None
-    pooled_low: float | None
-    pooled_high: float | None
+    pooled: Number
     # mean of the articles' own
-    by_article: float | None
-    by_article_low: float | None
-    by_article_high: float | None
+    within: Number
 
 
 class TrainedOn(Record):
@@ -80,7 +77,7 @@ class Combination(Record):
     """A trained judge; `judge.json`."""
 
     format: Literal["evenhand-combined-judge"] = "evenhand-combined-judge"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     # what it is to measure
     purpose: Purpose
     intercept: float
@@ -91,7 +88,7 @@ class Combination(Record):
     penalty: float
     trained_on: TrainedOn
     # of lines that never saw the topic, beside what was known before
-    figures: tuple[Figure, ...]
+    figures: tuple[MemberAgreement, ...]
     # version of evenhand
     made_with: str
 
@@ -110,5 +107,5 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    with explained(f"{path}: was not written by `evenhand train-judge`"):
+    with explained(f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"):
         return Combination.model_validate(read_json(local_path(path)))

@@ -7,19 +7,21 @@ anything is another judge, of which nothing is known.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import not_
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, NonNegativeInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
 from ..models.dates import undated
+from ..number import Number
 from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
 from .likeness import ArticleVocabulary, typical_share
 
-FORMAT = "evenhand-calibration/2"
+FORMAT = "evenhand-calibration/3"
+N = TypeVar("N", bound=Number)
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 
 # of a judge's agreement with what it is to measure, beside another measure's
@@ -32,37 +34,14 @@ Outcome = Literal["accused", "not accused", "told", "not tried"]
 VERDICTS: tuple[Outcome, ...] = ("accused", "not accused")
 
 
-class Figure(Record):
-    """A number of a judge with its interval over topics, and what is concluded from it: the one record of studies of judges."""
+class Probe(Number):
+    """What was tried to lead a judge astray, its effect, and whether that accuses the judge; the measure is the probe's name."""
 
-    # None where it is undefined
-    value: float | None = None
-    # None with fewer than `resampling.LEAST_SETS` topics
-    low: float | None = None
-    high: float | None = None
-    # of a probe its name; what it is about in more words, or which other measure it stands beside
-    measure: str = Field(default="", exclude_if=not_)
-    reference: str = Field(default="", exclude_if=not_)
     # what was done, in a sentence
     question: str = Field(default="", exclude_if=not_)
-    # summaries, pairs or articles that it rests on
-    n: int = Field(default=0, exclude_if=not_)
-    # topics
-    n_sets: int = Field(default=0, exclude_if=not_)
-    # of "it is 0": by itself, and by the rule of `evaluation.significance` over all that the audit accuses of
-    p: float | None = Field(default=None, exclude_if=is_none)
-    adjusted: float | None = Field(default=None, exclude_if=is_none)
-    verdict: Outcome | Standing | None = Field(default=None, exclude_if=is_none)
+    verdict: Outcome | None = Field(default=None, exclude_if=is_none)
     # what an accusation says, or why nothing could be said
     note: str = Field(default="", exclude_if=not_)
-
-    @model_validator(mode="after")
-    def _lies_in_its_interval(self) -> "Figure":
-        if self.low is None and self.high is None:
-            return self
-        if self.value is None or self.low is None or self.high is None or not self.low <= self.value <= self.high:
-            raise ValueError(f"{self.value} does not lie in an interval from {self.low} to {self.high}")
-        return self
 
     @property
     def name(self) -> str:
@@ -70,7 +49,18 @@ class Figure(Record):
         return ", ".join(filter(None, (self.measure, self.reference)))
 
 
-def standing_of(difference: Figure) -> Standing:
+def _in_its_interval(number: N) -> N:
+    value, low, high = number.value, number.low, number.high
+    if (low, high) != (None, None) and (value is None or low is None or high is None or not low <= value <= high):
+        raise ValueError(f"{value} does not lie in an interval from {low} to {high}")
+    return number
+
+
+# of a study of judges: Student's t, by the jackknife over topics
+Known = Annotated[Number, AfterValidator(_in_its_interval)]
+
+
+def standing_of(difference: Number) -> Standing:
     """What a difference says: only an interval that leaves 0 out says that there is one."""
     if difference.low is None or difference.high is None:
         return "no clear difference"
@@ -83,13 +73,11 @@ class Agreement(Record):
     # the measure whose scores they are: a judge, "rouge1-recall", "length", or "length, shorter first" where that agrees better
     of: str
     # of all summaries together
-    pooled: Figure
+    pooled: Known
     # mean of the articles' own
-    within: Figure
-    # articles that it rests on
-    n_articles: NonNegativeInt
+    within: Known
     # of another measure: the judge's agreement within articles less this one, over the same articles, and how it stands
-    difference: Figure | None = None
+    difference: Known | None = None
 
     @model_validator(mode="after")
     def _is_a_correlation(self) -> "Agreement":
@@ -132,11 +120,11 @@ class JudgeCalibration(Record):
     # standard deviation of scores within an article
     spread: float | None
     # effects in standard deviations of the judge's scores within an article, unless their question says otherwise
-    probes: tuple[Figure, ...]
+    probes: tuple[Annotated[Probe, AfterValidator(_in_its_interval)], ...]
     # share of an article's pairs of summaries whose order changes when they are asked about again, and when the source is turned
     # round
-    flips_again: Figure
-    flips_reversed: Figure
+    flips_again: Known
+    flips_reversed: Known
     # standard deviation of the difference between two answers to the same question, in `spread`s
     repeat: float | None
     cost: Cost
@@ -199,7 +187,7 @@ class JudgeCalibration(Record):
         return standing_of(self.length.difference) if self.length.difference else "no clear difference"
 
     @property
-    def accusations(self) -> list[Figure]:
+    def accusations(self) -> list[Probe]:
         """The probes that it failed."""
         return [each for each in self.probes if each.verdict == "accused"]
 
@@ -207,7 +195,7 @@ class JudgeCalibration(Record):
 class Calibration(Record):
     """What was found of some judges on one file; `calibration.json`."""
 
-    format: Literal["evenhand-calibration/2"] = "evenhand-calibration/2"
+    format: Literal["evenhand-calibration/3"] = "evenhand-calibration/3"
     # name of the controlled file and digest of its content
     file: str
     digest: str
@@ -240,6 +228,19 @@ class Calibration(Record):
         """
         same = (x for x in self.judges if undated(x.signature) == undated(signature))
         return next((x for x in same if purpose in (None, x.purpose)), None)
+
+
+class Worth(Record):
+    """What is known of the judges that a page rests on."""
+
+    # judge -> its calibration
+    known: dict[str, JudgeCalibration]
+    # judges that could be tried, and of which nothing is known
+    unknown: tuple[str, ...]
+    # what calibrations rest on: "sample: 16 articles, 2026-11-23"
+    data: tuple[str, ...]
+    # of calibrations on documents of another kind
+    unlike: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 def read_calibration(path: Path) -> Calibration:

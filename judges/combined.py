@@ -67,7 +67,7 @@ class Combined(ScoringJudge):
                 return Verdict(None, f"{name}: {verdict.unscored}", canonical_json({"scores": scores}), attempts)
         values = known | counts(each.text, each.reference)
         # as fitted nowhere: a line goes on beyond what it has seen, and may be wrong there
-        beyond = [f.name for f in self._saved.features if not f.low <= values[f.name] <= f.high]
+        beyond = [f.name for f in self._saved.features if not f.least <= values[f.name] <= f.most]
         raw = {"scores": scores} | ({"beyond_training": beyond} if beyond else {})
         return Verdict(round(value_of(self._saved, values), 6), raw=canonical_json(raw), attempts=attempts)
 

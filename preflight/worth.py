@@ -7,8 +7,9 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import DataError, EvenhandError, RecipeError
 from ..judges import open_judge
-from ..judges.calibration import HOW, Calibration, Figure, JudgeCalibration, read_calibrations
+from ..judges.calibration import HOW, Calibration, JudgeCalibration, read_calibrations
 from ..models.dates import undated
+from ..number import Number
 from ..storage import listed
 
 REMEDY = "name another judge in reward.judges, or leave limits.judge.above out"
@@ -79,7 +80,7 @@ def _not_above(file: Calibration, found: JudgeCalibration) -> str:
         return f"{where} it scores nothing"
     if found.is_constant:
         return f"{where} it gives every summary the same score"
-    own, length, gap = found.own.within, found.length, found.length.difference or Figure()
+    own, length, gap = found.own.within, found.length, found.length.difference or Number()
     said = f"its agreement with {found.purpose} within articles is {_shown(own.value)} ({_interval(own.low, own.high)})"
     if not found.has_agreement:
         return f"{where} {said}, so that no agreement could be shown"

@@ -103,6 +103,19 @@ def test_imports_point_down(arrows):
     assert not upward
 
 
+def test_reports_and_studies_of_judges_do_not_read_each_other(arrows):
+    report, studies = ("evaluation", "report"), ("evaluation", "studies")
+    of_judges = (*studies, "judges")
+    crossing = {
+        f"{'.'.join(module)} imports {'.'.join(target)}"
+        for module, targets in arrows.items()
+        for target in targets
+        if (module[:2] == report and target[:2] == studies)
+        or (module[:3] == of_judges and target[:2] in (report, ("evaluation", "audit")))
+    }
+    assert not crossing
+
+
 def test_no_module_imports_itself_by_way_of_others(arrows):
     done, open_ = set(), []
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
-from ...judges.calibration import Figure
+from ...number import Number
 from ...resampling import Bounds
 from ..report.systems.planes import PlanePlot
 from . import numbers
@@ -477,7 +477,7 @@ def count(value: int | None, note: str = "") -> NumberCell:
     return NumberCell(value, unit="count", note=note)
 
 
-def estimate(found: Figure | Mean, places: int = 3, *, sign: bool = False) -> NumberCell:
+def estimate(found: Number | Mean, places: int = 3, *, sign: bool = False) -> NumberCell:
     """A cell with a number and its interval."""
     return NumberCell(_value(found), bounds(found), places, sign=sign)
 
@@ -496,19 +496,19 @@ def in_unit(
     return NumberCell(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
 
 
-def strip(found: Iterable[tuple[Figure | Mean, int | Tone | None]]) -> Strip:
+def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
     marks = ((_value(each), each, style) for each, style in found)
     return Strip(tuple(Mark(value, bounds(each), style) for value, each, style in marks if value is not None))
 
 
-def estimates_scale(found: Iterable[Figure | Mean], *, zero: bool = False) -> Scale:
+def estimates_scale(found: Iterable[Number | Mean], *, zero: bool = False) -> Scale:
     """An axis that holds the numbers and their intervals."""
     return scale((x for each in found for x in (_value(each), *bounds(each))), zero=zero)
 
 
-def _value(found: Figure | Mean) -> float | None:
-    return found.value if isinstance(found, Figure) else found.mean
+def _value(found: Number | Mean) -> float | None:
+    return found.value if isinstance(found, Number) else found.mean
 
 
 def code(text: str, note: str = "") -> Text:

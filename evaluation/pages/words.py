@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...config.recipe_file import JUDGE_KINDS
-from ..report.systems.contents import Difference, JudgeNote, LengthSlope
-from ..report.systems.lengths import LONGER, share_by_length
+from ...number import Number
+from ..lengths import LONGER
+from ..report.systems.contents import Difference, JudgeNote
+from ..report.systems.lengths import share_by_length
 from ..report.systems.planes import PlanePlot
 from .blocks import Details, Facts, Heading, Legend, NumberCell, Prose, Text, Tone, bounds
 from .numbers import number, places_for
@@ -65,12 +67,12 @@ def change(difference: Difference, judge: JudgeNote, places: int) -> NumberCell:
     return NumberCell(difference.mean, drawn, places, sign=True, tone=tone(difference, judge))
 
 
-def slope_words(slopes: Sequence[LengthSlope], judge: str) -> str:
+def slope_words(slopes: Sequence[Number], judge: str) -> str:
     """How a judge's scores go with length, in a sentence."""
     found = next((slope for slope in slopes if slope.measure == judge), None)
     if found is None:
         return "No request has two scored candidates of different length, so how scores go with length is unknown."
-    shown = with_interval(NumberCell(found.mean, bounds(found), 4, sign=True))
+    shown = with_interval(NumberCell(found.value, bounds(found), 4, sign=True))
     return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
 
 

@@ -147,18 +147,18 @@ def _controlled(folder: Path) -> Given:
 def _trained_judge(folder: Path) -> Given:
     signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
     record = {
-        "format": "evenhand-combined-judge", "version": 1, "purpose": "coverage", "intercept": 0.5,
+        "format": "evenhand-combined-judge", "version": 2, "purpose": "coverage", "intercept": 0.5,
         "features": [
-            {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "low": 0.1, "high": 0.9, "sign": "up"},
-            {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "low": 1.0, "high": 5.5, "sign": None},
+            {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "least": 0.1, "most": 0.9, "sign": "up"},
+            {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "least": 1.0, "most": 5.5, "sign": None},
         ],
         "members": [{"name": "recall", "options": {"kind": "rouge", "type": "rouge1"}, "signature": signature}],
         "penalty": 0.1,
         "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0, "seen": ["0"]},
         "figures": [
             {
-                "name": "combined", "pooled": 0.5, "pooled_low": 0.4, "pooled_high": 0.6, "by_article": 0.5,
-                "by_article_low": None, "by_article_high": None,
+                "name": "combined", "pooled": {"value": 0.5, "low": 0.4, "high": 0.6, "n": 9, "n_sets": 5},
+                "within": {"value": 0.5, "low": None, "high": None, "n": 5, "n_sets": 5},
             }
         ],
         "made_with": "0.2.0",

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.benchmarks.villains import FAIR, FAIR_UNTOLD, OF_MINORITIES, UNEVEN, UNTOLD, VILLAINS, Trial, count
-from evenhand.evaluation.studies.judges.worth import accused_of
+from evenhand.evaluation.worth import accused_of
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ BELOW = {"value": -0.1, "low": -0.2, "high": -0.05}
         (lambda judge: judge["beside"][0].update(of="rouge2-recall"), "and must be length"),
         (lambda judge: judge["beside"][0].update(difference=BARE), "the difference says 'no clear difference'"),
         (lambda judge: judge["beside"][0].update(difference=BELOW), "the difference says 'below'"),
-        (lambda judge: judge["own"]["within"].update(low=0.9), "does not lie in an interval from 0.9"),
+        (lambda judge: judge["own"]["within"].update(low=0.55), "0.5 does not lie in an interval from 0.55"),
+        (lambda judge: judge["own"]["within"].update(low=0.9), "an interval from 0.9 to 0.6 has no number in it"),
         (lambda judge: judge["own"]["pooled"].update(value=2, high=3), "a correlation lies between -1 and 1"),
         (lambda judge: judge.update(unscored=200), "left 200 of 199 summaries unscored"),
         (lambda judge: judge.update(unscored=199), "scored nothing, and agrees by 0.5"),
@@ -57,8 +58,8 @@ def test_a_judge_is_known_by_its_signature_and_what_it_is_to_measure(tmp_path):
 
 def test_a_file_of_an_earlier_format_is_refused_with_what_writes_it_again(tmp_path):
     path = write_calibration(tmp_path / "calibration.json", make_judge("fit|v:1"))
-    path.write_text(path.read_text().replace("evenhand-calibration/2", "evenhand-calibration/1"))
-    with pytest.raises(DataError, match=r"evenhand-calibration/2.*`evenhand audit-judge SETS .*` writes it again"):
+    path.write_text(path.read_text().replace("evenhand-calibration/3", "evenhand-calibration/2"))
+    with pytest.raises(DataError, match=r"evenhand-calibration/3.*`evenhand audit-judge SETS .*` writes it again"):
         read_calibration(path)
 
 
@@ -69,4 +70,4 @@ def test_numbers_of_judges_have_one_record():
         each for file in files for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.ClassDef)
     )
     fields = {each.name: {x.target.id for x in each.body if isinstance(x, ast.AnnAssign)} for each in classes}
-    assert [name for name, its in fields.items() if {"low", "high"} <= its] == ["Figure"]
+    assert [name for name, its in fields.items() if {"low", "high"} <= its] == []

@@ -22,7 +22,7 @@ def saved(**changes):
     """0.5 + 0.2 * (precision - 0.5) / 0.25 - 0.1 * (log-words - 0) / 1."""
 
     def feature(name, coefficient, mean, scale, low, high):
-        return {"name": name, "coefficient": coefficient, "mean": mean, "scale": scale, "low": low, "high": high}
+        return {"name": name, "coefficient": coefficient, "mean": mean, "scale": scale, "least": low, "most": high}
 
     return {
         "purpose": "faithfulness",
@@ -108,7 +108,7 @@ def test_a_judge_that_is_not_the_one_of_the_training_is_refused(judge_file):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "'version': should be"),
+        ({"version": 1}, "train-judge` of this version, which trains it again: 'version': should be 2"),
         ({"format": "other"}, "'format': should be"),
         ({"members": []}, "'members': "),
         ({"features": []}, r"its features are \[\], but its judges \['precision'\]"),
@@ -156,7 +156,7 @@ def on_models(judge_file):
         for name, section in options.items():
             judge = open_judge(name, TypeAdapter(JudgeOptions).validate_python(section))
             members.append({"name": name, "options": section, "signature": judge.signature})
-            features.append({"name": name, "coefficient": 1.0, "mean": 0.0, "scale": 1.0, "low": 0.0, "high": 1.0})
+            features.append({"name": name, "coefficient": 1.0, "mean": 0.0, "scale": 1.0, "least": 0.0, "most": 1.0})
         return judge_file(members=members, features=features)
 
     return write
@@ -203,7 +203,7 @@ def test_records_of_features_need_their_judges():
     ("changes", "said"),
     [
         ({"sign": "down"}, "precision was held to go down, but its coefficient is 0.2"),
-        ({"low": 1.0}, "the least of precision is 1, above its most, 0.9"),
+        ({"least": 1.0}, "the least of precision is 1, above its most, 0.9"),
     ],
 )
 def test_a_line_that_breaks_its_own_word_is_refused(judge_file, changes, said):

@@ -6,6 +6,7 @@ A function takes the input and gives what `expect` names. A refusal of evenhand'
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +24,7 @@ from evenhand.evaluation.report.comparison.ranking import _wins
 from evenhand.evaluation.studies.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.studies.human.matching import covered, multiset_overlap
 from evenhand.evaluation.studies.human.results import human_results, human_scores
-from evenhand.evaluation.studies.meta.agreement import Article, agreement
+from evenhand.evaluation.studies.judges.agreement import correlations, winrates
 from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
@@ -84,8 +85,19 @@ def human_aggregate_of(given: Given) -> Given:
 
 
 def metric_benchmark_of(given: Given) -> Given:
-    articles = [Article(tuple(article["gt"]), tuple(article["scores"])) for article in given["articles"]]
-    return asdict(agreement(articles, given.get("ties", "half")))
+    articles, ties = given["articles"], given.get("ties", "half")
+    truths, scores = (
+        np.array([*zip_longest(*(each[key] for each in articles), fillvalue=None)], dtype=float).T
+        for key in ("gt", "scores")
+    )
+    topics = list(map(str, range(len(articles))))
+    pooled, within = correlations(truths, scores, topics, chooses=False)
+    by_article, of_pairs, n_ties = winrates(truths, scores, topics, ties)
+    return {
+        "spearman_pooled": pooled.value, "spearman_macro": within.value, "spearman_articles": within.n,
+        "winrate_macro": by_article.value, "winrate_micro": of_pairs.value, "winrate_articles": by_article.n,
+        "pairs": of_pairs.n, "metric_ties": n_ties,
+    }  # fmt: skip
 
 
 def build_pairs_of(given: Given) -> Given:

@@ -9,6 +9,8 @@ from statistics import fmean
 
 from ....corpora.bundled import DOCUMENTS
 from ....corpora.packaged import PACKAGED
+from ....judges.benchmark import ATTRIBUTES, Benchmark
+from ....judges.calibration import Worth
 from ....models.dates import undated
 from ....records import PreferencePair
 from ....runfolder.phases import PAIRS
@@ -35,10 +37,8 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.words import ALL, DIRECTIONS, MOST_NAMED, ROLES, counted, joined, judges_mean, plain_judges
-from ...studies.judges.worth import known_blocks
-from ...studies.meta.benchmark import ATTRIBUTES, Benchmark
+from ...worth import known_blocks
 from ..checkpoint.page import page
-from ..systems.contents import Worth
 from .files import RunFile
 from .run import FinishedRun
 from .usage import usage
@@ -266,7 +266,7 @@ def _meaning(run: FinishedRun, name: str, better: str, plain: str) -> str:
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
     rows = (
         row(
-            each.judge, each.attribute, each.side or ALL, estimate(each.spearman_macro), estimate(each.winrate_macro),
+            each.judge, each.attribute, each.side or ALL, estimate(each.within), estimate(each.winrate_within),
             count(each.articles),
         )
         for each in known.rows

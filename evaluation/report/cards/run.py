@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ....errors import DataError
-from ....judges.calibration import known_of, read_calibration
+from ....judges.benchmark import Benchmark
+from ....judges.calibration import Worth, known_of, read_calibration
 from ....models import public_name
 from ....models.dates import undated
 from ....runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ....runfolder.processes import refuse_held
 from ....storage import parse_line, read_json, read_text, write_json, write_text
-from ...studies.judges.worth import based_on
-from ...studies.meta.benchmark import Benchmark
+from ...worth import based_on
 from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
-from ..systems.contents import Report, Worth
+from ..systems.contents import Report
 from .files import AGAIN, CARDS, RECIPE, Manifest, RunFile, checked_files
 
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
@@ -141,7 +141,8 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
     try:
         found = parse_line(text, Benchmark)
     except DataError as error:
-        raise DataError(f"{path}: is not the benchmark.json of `evenhand benchmark-judges`: {error}") from error
+        said = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
+        raise DataError(f"{path}: {said}: {error}") from error
     if given:
         theirs = {undated(each) for each in found.signatures.values()}
         if not any(undated(each) in theirs for own in signatures.values() for each in own):

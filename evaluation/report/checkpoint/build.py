@@ -8,7 +8,7 @@ from typing import Any
 
 from ....config import Recipe
 from ....runfolder.phases import phases
-from ...studies.judges.worth import read_worth
+from ...worth import read_worth
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
 from ..systems.lengths import Lengths

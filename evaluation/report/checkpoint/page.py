@@ -44,8 +44,8 @@ from ...pages.words import (
     legend,
     slope_words,
 )
-from ...studies.judges.worth import worth_blocks
 from ...verdicts import CLEAR, HOW_TESTED
+from ...worth import worth_blocks
 from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve
 from ..systems.systems import SYSTEMS, TRAINED, WORDS

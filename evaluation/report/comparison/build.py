@@ -11,7 +11,7 @@ import numpy as np
 from ....extras import installed_versions
 from ....runfolder.stages import RECORDED
 from ...pages.folder import KNOWN, Content, Result
-from ...studies.judges.worth import read_worth
+from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
 from ..systems.contents import JudgeNote, Plane

@@ -4,9 +4,11 @@ from typing import Any
 
 from pydantic import Field
 
+from ....judges.calibration import Worth
+from ....number import Number
 from ....records import Record, is_none
 from ...gate.contents import Gate
-from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, LengthSlope, Plane, Worth
+from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, Plane
 from ..systems.worst_group import WorstGroups
 
 
@@ -138,7 +140,7 @@ class Comparison(Record):
     low_grades: tuple[PairedTest, ...] = ()
     by_length: tuple[ByLength, ...] = ()
     # of each judge whose candidates differ in length
-    slopes: tuple[LengthSlope, ...] = ()
+    slopes: tuple[Number, ...] = ()
     rankings: tuple[Ranking, ...]
     # by judge and budget; none where there is one side or one entry, or no side has sets enough
     worst_sides: tuple[WorstSides, ...] = ()

@@ -40,8 +40,8 @@ from ...pages.words import (
     slope_words,
     tone,
 )
-from ...studies.judges.worth import worth_blocks
 from ...verdicts import CLEAR, HOW_TESTED
+from ...worth import worth_blocks
 from ..systems.compare import comparison_name, how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import WORDS, budget_name

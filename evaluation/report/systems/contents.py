@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ....judges.calibration import JudgeCalibration
-from ....number import BySet, Verdict
+from ....judges.calibration import Worth
+from ....number import BySet, Number, Verdict
 from ....records import LeftOut, Record, is_none
 from ....resampling import Scale
 from ...gate.contents import Gate
@@ -53,18 +53,8 @@ class Estimate(Record):
     by_set: BySet = Field(default=(), exclude_if=not_)
 
 
-class LengthSlope(Record):
-    """What 10 % more words go with in a judge's score, among candidates of one request by one policy."""
-
-    measure: str
-    mean: float
-    # Student's t of a jackknife over document sets; None with fewer than five
-    low: float | None
-    high: float | None
-
-
 class AtEqualLength(Record):
-    """A difference as it would be at equal length; intervals as those of `LengthSlope`."""
+    """A difference as it would be at equal length; intervals by Student's t of a jackknife over document sets."""
 
     mean: float
     low: float | None
@@ -295,19 +285,6 @@ class Provenance(Record):
     stages: tuple[StageRow, ...]
 
 
-class Worth(Record):
-    """What is known of the judges that a page rests on."""
-
-    # judge -> its calibration
-    known: dict[str, JudgeCalibration]
-    # judges that could be tried, and of which nothing is known
-    unknown: tuple[str, ...]
-    # what calibrations rest on: "sample: 16 articles, 2026-11-23"
-    data: tuple[str, ...]
-    # of calibrations on documents of another kind
-    unlike: tuple[str, ...] = Field(default=(), exclude_if=not_)
-
-
 class Report(Record):
     """Everything the report says."""
 
@@ -329,8 +306,8 @@ class Report(Record):
     # of shares of bad grades, which are traits, over all sides
     low_grades: tuple[Difference, ...] = ()
     score_gaps: tuple[SideGap, ...]
-    # of each judge whose candidates differ in length
-    slopes: tuple[LengthSlope, ...] = ()
+    # what 10 % more words go with in the scores of each judge whose candidates differ in length
+    slopes: tuple[Number, ...] = ()
     # who gains more from a comparison
     gain_gaps: tuple[SideGap, ...]
     # contract, length and the like

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....judges.calibration import Figure
+from ....judges.calibration import Probe
 from ....resampling import Bootstrap, defined
 from ...significance import Concluded, NullDraws, concluded, flipped
 from .differences import Dealt
-from .figures import Quantity
+from .figures import LEVEL, Quantity
 
 # in standard deviations of a judge's scores within an article: a small effect (Cohen 1988); of agreement, in correlation
 LEAST_EFFECT = 0.2
@@ -20,7 +20,7 @@ class Hypothesis:
     """A way in which a judge may be led, before it is known whether it is."""
 
     # its name, question and effect; accused of nothing yet
-    figure: Figure
+    probe: Probe
     # None of what is told, or could not be tried
     test: Quantity | Dealt | None = None
     # whether people's documents are what it rests on
@@ -33,27 +33,26 @@ class Hypothesis:
     is_shown: bool = True
 
 
-def conclude(hypotheses: Sequence[Hypothesis], level: float) -> list[Figure]:
-    """The figures of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
+def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
+    """The probes of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
 
     A probe accuses where its effect is clear and no smaller than its least: with many summaries an effect that changes no order
     is clear, too.
 
     Args:
-        hypotheses: of all judges of a page. What an accusation says stands in the figure's note.
-        level: one less that of the tests.
+        hypotheses: of all judges of a page. What an accusation says stands in the probe's note.
     """
-    kinds, order = _kinds(hypotheses, level)
-    said, _ = concluded(kinds, [], level)
+    kinds, order = _kinds(hypotheses)
+    said, _ = concluded(kinds, [], LEVEL)
     by_place: dict[int, tuple[float, float, float]] = {}
     for places, each in zip(order, said, strict=True):
         by_place |= {place: _row(each, column) for column, place in enumerate(places)}
-    return [_judged(each, by_place.get(place), level) for place, each in enumerate(hypotheses) if each.is_shown]
+    return [_judged(each, by_place.get(place)) for place, each in enumerate(hypotheses) if each.is_shown]
 
 
-def _kinds(hypotheses: Sequence[Hypothesis], level: float) -> tuple[list[NullDraws], list[list[int]]]:
+def _kinds(hypotheses: Sequence[Hypothesis]) -> tuple[list[NullDraws], list[list[int]]]:
     """The tests by how they are drawn, and which hypotheses they are of."""
-    plan, kinds, order = Bootstrap(level=level), list[NullDraws](), list[list[int]]()
+    plan, kinds, order = Bootstrap(level=LEVEL), list[NullDraws](), list[list[int]]()
     for is_of_people in (False, True):
         flips = {
             place: each.test
@@ -78,16 +77,16 @@ def _row(said: Concluded, column: int) -> tuple[float, float, float]:
     return float(said.p_value[column]), float(said.low[column]), float(said.high[column])
 
 
-def _judged(each: Hypothesis, said: tuple[float, float, float] | None, level: float) -> Figure:
-    if said is None or each.figure.value is None or np.isnan(said[0]):
-        return each.figure.model_copy(update={"note": "" if each.test else each.figure.note})
+def _judged(each: Hypothesis, said: tuple[float, float, float] | None) -> Probe:
+    if said is None or each.probe.value is None or np.isnan(said[0]):
+        return each.probe.model_copy(update={"note": "" if each.test else each.probe.note})
     p, low, high = said
-    value = each.figure.value
-    is_accused = p <= 1 - level and (value if each.is_one_sided else abs(value)) >= max(each.least, 1e-12)
+    value = each.probe.value
+    is_accused = p <= 1 - LEVEL and (value if each.is_one_sided else abs(value)) >= max(each.least, 1e-12)
     bounds = (min(low, value), max(high, value)) if np.isfinite([low, high]).all() else (None, None)
-    return each.figure.model_copy(
+    return each.probe.model_copy(
         update={
             "low": bounds[0], "high": bounds[1], "adjusted": defined(p),
-            "verdict": "accused" if is_accused else "not accused", "note": each.figure.note if is_accused else "",
+            "verdict": "accused" if is_accused else "not accused", "note": each.probe.note if is_accused else "",
         }
     )  # fmt: skip

@@ -11,63 +11,48 @@ import numpy as np
 from ....config import JudgeOptions
 from ....config.needs import Purpose
 from ....judges.batch import Spent
-from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, Figure, JudgeCalibration, standing_of
+from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, JudgeCalibration, Probe, standing_of
+from ....number import Number
+from ....resampling import Floats
 from .accusations import conclude
-from .answers import OTHER, Answers
-from .figures import Floats, flips, mean, pooled, within
+from .agreement import correlations, lead_within, within
+from .figures import flips, mean
 from .interventions import interventions
 from .observations import observations
 from .one_judge import OneJudge
-
-__all__ = ["LEVEL", "Answers", "calibrate", "calibrate_all", "not_calibrated"]
-
-LEVEL = 0.95
+from .study import OTHER, JudgeStudy
 
 
 def calibrate(
-    name: str,
-    options: JudgeOptions,
-    purpose: Purpose,
-    answers: Answers,
-    baselines: Sequence[str] = (LENGTH,),
-    level: float = LEVEL,
-) -> JudgeCalibration:
-    """All that is known of one judge, on a page of its own; arguments as of `calibrate_all`."""
-    return calibrate_all({name: (options, purpose)}, answers, baselines, level)[0]
-
-
-def calibrate_all(
     judges: Mapping[str, tuple[JudgeOptions, Purpose]],
-    answers: Answers,
+    study: JudgeStudy,
     baselines: Sequence[str] = (LENGTH,),
-    level: float = LEVEL,
 ) -> tuple[JudgeCalibration, ...]:
     """All that is known of the judges of one page.
 
     Args:
-        judges: by name in `answers`, their sections and what they are to measure.
-        answers: what they said, and the baselines of the plain summaries.
+        judges: by name in the study, their sections and what they are to measure.
+        study: what they said, and the baselines of the plain summaries.
         baselines: length first.
-        level: of the intervals; 1 - level is that of all accusations together.
     """
-    ones = {name: OneJudge(name, purpose, answers, baselines, level) for name, (_, purpose) in judges.items()}
+    ones = {name: OneJudge(name, purpose, study, baselines) for name, (_, purpose) in judges.items()}
     probes = [(name, each) for name, mine in ones.items() for each in (*interventions(mine), *observations(mine))]
-    figures = conclude([each for _, each in probes], level)
+    figures = conclude([each for _, each in probes])
     names = [name for name, each in probes if each.is_shown]
     by_judge = {name: tuple(f for n, f in zip(names, figures, strict=True) if n == name) for name in judges}
     return tuple(_calibration(ones[name], options, baselines, by_judge[name]) for name, (options, _) in judges.items())
 
 
 def _calibration(
-    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Figure, ...]
+    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Probe, ...]
 ) -> JudgeCalibration:
-    answers, name = mine.answers, mine.name
-    first = next(each for each in answers.judgements if each.judge == name)
+    study, name = mine.study, mine.name
+    first = next(each for each in study.judgements if each.judge == name)
     parts = dict(part.partition(":")[::2] for part in first.signature.split("|"))
     asked = options.language_models.values()
-    n_asked = sum(len(each.summaries) for each in answers.sets if answers.is_asked(name, each))
+    n_asked = sum(len(each.summaries) for each in study.sets if study.is_asked(name, each))
     revisions = [getattr(options, "revision", None), *(each.model.revision for each in asked)]
-    again = answers.scores(name, when="again")
+    again = study.scores(name, when="again")
     return JudgeCalibration(
         judge=name,
         signature=first.signature,
@@ -82,30 +67,18 @@ def _calibration(
         spread=mine.spread or None,
         probes=probes,
         flips_again=_flips(mine, again),
-        flips_reversed=_flips(mine, answers.scores(name, "reversed")),
+        flips_reversed=_flips(mine, study.scores(name, "reversed")),
         repeat=_repeat(mine, again),
-        cost=_cost(name, answers.spent, is_asking=bool(options.language_models)),
+        cost=_cost(name, study.spent, is_asking=bool(options.language_models)),
         n_summaries=n_asked,
         unscored=n_asked - int((~np.isnan(mine.plain)).sum()),
-        n_seen=sum(not answers.is_asked(name, each) for each in answers.sets),
+        n_seen=sum(not study.is_asked(name, each) for each in study.sets),
     )
 
 
-def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose, sign: int = 1) -> Agreement:
-    truths, topics = mine.answers.truths[purpose], mine.answers.topics
-    by_article = sign * within(truths, scores)
-    return Agreement(
-        of=of,
-        pooled=_correlation(pooled(truths, sign * scores, topics, mine.level).figure),
-        within=_correlation(mean(by_article, topics, mine.level).figure),
-        n_articles=int((~np.isnan(by_article)).sum()),
-    )
-
-
-def _correlation(found: Figure) -> Figure:
-    """With its interval cut off where a correlation ends; Student's t does not know that."""
-    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in (found.low, found.high))
-    return Figure(value=found.value, low=low, high=high)
+def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose) -> Agreement:
+    pooled, within = correlations(mine.study.truths[purpose], scores, mine.study.topics)
+    return Agreement(of=of, pooled=pooled, within=within)
 
 
 def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
@@ -113,26 +86,21 @@ def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
 
     All by the summaries that the judge has scored: what it leaves out nobody is asked about.
     """
-    answers, truths = mine.answers, mine.answers.truths[mine.purpose]
-    scores = {each: np.where(np.isnan(mine.plain), np.nan, answers.scores(each)) for each in baselines}
-    means = {each: mean(within(truths, its), answers.topics, mine.level) for each, its in scores.items()}
-    size = {each: found.figure.value or 0.0 for each, found in means.items()}
+    study, truths = mine.study, mine.study.truths[mine.purpose]
+    scores = {each: np.where(np.isnan(mine.plain), np.nan, study.scores(each)) for each in baselines}
+    size = {each: mean(within(truths, its), study.topics).number.value or 0.0 for each, its in scores.items()}
     first, *others = baselines
-    compared = [(first, -1 if size[first] < 0 else 1)]
-    if others:
-        compared.append((max(others, key=lambda each: size[each]), 1))
-    for other, sign in compared:
-        gap = mine.agreement - sign * within(truths, scores[other])
-        found = mean(gap, answers.topics, mine.level).figure
-        difference = Figure(value=found.value, low=found.low, high=found.high, verdict=standing_of(found))
-        of = other if sign > 0 else LENGTHS[1]
-        agreement = _agreement(mine, of, scores[other], mine.purpose, sign)
+    names = {first: LENGTHS[size[first] < 0]} | ({max(others, key=lambda each: size[each]): ""} if others else {})
+    for other, name in names.items():
+        its = -scores[other] if name == LENGTHS[1] else scores[other]
+        gap = lead_within(truths, mine.plain, its, study.topics, chooses=True)
+        difference = gap.model_copy(update={"verdict": standing_of(gap)})
+        agreement = _agreement(mine, name or other, its, mine.purpose)
         yield agreement.model_copy(update={"difference": difference})
 
 
-def _flips(mine: OneJudge, after: Floats) -> Figure:
-    found = mean(flips(mine.plain, after), mine.answers.topics, mine.level).figure
-    return Figure(value=found.value, low=found.low, high=found.high)
+def _flips(mine: OneJudge, after: Floats) -> Number:
+    return mean(flips(mine.plain, after), mine.study.topics).number.model_copy(update={"p_value": None})
 
 
 def _repeat(mine: OneJudge, again: Floats) -> float | None:
@@ -150,12 +118,3 @@ def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> Cost:
         seconds=1000 * median(each.seconds / each.asked for each in mine),
         prompt_tokens=1000 * median(each.prompt_tokens / each.asked for each in mine) if is_asking else None,
     )
-
-
-def not_calibrated(options: Mapping[str, JudgeOptions], purposes: Mapping[str, Purpose]) -> dict[str, str]:
-    """Judge -> why there is nothing to hold its scores against."""
-    return {
-        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
-        for name, each in options.items()
-        if purposes.get(name, each.purpose) is None
-    }

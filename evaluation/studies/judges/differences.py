@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ....fairness.groups.coverage import over
-from ....resampling import NOISE, in_blocks
-from ...report.systems.lengths import about_mean
+from ....resampling import NOISE, Floats, in_blocks
+from ...lengths import about_mean
 from ...significance import DRAWS, NullDraws
-from .figures import Floats
 
 # articles, or topics where every topic is of one group, that a group needs
 LEAST_OF_GROUP = 3

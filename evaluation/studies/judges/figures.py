@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ....fairness.groups.coverage import over
-from ....judges.calibration import Figure
-from ....resampling import LEAST_SETS, TInterval, cluster_sums, jackknife_t, pseudo_values, t_interval
-from ...report.systems.lengths import about_mean
-from ..meta.agreement import leave_out, spearman_of_choice
+from ....number import Number
+from ....resampling import LEAST_SETS, Floats, TInterval, cluster_sums, pseudo_values, t_interval
+from ...lengths import about_mean
 
-Floats = NDArray[np.float64]
-
+# of the intervals; one less is that of all accusations of a page together
+LEVEL = 0.95
 # the slopes themselves
 SLOPES: Callable[[Floats], Floats] = np.asarray
 # of a matrix, directions that vary less than this share of the one that varies most are not known
@@ -29,22 +28,22 @@ LEAST_VARIATION = 1e-10
 class Quantity:
     """A number with Student's t interval and test, and what each topic adds to it."""
 
-    figure: Figure
+    number: Number
     # (topics,) each: what adds up to the number, nan of topics that it does not rest on, and how much of it they weigh
     added: Floats
     weights: Floats
 
 
-NOTHING = Quantity(Figure(), np.empty(0), np.empty(0))
+NOTHING = Quantity(Number(), np.empty(0), np.empty(0))
 
 
-def mean(values: Sequence[float] | Floats, topics: Sequence[str], level: float) -> Quantity:
+def mean(values: Sequence[float] | Floats, topics: Sequence[str]) -> Quantity:
     """Mean of values, one an article; nan is left out."""
     table = np.asarray(values, dtype=float)[:, None]
-    return mean_of_cells(table, topics, level)
+    return mean_of_cells(table, topics)
 
 
-def mean_of_cells(table: Floats, topics: Sequence[str], level: float, weights: Floats | None = None) -> Quantity:
+def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None = None) -> Quantity:
     """Mean of all cells of a table, (articles, summaries), by their weights, of the same shape, where not all weigh alike."""
     weighs = np.where(np.isnan(table), 0.0, 1.0 if weights is None else weights)
     rows = np.stack([(np.where(weighs > 0, table, 0.0) * weighs).sum(axis=1), weighs.sum(axis=1)], axis=1)
@@ -52,7 +51,7 @@ def mean_of_cells(table: Floats, topics: Sequence[str], level: float, weights: F
     has = sums[:, 1:] > 0
     if not has.any():
         return NOTHING
-    found = t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, level)
+    found = t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, LEVEL)
     return _one(found, 0, has, sums / sums[:, 1].sum())
 
 
@@ -60,7 +59,6 @@ def slopes(
     scores: Floats,
     columns: Sequence[Floats],
     topics: Sequence[str],
-    level: float,
     of: Callable[[Floats], Floats] = SLOPES,
 ) -> list[Quantity]:
     """Slopes of the scores on the columns, given each other, among the summaries of an article.
@@ -69,7 +67,6 @@ def slopes(
         scores: (articles, summaries).
         columns: of the same shape.
         topics: of each article.
-        level: of the intervals.
         of: what of the slopes is wanted, (..., columns) to (..., columns).
     """
     k = len(columns)
@@ -89,7 +86,7 @@ def slopes(
         return of((np.linalg.pinv(matrix, LEAST_VARIATION, hermitian=True) @ columns[..., k * k :, None])[..., 0])
 
     sums = np.concatenate([squares.reshape(len(squares), -1), products], axis=1)
-    found = t_interval(quantities, sums, np.repeat(has, k, axis=1), level)
+    found = t_interval(quantities, sums, np.repeat(has, k, axis=1), LEVEL)
     if of is not SLOPES:
         said = pseudo_values(quantities, sums, np.repeat(has, k, axis=1)) / has.sum()
         return [_one(found, j, has, np.stack([said[:, j], has[:, 0] / has.sum()], axis=1)) for j in range(k)]
@@ -114,27 +111,6 @@ def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -
     left = products - squares[:, :, others] @ slopes[others]
     weights = np.einsum("k,tkl,l->t", alone, squares, alone)
     return np.asarray(np.stack([left @ alone, weights], axis=1) / weights.sum())
-
-
-def within(truths: Floats, scores: Floats) -> Floats:
-    """Spearman's correlation of each article, (articles,); nan where no two known values differ, 0 where the scores do not."""
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    rows = zip(truths, scores, known, strict=True)
-    return np.array([spearman_of_choice(truth[k], score[k]) for truth, score, k in rows], dtype=float)
-
-
-def pooled(truths: Floats, scores: Floats, topics: Sequence[str], level: float) -> Quantity:
-    """The same over all summaries, with the jackknife over topics."""
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
-    if not has.any():
-        return NOTHING
-
-    def over_all(kept: NDArray[np.bool_]) -> list[float | None]:
-        cells = known & kept[:, None]
-        return [spearman_of_choice(truths[cells], scores[cells])]
-
-    return _one(jackknife_t(*leave_out(over_all, topics), has, level), 0, has)
 
 
 def ranks(table: Floats) -> Floats:
@@ -184,5 +160,7 @@ def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | N
     if value is not None and not np.isnan(table[:, 0]).all():
         # of others than sums the topics' mean is a little off
         table[:, 0] += (value - np.nansum(table[:, 0])) / n_topics
-    figure = Figure(value=value, low=low, high=high, p=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics)
-    return Quantity(figure, table[:, 0], table[:, 1])
+    number = Number(
+        value=value, low=low, high=high, p_value=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics
+    )
+    return Quantity(number, table[:, 0], table[:, 1])

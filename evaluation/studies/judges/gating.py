@@ -7,7 +7,7 @@ from ....judges import open_judge
 from ....judges.calibration import HOW, known_of, read_calibrations
 from ....storage import listed
 from ...gate.limits import Asked, fold
-from .worth import standing
+from ...worth import standing
 
 
 def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:

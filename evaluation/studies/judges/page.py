@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ....judges.calibration import Agreement, Calibration, Figure, JudgeCalibration
+from ....judges.calibration import Agreement, Calibration, JudgeCalibration
+from ....number import Number
 from ....resampling import LEAST_SETS
 from ...pages.blocks import (
     Block,
@@ -21,15 +22,15 @@ from ...pages.blocks import (
     estimates_scale,
     group,
     grouped,
-    how_made,
     items,
     listing,
     strip,
     table,
 )
 from ...pages.words import capital, counted, joined, with_interval
-from .overview import overview
-from .worth import accused_of, standing
+from ...worth import accused_of, standing
+from .overview import audit_overview
+from .study_page import FOOTER, completed
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -52,11 +53,13 @@ AGAIN = (
 
 def page(found: Calibration) -> Page:
     """The audit as blocks."""
-    return Page(
+    made = Page(
         kind="audit of judges",
         about=f"{found.file}: {counted(found.n_articles, 'article')}, {counted(found.n_summaries, 'summary', 'summaries')}, "
         f"{counted(found.n_topics, 'topic')}",
         title=_title(found),
+        footer=FOOTER.format("calibration.json"),
+        overview=audit_overview(found, _title(found)),
         warnings=tuple(_warnings(found)),
         findings=(_headline(found), *_accusations(found)),
         body=(
@@ -66,13 +69,14 @@ def page(found: Calibration) -> Page:
             *(block for judge in found.judges for block in _probes(judge)),
             Heading("Asked again, and cost", lead=AGAIN),
             _again(found),
-            Heading("Left out"),
-            *_left_out(found),
-            *_made(found),
         ),
-        footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
-        overview=overview(found, _title(found)),
     )
+    facts: tuple[Fact, ...] = (
+        *([("people's scores", ", ".join(found.human))] if found.human else []),
+        ("date", found.date),
+        *((each.judge, code(each.signature)) for each in found.judges),
+    )
+    return completed(made, found, _left_out(found), facts)
 
 
 def _title(found: Calibration) -> str:
@@ -146,7 +150,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
         yield table(f"agreement with {purpose}", heads, rows, axis)
         yield listing(
             f"{purpose} beside other measures",
-            ((each.judge, beside.of, beside.difference or Figure()) for each in mine for beside in each.beside),
+            ((each.judge, beside.of, beside.difference or Number()) for each in mine for beside in each.beside),
             {
                 "judge": lambda each: each[0],
                 "less that of": lambda each: each[1],
@@ -159,7 +163,7 @@ def _agreements(found: Calibration) -> Iterator[Block]:
 def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | NumberCell | Strip, ...]:
     return (
         Text(name), estimate(own.within, 2), strip([(own.within, 0)]), estimate(own.pooled, 2),
-        estimate(other.within, 2) if other else NumberCell(None), count(own.n_articles),
+        estimate(other.within, 2) if other else NumberCell(None), count(own.within.n),
     )  # fmt: skip
 
 
@@ -221,12 +225,3 @@ def _left_out(found: Calibration) -> Iterator[Block]:
         if each.unscored
     ]
     yield from items(untried, "Everything was tried, and every summary scored.")
-
-
-def _made(found: Calibration) -> Iterator[Block]:
-    facts: list[Fact] = [("controlled summaries", code(f"{found.file} {found.digest}"))]
-    if found.human:
-        facts.append(("people's scores", ", ".join(found.human)))
-    facts += [("date", found.date), *((each.judge, code(each.signature)) for each in found.judges)]
-    facts.append(("intervals", f"{100 * found.level:g} %, Student's t of a jackknife over topics"))
-    return how_made(facts, found.versions)

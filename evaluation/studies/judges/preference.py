@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, ControlledSummary
 from ....errors import DataError
+from ....resampling import Floats
 from ....text import did_you_mean
 from ..human.annotation import HumanUnit
 from ..human.results import human_scores
-from .figures import NOTHING, Floats, Quantity, slopes, spread
+from .figures import NOTHING, Quantity, slopes, spread
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
     )
 
 
-def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: float) -> Quantity:
+def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Quantity:
     """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
 
     Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
@@ -94,7 +95,6 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: f
         people: what people said.
         scores: the judge's, (documents, systems).
         purpose: the attribute that both are to score.
-        level: of the interval.
     """
     said = people.scores[purpose]
     ours = np.where(np.isnan(said), np.nan, scores)
@@ -103,11 +103,11 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: f
         return NOTHING
     ours = ours / size
     is_own = np.broadcast_to([system == people.own for system in people.systems], said.shape).astype(float)
-    by_people = slopes(ours, [is_own, said], people.topics, level)[0]
-    goes_with = slopes(said, [is_own, ours], people.topics, level)[1].figure
-    if by_people.figure.value is None or (goes_with.low is not None and goes_with.low <= 0):
+    by_people = slopes(ours, [is_own, said], people.topics)[0]
+    goes_with = slopes(said, [is_own, ours], people.topics)[1].number
+    if by_people.number.value is None or (goes_with.low is not None and goes_with.low <= 0):
         return NOTHING
-    by_judge = slopes(said, [is_own, ours], people.topics, level, of=_implied)[0]
+    by_judge = slopes(said, [is_own, ours], people.topics, of=_implied)[0]
     return _least(by_people, by_judge)
 
 
@@ -120,10 +120,10 @@ def _implied(slopes_of_people: Floats) -> Floats:
 
 def _least(one: Quantity, other: Quantity) -> Quantity:
     """The smaller of the two, as sure as the one that is less sure where both are above 0."""
-    small, large = sorted((one, other), key=lambda each: each.figure.value or 0.0)
-    if (small.figure.value or 0.0) <= 0 or small.figure.p is None or large.figure.p is None:
+    small, large = sorted((one, other), key=lambda each: each.number.value or 0.0)
+    if (small.number.value or 0.0) <= 0 or small.number.p_value is None or large.number.p_value is None:
         return small
-    if large.figure.p <= small.figure.p:
+    if large.number.p_value <= small.number.p_value:
         return small
-    as_small = large.added * (small.figure.value or 0.0) / (large.figure.value or 1.0)
-    return Quantity(small.figure.model_copy(update={"p": large.figure.p}), as_small, large.weights)
+    as_small = large.added * (small.number.value or 0.0) / (large.number.value or 1.0)
+    return Quantity(small.number.model_copy(update={"p_value": large.number.p_value}), as_small, large.weights)

@@ -8,30 +8,31 @@ from pathlib import Path
 
 from ....config import JudgeOptions
 from ....config.needs import Purpose
-from ....corpora.bundled import CONTROLLED, file_of
-from ....corpora.controlled import ControlledSet, read_controlled
+from ....corpora.controlled import ControlledSet
 from ....errors import DataError, RecipeError
 from ....extras import installed_versions
 from ....judges.batch import Spent
 from ....judges.calibration import Calibration, read_calibration
 from ....judges.likeness import vocabulary
 from ....runfolder.stages import RECORDED
-from ....storage import file_digest, listed
+from ....storage import listed
 from ....text import did_you_mean, n_words
 from ...pages.folder import KNOWN, Result, Say
 from ...pages.words import counted
 from ..human.files import read_annotations
-from ..meta.apart import judge_by_model
-from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
-from .answers import Answers
-from .build import LEVEL, calibrate_all, not_calibrated
+from .apart import judge_by_model
+from .benchmark import SCORES
+from .build import calibrate
 from .exchange import Told
+from .figures import LEVEL
 from .page import page
 from .preference import PeoplesScores, peoples_scores
 from .probes import Exchanges, variants
+from .scoring import BASELINES, LabelledFile, read_labels
+from .study import JudgeStudy
 
 # files in the output folder
-SCORES, SCORES_AGAIN = "judgements.jsonl", "again.jsonl"
+SCORES_AGAIN = "again.jsonl"
 # what was answered when asked again: kept, so that an interrupted audit goes on, and apart, so that it stands for no first answer
 AGAIN = "again.sqlite"
 # tokens of an English word, about
@@ -73,18 +74,23 @@ class Wanted:
 class Work:
     """What is asked of which judges."""
 
-    sets: list[ControlledSet]
+    labels: LabelledFile
+    # the articles in all variants
     asked: list[ControlledSet]
     exchanges: Exchanges
     people: PeoplesScores | None
+    # judges that are tried, without baselines that nobody asked for
     options: dict[str, JudgeOptions]
     not_tried: dict[str, str]
-    # judge -> ids of articles that it is not asked about, because it was trained on them or on their topic
-    seen: dict[str, frozenset[str]]
+
+    @property
+    def sets(self) -> list[ControlledSet]:
+        """The articles as they are."""
+        return self.labels.sets
 
     def sets_of(self, judge: str) -> list[ControlledSet]:
-        """The articles that a judge is asked about."""
-        return [each for each in self.sets if each.id not in self.seen[judge]]
+        """The articles that a judge is asked about: none that it was trained on."""
+        return [each for each in self.sets if each.id not in self.labels.seen.get(judge, ())]
 
     def asked_of(self, judge: str) -> list[ControlledSet]:
         """The same in all variants."""
@@ -95,25 +101,24 @@ class Work:
         """The judges, those together that are asked about the same articles."""
         found: dict[frozenset[str], dict[str, JudgeOptions]] = {}
         for name, each in self.options.items():
-            found.setdefault(self.seen[name], {})[name] = each
+            found.setdefault(self.labels.seen.get(name, frozenset()), {})[name] = each
         return list(found.values())
 
     def n_judgements(self, judge: str) -> int:
         """Of a judge, those that are made again among them."""
-        of_people = sum(len(each.summaries) for each in self.people.documents) if self.people else 0
-        asked = [*self.asked_of(judge), *self.sets_of(judge)]
-        return sum(len(each.summaries) for each in asked) + of_people
+        documents = self.people.documents if self.people else ()
+        return sum(len(each.summaries) for each in (*self.asked_of(judge), *self.sets_of(judge), *documents))
 
     @property
     def n_tokens(self) -> int:
         """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
         documents = self.people.documents if self.people else ()
-        n_words = sum(
+        n_words_read = sum(
             n_words(summary.text) + n_words(each.source)
             for each in (*self.asked, *self.sets, *documents)
             for summary in each.summaries
         )
-        return round(TOKENS_A_WORD * n_words)
+        return round(TOKENS_A_WORD * n_words_read)
 
 
 def prepare(wanted: Wanted) -> Work:
@@ -124,14 +129,12 @@ def prepare(wanted: Wanted) -> Work:
         RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
     """
     refuse_purposes(wanted)
-    with_baselines(wanted.judges)
-    left_out = not_tried(wanted.judges)
-    left_out |= {
-        name: why for name, why in not_calibrated(wanted.judges, wanted.purposes).items() if name not in left_out
+    labels = read_labels(wanted.file, wanted.judges, wanted.evidence, wanted.limit)
+    left_out = labels.not_tried | {
+        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
+        for name, each in wanted.judges.items()
+        if name not in labels.not_tried and wanted.purposes.get(name, each.purpose) is None
     }
-    sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
-    seen = seen_articles(wanted.judges, sets)
-    left_out = knows_all(seen, sets) | left_out
     tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
     if not tried:
         said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
@@ -140,15 +143,15 @@ def prepare(wanted: Wanted) -> Work:
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    exchanges = Exchanges.of(sets, wanted.tellers or _tellers(sets), wanted.documents)
-    asked = variants(sets, exchanges.tellers, exchanges=exchanges)
+    exchanges = Exchanges.of(labels.sets, wanted.tellers or _tellers(labels.sets), wanted.documents)
+    asked = variants(labels.sets, exchanges.tellers, exchanges=exchanges)
     if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
         raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
     if wanted.own:
         sheets = read_annotations(_files(wanted.human))
         people = peoples_scores(sheets.units, wanted.own, sheets.left_out.total())
-    return Work(sets, asked, exchanges, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
+    return Work(labels, asked, exchanges, people, tried, left_out)
 
 
 def refuse_purposes(wanted: Wanted) -> None:
@@ -198,52 +201,55 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
         JudgeError: a judge cannot run at all.
     """
     AUDIT_OF_JUDGES.check(out)
-    digest = file_digest(file_of(wanted.file, CONTROLLED))
-    with AUDIT_OF_JUDGES.begun(out, (digest, sorted(work.options)), say):
-        spent: list[Spent] = []
-        judgements, again = [], []
-        for group in work.groups:
-            one = next(iter(group))
-            judgements += judge_by_model(group, work.asked_of(one), spent=spent)
-            again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
-        of_people = judge_by_model(work.options, work.people.documents) if work.people else []
-        # those whose library is absent are not tried; one that the user names is a baseline all the same
-        baselines = {
-            name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried
-        }
-        plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
-        answers = Answers(
-            work.sets, work.asked, (*judgements, *plain), again, work.exchanges.tellers, work.people, of_people, spent,
-            work.exchanges,
-        )  # fmt: skip
+    with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.options)), say):
+        study = _ask(wanted, work, out)
         by_topic: dict[str, list[str]] = {}
-        for topic, each in zip(answers.topics, work.sets, strict=True):
+        for topic, each in zip(study.topics, work.sets, strict=True):
             by_topic.setdefault(topic, []).append(each.source)
         found = Calibration(
-            file=wanted.file.name,
-            digest=digest,
+            file=work.labels.file,
+            digest=work.labels.digest,
             human=tuple(path.name for path in _files(wanted.human)),
             human_left_out=work.people.left_out if work.people else 0,
             n_articles=len(work.sets),
             n_summaries=sum(len(each.summaries) for each in work.sets),
-            n_topics=len(set(answers.topics)),
+            n_topics=len(set(study.topics)),
             topics_unknown=sum(not each.topic for each in work.sets),
             date=date.today().isoformat(),
             evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
             versions=installed_versions(RECORDED),
             level=LEVEL,
             about=vocabulary(by_topic),
-            judges=calibrate_all(
+            judges=calibrate(
                 {name: (each, wanted.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
-                answers,
-                list(baselines),
+                study,
+                [name for name in BASELINES if name in study.judges],
             ),
             not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
         )
         if (before := out / AUDIT_OF_JUDGES.json).exists():
             found = _with_costs(found, before)
-        AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: [*judgements, *of_people, *plain], SCORES_AGAIN: again})
+        # baselines last
+        said = sorted([*study.judgements, *study.of_people], key=lambda each: each.judge not in work.options)
+        AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: said, SCORES_AGAIN: study.again})
     return found
+
+
+def _ask(wanted: Wanted, work: Work, out: Path) -> JudgeStudy:
+    """What the judges say, and the baselines of the plain summaries."""
+    spent: list[Spent] = []
+    judgements, again = [], []
+    for group in work.groups:
+        one = next(iter(group))
+        judgements += judge_by_model(group, work.asked_of(one), spent=spent)
+        again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
+    of_people = judge_by_model(work.options, work.people.documents) if work.people else []
+    # those whose library is absent are not tried; one that the user names is a baseline all the same
+    others = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
+    judgements += judge_by_model({name: each for name, each in others.items() if name not in work.options}, work.sets)
+    return JudgeStudy(
+        work.sets, judgements, work.asked, again, work.exchanges.tellers, work.people, of_people, spent, work.exchanges
+    )
 
 
 def _with_costs(found: Calibration, earlier: Path) -> Calibration:
@@ -262,7 +268,7 @@ def _with_costs(found: Calibration, earlier: Path) -> Calibration:
 
 
 def _but(work: Work, judge: str) -> str:
-    n = len(work.seen[judge])
+    n = len(work.labels.seen.get(judge, ()))
     return f", without {counted(n, 'article')} that it was trained on" if n else ""
 
 

@@ -15,8 +15,8 @@ from evenhand.evaluation.report.cards.run import read_run
 from evenhand.evaluation.report.cards.usage import _without_documents
 from evenhand.evaluation.report.cards.verify import departures, made_anew
 from evenhand.evaluation.report.checkpoint.report import report
-from evenhand.evaluation.studies.meta.benchmark import Benchmark, BenchmarkRow
-from evenhand.judges.calibration import Figure
+from evenhand.judges.benchmark import Benchmark, BenchmarkRow
+from evenhand.number import Number
 from evenhand.records import SummaryRequest
 from evenhand.storage import read_jsonl, read_text, write_text
 
@@ -150,11 +150,10 @@ def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
 
 
 def calibration(signature: str) -> Benchmark:
-    known = Figure(value=0.5, low=0.25, high=0.75)
+    known = Number(value=0.5, low=0.25, high=0.75)
     row = BenchmarkRow(
-        judge="overlap", attribute="coverage", side=None, spearman_pooled=known, spearman_macro=known, winrate_macro=known,
-        winrate_micro=known, articles=7, summaries=21, spearman_articles=7, winrate_articles=7, pairs=21, metric_ties=0,
-        left_out=0,
+        judge="overlap", attribute="coverage", side=None, pooled=known, within=known, winrate_within=known,
+        winrate_pooled=known, articles=7, summaries=21, ties=0, left_out=0,
     )  # fmt: skip
     return Benchmark(
         file="controlled.jsonl", digest="0" * 16, ties="half", level=0.95, topics_unknown=0,
@@ -170,7 +169,14 @@ def test_a_judge_is_worth_what_was_measured_of_that_very_judge(run_folder: Path,
     path.write_text(calibration("another").model_dump_json())
     with pytest.raises(DataError, match=r"none of the run's judges"):
         read_run(run_folder, path)
-    path.write_text(calibration(run.signatures["overlap"][0]).model_dump_json())
+    measured = calibration(run.signatures["overlap"][0]).model_dump_json()
+    for earlier in (measured.replace("-benchmark/2", "-benchmark/1"), measured.replace('"within"', '"spearman_macro"')):
+        path.write_text(earlier)
+        with pytest.raises(
+            DataError, match=r"not the benchmark.json of this version's .*benchmark-judges`; run it again"
+        ):
+            read_run(run_folder, path)
+    path.write_text(measured)
     write_cards(read_run(run_folder, path), UNSAID)
     model, data = written(run_folder)
     assert "| overlap | coverage | all | 0.500 (0.250 to 0.750) | 0.500 (0.250 to 0.750) | 7 |" in model

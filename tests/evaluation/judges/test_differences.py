@@ -6,7 +6,7 @@ import pytest
 from evenhand.evaluation.studies.judges.accusations import Hypothesis, conclude
 from evenhand.evaluation.studies.judges.differences import by_group, by_topic, over_articles
 from evenhand.evaluation.studies.judges.figures import mean
-from evenhand.judges.calibration import Figure
+from evenhand.judges.calibration import Probe
 
 N = 24
 TOPICS = [f"t{k // 2}" for k in range(N)]
@@ -67,11 +67,11 @@ def test_what_accuses_has_an_interval_without_zero_and_nothing_else_has():
     rng = np.random.default_rng(7)
     for size in (0.0, 0.2, 0.4, 0.8):
         values = size * MINORITY + 0.3 * rng.normal(size=N)
-        tests = [by_group(values, MINORITY, TOPICS, 0), mean(size + rng.normal(size=N), TOPICS, 0.95)]
+        tests = [by_group(values, MINORITY, TOPICS, 0), mean(size + rng.normal(size=N), TOPICS)]
         hypotheses = [
-            Hypothesis(Figure(value=value, verdict="not accused", note="x"), test, least=0.0)
-            for test, value in zip(tests, (tests[0].value, tests[1].figure.value), strict=True)
+            Hypothesis(Probe(value=value, verdict="not accused", note="x"), test, least=0.0)
+            for test, value in zip(tests, (tests[0].value, tests[1].number.value), strict=True)
         ]
-        for each in conclude(hypotheses, 0.95):
+        for each in conclude(hypotheses):
             assert (each.verdict == "accused") == (each.adjusted <= 0.05) == (each.low > 0 or each.high < 0)
             assert bool(each.note) == (each.verdict == "accused")

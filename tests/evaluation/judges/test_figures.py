@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, pooled, ranks, slopes, spread, within
+from evenhand.evaluation.studies.judges.agreement import correlations, within
+from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, ranks, slopes, spread
 
 NAN = np.nan
 TOPICS = list("abcdefgh")
@@ -12,28 +13,28 @@ TOPICS = list("abcdefgh")
 
 def test_mean_is_the_usual_t_interval_where_topics_have_one_article():
     values = np.array([0.1, 0.4, 0.3, 0.9, 0.2, 0.6, NAN, 0.5])
-    found = mean(values, TOPICS, 0.95)
+    found = mean(values, TOPICS)
     known = values[~np.isnan(values)]
     low, high = stats.t.interval(0.95, len(known) - 1, known.mean(), stats.sem(known))
-    assert (found.figure.value, found.figure.low, found.figure.high) == pytest.approx((known.mean(), low, high))
-    assert found.figure.p == pytest.approx(stats.ttest_1samp(known, 0).pvalue)
-    assert found.figure.n_sets == 7
+    assert (found.number.value, found.number.low, found.number.high) == pytest.approx((known.mean(), low, high))
+    assert found.number.p_value == pytest.approx(stats.ttest_1samp(known, 0).pvalue)
+    assert found.number.n_sets == 7
 
 
 def test_both_sides_of_a_topic_are_one_piece_of_evidence():
-    twice = mean(np.repeat([0.1, 0.4, 0.3, 0.9, 0.2], 2), [t for t in "abcde" for _ in range(2)], 0.95)
-    once = mean(np.array([0.1, 0.4, 0.3, 0.9, 0.2]), list("abcde"), 0.95)
-    assert twice.figure == pytest.approx(once.figure) or twice.figure.low == pytest.approx(once.figure.low)
+    twice = mean(np.repeat([0.1, 0.4, 0.3, 0.9, 0.2], 2), [t for t in "abcde" for _ in range(2)])
+    once = mean(np.array([0.1, 0.4, 0.3, 0.9, 0.2]), list("abcde"))
+    assert twice.number == pytest.approx(once.number) or twice.number.low == pytest.approx(once.number.low)
 
 
 def test_few_topics_have_a_value_and_no_verdict():
-    found = mean(np.array([0.1, 0.4]), ["a", "b"], 0.95)
-    assert (found.figure.value, found.figure.low, found.figure.p) == (0.25, None, None)
+    found = mean(np.array([0.1, 0.4]), ["a", "b"])
+    assert (found.number.value, found.number.low, found.number.p_value) == (0.25, None, None)
 
 
 def test_cells_count_and_not_articles():
     table = np.array([[1.0, 1.0, 1.0], [0.0, NAN, NAN]])
-    assert mean_of_cells(table, ["a", "b"], 0.95).figure.value == 0.75
+    assert mean_of_cells(table, ["a", "b"]).number.value == 0.75
 
 
 def test_slopes_are_those_of_least_squares_with_an_intercept_for_each_article():
@@ -44,12 +45,12 @@ def test_slopes_are_those_of_least_squares_with_an_intercept_for_each_article():
     design = np.c_[x.ravel(), z.ravel(), np.repeat(np.eye(8), 5, axis=0)]
     known = ~np.isnan(y.ravel())
     expected = np.linalg.lstsq(design[known], y.ravel()[known], rcond=None)[0][:2]
-    assert [each.figure.value for each in slopes(y, [x, z], TOPICS, 0.95)] == pytest.approx(expected)
+    assert [each.number.value for each in slopes(y, [x, z], TOPICS)] == pytest.approx(expected)
 
 
 def test_slopes_of_what_cannot_be_told_apart_are_unknown():
     x = np.arange(40.0).reshape(8, 5)
-    assert [each.figure.value for each in slopes(x, [x, 2 * x], TOPICS, 0.95)] == [None, None]
+    assert [each.number.value for each in slopes(x, [x, 2 * x], TOPICS)] == [None, None]
 
 
 def test_an_article_whose_scores_are_alike_has_no_agreement_and_counts():
@@ -61,16 +62,16 @@ def test_an_article_whose_scores_are_alike_has_no_agreement_and_counts():
 def test_pooled_correlation_is_spearmans():
     generator = np.random.default_rng(1)
     truths, scores = generator.normal(size=(2, 8, 5))
-    found = pooled(truths, scores, TOPICS, 0.95)
-    assert found.figure.value == pytest.approx(stats.spearmanr(truths.ravel(), scores.ravel()).statistic)
-    assert found.figure.low < found.figure.value < found.figure.high
+    found, _ = correlations(truths, scores, TOPICS)
+    assert found.value == pytest.approx(stats.spearmanr(truths.ravel(), scores.ravel()).statistic)
+    assert found.low < found.value < found.high
 
 
 def test_pooled_correlation_of_known_values_that_do_not_differ_is_undefined_as_that_of_articles_is():
     alike, differing = np.ones((8, 5)), np.random.default_rng(1).normal(size=(8, 5))
-    assert pooled(alike, differing, TOPICS, 0.95).figure.value is None
+    assert [each.value for each in correlations(alike, differing, TOPICS)] == [None, None]
     # scores that do not differ order nothing, and that is known
-    assert pooled(differing, alike, TOPICS, 0.95).figure.value == 0.0
+    assert [each.value for each in correlations(differing, alike, TOPICS)] == [0.0, 0.0]
 
 
 def test_ranks_are_standardised_within_articles():

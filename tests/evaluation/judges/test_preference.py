@@ -38,9 +38,9 @@ def test_what_people_like_as_well_is_no_preference():
     people = peoples_scores(units, "mine")
     said = people.scores["coverage"]
     fair = said + 0.1 * generator.normal(size=said.shape)
-    assert abs(preference(people, fair, "coverage", 0.95).figure.value) < 0.2
+    assert abs(preference(people, fair, "coverage").number.value) < 0.2
     partial = fair + np.array([0.5, 0.0, 0.0])
-    assert preference(people, partial, "coverage", 0.95).figure.low > 0.5
+    assert preference(people, partial, "coverage").number.low > 0.5
 
 
 def people_of(n, own_is_better, noise, generator):
@@ -54,13 +54,13 @@ def people_of(n, own_is_better, noise, generator):
 def test_a_judge_that_knows_better_than_people_does_not_prefer_itself():
     people, truth = people_of(200, 1.0, 1.0, np.random.default_rng(1))
     # regressed on people's scores alone, the perfect judge would seem to prefer the better writer by 0.4
-    assert preference(people, truth, "coverage", 0.95).figure.value <= 0
+    assert preference(people, truth, "coverage").number.value <= 0
     fond = truth + np.array([1.5, 0.0, 0.0])
-    assert preference(people, fond, "coverage", 0.95).figure.low > 0.2
+    assert preference(people, fond, "coverage").number.low > 0.2
 
 
 def test_of_a_judge_that_does_not_go_with_people_nothing_is_said():
     generator = np.random.default_rng(2)
     people, truth = people_of(40, 0.0, 0.5, generator)
     coin = generator.normal(size=truth.shape)
-    assert preference(people, coin, "coverage", 0.95).figure.value is None
+    assert preference(people, coin, "coverage").number.value is None

@@ -50,7 +50,7 @@ def test_what_is_known_of_rouge_recall(sample, tmp_path):
     (judge,) = found.judges
     assert (judge.judge, judge.purpose, judge.length.of) == ("recall", "coverage", "length")
     # 16 articles of 6 summaries on 8 topics with both sides
-    assert (found.n_articles, found.n_summaries, found.n_topics, judge.own.n_articles) == (16, 96, 8, 16)
+    assert (found.n_articles, found.n_summaries, found.n_topics, judge.own.within.n) == (16, 96, 8, 16)
     # words that are said twice are found twice as often, where the source has them twice
     assert [each.name for each in judge.accusations] == ["length", "ROUGE, rouge1-recall"]
     assert judge.beats_length
@@ -95,7 +95,9 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
     from evenhand.evaluation.studies.judges.probes import variants
 
     found = audit_judges(
-        wanted, replace(work, sets=alike, asked=variants(alike, work.exchanges.tellers)), tmp_path / "out"
+        wanted,
+        replace(work, labels=replace(work.labels, sets=alike), asked=variants(alike, work.exchanges.tellers)),
+        tmp_path / "out",
     )
     length = next(each for each in found.judges if each.judge == "length")
     assert length.is_constant and not length.has_agreement and not length.accusations

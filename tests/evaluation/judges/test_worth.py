@@ -13,7 +13,7 @@ from evenhand.errors import DataError
 from evenhand.evaluation.gate.limits import Asked, parse_limit
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.studies.judges.gating import refuse_llm_units, refuse_uncalibrated
-from evenhand.evaluation.studies.judges.worth import read_worth, worth_blocks
+from evenhand.evaluation.worth import read_worth, worth_blocks
 from evenhand.judges import open_judge
 from evenhand.judges.likeness import vocabulary
 from evenhand.text import fold

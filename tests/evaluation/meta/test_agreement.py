@@ -1,54 +1,73 @@
 """Agreement of scores with known values."""
 
+from itertools import zip_longest
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.corpora.controlled import read_controlled
-from evenhand.errors import DataError
-from evenhand.evaluation.studies.meta.agreement import STATISTICS, Article, agreement, agreement_intervals
+from evenhand.evaluation.studies.judges.agreement import correlations, winrates, within
 from evenhand.judges.rouge import rouge
 
+NAMES = ("pooled", "within", "winrate_within", "winrate_pooled")
+
+
+def table(rows):
+    """A row an article, nan for None and where it has fewer values than another."""
+    return np.array([*zip_longest(*rows)], dtype=float).T.reshape(len(rows), max(map(len, rows), default=0))
+
+
+def agreement(articles, ties="half", topics=None):
+    """The four numbers by name, and the scores' ties, of (truths, scores) of each article."""
+    truths, scores = (table([each[side] for each in articles]) for side in (0, 1))
+    topics = topics or list(map(str, range(len(articles))))
+    *rates, n_ties = winrates(truths, scores, topics, ties)
+    return SimpleNamespace(
+        **dict(zip(NAMES, (*correlations(truths, scores, topics, chooses=False), *rates), strict=True)),
+        ties=n_ties,
+    )
+
+
+def values(found):
+    return {name: getattr(found, name).value for name in NAMES}
+
+
 # pairs of the first: 1 > 0.5 right, 1 > 0 right, 0.5 > 0 tied
-TIED = Article((1.0, 0.5, 0.0), (3.0, 1.0, 1.0))
+TIED = ((1.0, 0.5, 0.0), (3.0, 1.0, 1.0))
 
 
 @pytest.mark.parametrize(("ties", "winrate"), [("half", 2.5 / 3), ("wrong", 2 / 3), ("drop", 1.0)])
 def test_ties_count_as_told(ties, winrate):
     found = agreement([TIED], ties)
-    assert (found.winrate_macro, found.winrate_micro) == pytest.approx((winrate, winrate))
-    assert (found.pairs, found.metric_ties) == (3, 1)
+    assert (found.winrate_within.value, found.winrate_pooled.value) == pytest.approx((winrate, winrate))
+    assert (found.winrate_pooled.n, found.ties) == (3, 1)
 
 
 def test_an_article_of_ties_alone_drops_out_of_the_winrate_with_drop():
-    found = agreement([TIED, Article((1.0, 0.0), (2.0, 2.0))], "drop")
-    assert (found.winrate_articles, found.winrate_macro, found.winrate_micro) == (1, 1.0, 1.0)
-    assert (found.pairs, found.metric_ties) == (4, 2)
+    found = agreement([TIED, ((1.0, 0.0), (2.0, 2.0))], "drop")
+    assert (found.winrate_within.n, found.winrate_within.value, found.winrate_pooled.value) == (1, 1.0, 1.0)
+    assert (found.winrate_pooled.n, found.ties) == (4, 2)
 
 
 def test_micro_weighs_pairs_and_macro_weighs_articles():
     # three pairs, all right; one pair, wrong
-    found = agreement([Article((3.0, 2.0, 1.0), (3.0, 2.0, 1.0)), Article((1.0, 0.0), (0.0, 1.0))])
-    assert (found.winrate_macro, found.winrate_micro) == (0.5, 0.75)
-    assert found.spearman_macro == pytest.approx(0.0)
+    found = agreement([((3.0, 2.0, 1.0), (3.0, 2.0, 1.0)), ((1.0, 0.0), (0.0, 1.0))])
+    assert (found.winrate_within.value, found.winrate_pooled.value) == (0.5, 0.75)
+    assert found.within.value == pytest.approx(0.0)
 
 
 def test_summaries_without_value_or_score_are_left_out_and_counted():
-    gaps = Article((1.0, None, 0.5, 0.0), (3.0, 9.0, None, 1.0))
-    found = agreement([gaps])
-    assert found.left_out == 2
-    assert (found.pairs, found.winrate_macro, found.spearman_pooled) == (1, 1.0, pytest.approx(1.0))
-
-
-def test_values_and_scores_must_be_equally_many():
-    with pytest.raises(DataError, match="2 known values, but 1 scores"):
-        Article((1.0, 0.0), (1.0,))
+    found = agreement([((1.0, None, 0.5, 0.0), (3.0, 9.0, None, 1.0))])
+    assert found.pooled.n == 2
+    assert (found.winrate_pooled.n, found.winrate_within.value, found.pooled.value) == (1, 1.0, pytest.approx(1.0))
 
 
 articles = st.lists(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6).map(
-        lambda rows: Article(tuple(float(t) for t, _ in rows), tuple(float(s) for _, s in rows))
+        lambda rows: (tuple(float(t) for t, _ in rows), tuple(float(s) for _, s in rows))
     ),
     max_size=4,
 )
@@ -57,45 +76,58 @@ articles = st.lists(
 @given(articles)
 def test_order_of_articles_does_not_matter_and_reversed_scores_mirror_everything(found):
     plain, backwards = agreement(found), agreement(found[::-1])
-    mirrored = agreement([Article(a.truths, tuple(-s for s in a.scores)) for a in found])
-    for name in STATISTICS:
-        value, middle = getattr(plain, name), 0.5 if name.startswith("winrate") else 0.0
+    mirrored = agreement([(truths, tuple(-s for s in scores)) for truths, scores in found])
+    plain, backwards, mirrored = map(values, (plain, backwards, mirrored))
+    for name, value in plain.items():
+        middle = 0.5 if name.startswith("winrate") else 0.0
         if value is None:
-            assert getattr(backwards, name) is getattr(mirrored, name) is None
+            assert backwards[name] is mirrored[name] is None
         else:
-            assert getattr(backwards, name) == pytest.approx(value)
-            assert getattr(mirrored, name) - middle == pytest.approx(middle - value)
+            assert backwards[name] == pytest.approx(value)
+            assert mirrored[name] - middle == pytest.approx(middle - value)
 
 
 @given(articles)
 def test_a_metric_that_grows_with_the_score_agrees_alike(found):
-    assert agreement(found) == agreement([Article(a.truths, tuple(s**3 + 1 for s in a.scores)) for a in found])
+    assert agreement(found) == agreement([(truths, tuple(s**3 + 1 for s in scores)) for truths, scores in found])
 
 
-RIGHT, WRONG = Article((1.0, 0.0), (1.0, 0.0)), Article((1.0, 0.0), (0.0, 1.0))
+RIGHT, WRONG = ((1.0, 0.0), (1.0, 0.0)), ((1.0, 0.0), (0.0, 1.0))
+
+
+def bounded(number):
+    return number.value, number.low, number.high
 
 
 def test_interval_over_five_topics_worked_by_hand():
     # winrates of the articles 1, 1, 1, 1 and 0: mean 0.8, standard error 0.2, t with 4 degrees of freedom 2.776; clipped to 1
-    found = agreement_intervals([RIGHT] * 4 + [WRONG], list("abcde"), "half", 0.95)
-    for name in ("winrate_macro", "winrate_micro"):
-        assert found[name] == (pytest.approx(0.8), pytest.approx(0.8 - 2.7764 * 0.2, abs=1e-4), 1.0)
-    assert found["spearman_macro"] == (pytest.approx(0.6), pytest.approx(0.6 - 2.7764 * 0.4, abs=1e-4), 1.0)
+    found = agreement([RIGHT] * 4 + [WRONG], topics=list("abcde"))
+    for number in (found.winrate_within, found.winrate_pooled):
+        assert bounded(number) == (pytest.approx(0.8), pytest.approx(0.8 - 2.7764 * 0.2, abs=1e-4), 1.0)
+    assert bounded(found.within) == (pytest.approx(0.6), pytest.approx(0.6 - 2.7764 * 0.4, abs=1e-4), 1.0)
 
 
 def test_sides_of_one_topic_are_one_piece_of_evidence():
-    found = agreement_intervals([RIGHT, WRONG] * 5, [topic for topic in "abcde" for _ in range(2)], "half", 0.95)
+    found = agreement([RIGHT, WRONG] * 5, topics=[topic for topic in "abcde" for _ in range(2)])
     # every topic has one right and one wrong pair
-    assert found["winrate_macro"] == (0.5, 0.5, 0.5)
+    assert bounded(found.winrate_within) == (0.5, 0.5, 0.5) and found.winrate_within.n_sets == 5
 
 
 def test_no_interval_with_few_topics_or_where_a_statistic_is_undefined_without_one():
-    few = agreement_intervals([RIGHT] * 4, list("abcd"), "half", 0.95)
-    assert {each[1:] for each in few.values()} == {(None, None)}
-    constant = Article((1.0, 0.0), (2.0, 2.0))
-    some = agreement_intervals([TIED, *[constant] * 5], list("abcdef"), "half", 0.95)
-    assert some["spearman_macro"][1:] == (None, None)
-    assert None not in some["winrate_macro"]
+    few = agreement([RIGHT] * 4, topics=list("abcd"))
+    assert {bounded(getattr(few, name))[1:] for name in NAMES} == {(None, None)}
+    constant = ((1.0, 0.0), (2.0, 2.0))
+    some = agreement([TIED, *[constant] * 5], topics=list("abcdef"))
+    assert bounded(some.within)[1:] == (None, None)
+    assert None not in bounded(some.winrate_within)
+
+
+def test_topics_that_a_number_does_not_rest_on_do_not_make_it_surer():
+    # whose articles the scores do not order, so that they have no correlation
+    constant = ((1.0, 0.0), (2.0, 2.0))
+    alone = agreement([RIGHT] * 4 + [WRONG])
+    with_others = agreement([*[RIGHT] * 4, WRONG, *[constant] * 20])
+    assert with_others.within == alone.within and alone.within.n_sets == 5
 
 
 @pytest.mark.parametrize("n_topics", [6, 17])
@@ -105,14 +137,14 @@ def test_intervals_have_the_true_value_in_them_nearly_as_often_as_they_say(n_top
         for _ in range(n):
             truths = np.round(4 * generator.beta(0.7, 0.7, 8)) / 4
             scores = 0.3 * truths + 0.35 * (generator.normal(size=8) + generator.normal())
-            made.append(Article(tuple(truths.tolist()), tuple(scores.tolist())))
+            made.append((truths.tolist(), scores.tolist()))
         return made
 
-    true = agreement(drawn(np.random.default_rng(1), 3000)).spearman_macro
+    true = np.nanmean(within(*map(np.array, zip(*drawn(np.random.default_rng(1), 3000), strict=True)), chooses=False))
     held = 0
     for seed in range(200):
         articles = drawn(np.random.default_rng([n_topics, seed]), n_topics)
-        _, low, high = agreement_intervals(articles, [*map(str, range(n_topics))], "half", 0.95)["spearman_macro"]
+        _, low, high = bounded(agreement(articles).within)
         held += low <= true <= high
     # percentiles of draws held in 84 % at six topics
     assert held >= 180
@@ -145,6 +177,6 @@ def test_published_benchmark_of_rouge_and_length_is_reproduced_to_three_decimals
         reproduced = []
         for attribute in ("coverage", "faithfulness"):
             truths = [tuple(getattr(t, attribute) for t in each.truths) for each in sets]
-            result = agreement([Article(t, s) for t, s in zip(truths, scores[metric], strict=True)])
-            reproduced += [result.spearman_pooled, result.spearman_macro, result.winrate_macro]
+            result = agreement([(t, s) for t, s in zip(truths, scores[metric], strict=True)])
+            reproduced += [result.pooled.value, result.within.value, result.winrate_within.value]
         assert reproduced == pytest.approx(expected, abs=6e-4), metric

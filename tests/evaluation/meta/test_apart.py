@@ -6,8 +6,8 @@ import pytest
 
 from evenhand.config.judges import RubricJudge, RuleJudge
 from evenhand.errors import JudgeError
-from evenhand.evaluation.studies.meta.apart import judge_by_model
-from evenhand.evaluation.studies.meta.scoring import judge_sets
+from evenhand.evaluation.studies.judges.apart import judge_by_model
+from evenhand.evaluation.studies.judges.scoring import judge_sets
 from evenhand.judges import open_judges
 
 
@@ -38,7 +38,7 @@ def test_each_of_several_models_has_a_process_and_says_what_it_says_in_one(sets,
     options = two_models()
     found = judge_by_model(options, sets)
     assert (
-        started.read_text().count("evenhand.evaluation.studies.meta.apart")
+        started.read_text().count("evenhand.evaluation.studies.judges.apart")
         == len(started.read_text().splitlines())
         == 2
     )

@@ -11,11 +11,11 @@ from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.pages.blocks import NumberCell, tables
-from evenhand.evaluation.studies.meta.benchmark import Benchmark, benchmark
-from evenhand.evaluation.studies.meta.page import page
-from evenhand.evaluation.studies.meta.run import benchmark_judges
-from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
+from evenhand.evaluation.studies.judges.benchmark import benchmark, benchmark_judges
+from evenhand.evaluation.studies.judges.benchmark_page import page
+from evenhand.evaluation.studies.judges.scoring import BASELINES, judge_sets
 from evenhand.judges import open_judges
+from evenhand.judges.benchmark import Benchmark
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
 
@@ -43,17 +43,17 @@ def test_rows_are_every_side_and_all_for_both_attributes(found):
 def test_agreement_of_the_length_worked_by_hand(found):
     left, right, whole = found.rows[:3]
     # 3, 5, 1 words for coverage 1, 1/2, 0: two of three pairs are right; ranks 2, 3, 1 against 3, 2, 1 give 1 - 6 * 2 / 24
-    assert left.winrate_macro.value == pytest.approx(2 / 3)
-    assert left.spearman_macro.value == pytest.approx(0.5)
+    assert left.winrate_within.value == pytest.approx(2 / 3)
+    assert left.within.value == pytest.approx(0.5)
     # the other article has lost one of its two summaries
-    assert (right.winrate_macro.value, right.left_out, right.pairs) == (None, 1, 0)
-    assert (whole.articles, whole.summaries, whole.left_out, whole.winrate_articles) == (2, 5, 1, 1)
+    assert (right.winrate_within.value, right.left_out, right.winrate_within.n) == (None, 1, 0)
+    assert (whole.articles, whole.summaries, whole.left_out, whole.winrate_within.n) == (2, 5, 1, 1)
     # its faithfulness is undefined as well, and it is left out once
     assert found.rows[5].left_out == 1
 
 
 def test_sets_of_a_single_topic_have_no_interval(found):
-    assert {row.winrate_macro.low for row in found.rows} == {None}
+    assert {row.winrate_within.low for row in found.rows} == {None}
 
 
 def test_unscored_summaries_are_counted_by_reason_and_side(found):
@@ -71,10 +71,10 @@ def test_sets_without_topic_are_topics_of_their_own(sets):
     judgements = judge_sets(open_judges({"length": BASELINES["length"]}), apart)
     whole = benchmark(apart, judgements, file="f", digest="0").rows[2]
     together = [each.model_copy(update={"topic": "one"}) for each in apart]
-    assert whole.winrate_macro.low is not None
-    assert benchmark(together, judgements, file="f", digest="0").rows[2].winrate_macro.low is None
+    assert whole.winrate_within.low is not None
+    assert benchmark(together, judgements, file="f", digest="0").rows[2].winrate_within.low is None
     alike = [each.model_copy(update={"passages": sets[0].passages}) for each in apart]
-    assert benchmark(alike, judgements, file="f", digest="0").rows[2].winrate_macro.low is None
+    assert benchmark(alike, judgements, file="f", digest="0").rows[2].winrate_within.low is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_page_has_every_side_and_statistic(found):
         for cell in row.cells
         if isinstance(cell, NumberCell) and not cell.unit
     ]
-    names = ("spearman_pooled", "spearman_macro", "winrate_macro", "winrate_micro")
+    names = ("pooled", "within", "winrate_within", "winrate_pooled")
     assert sorted(map(str, shown)) == sorted(str(getattr(row, name).value) for row in rows for name in names)
 
 
@@ -174,6 +174,6 @@ def test_released_file_gives_the_published_numbers_from_file_to_result(polisum, 
     rows = {row.judge: row for row in found.rows if row.attribute == "coverage"}
     for judge, expected in {"rougeL-recall": (0.403, 0.387, 0.665), "length": (0.435, 0.294, 0.631)}.items():
         row = rows[judge]
-        values = (row.spearman_pooled.value, row.spearman_macro.value, row.winrate_macro.value)
+        values = (row.pooled.value, row.within.value, row.winrate_within.value)
         assert values == pytest.approx(expected, abs=6e-4)
-        assert row.spearman_pooled.low < row.spearman_pooled.value < row.spearman_pooled.high
+        assert row.pooled.low < row.pooled.value < row.pooled.high

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from evenhand.evaluation.studies.meta.agreement import Article, agreement_intervals
-from evenhand.evaluation.studies.meta.line import PENALTIES, Held, fit_best, fits, leave_topic_out, moments_by_topic
+from evenhand.evaluation.studies.judges.agreement import correlations
+from evenhand.evaluation.studies.judges.line import PENALTIES, fit_best, fits, leave_topic_out, moments_by_topic
 
-FREE = Held(np.full(3, -np.inf), np.full(3, np.inf))
+FREE = np.full(3, -np.inf), np.full(3, np.inf)
 
 
 def made(seed=0, topics=8, each=6, signal=0.0):
@@ -46,7 +46,7 @@ def test_sums_of_products_give_the_ridge_of_the_rows(penalty):
 def test_a_sign_is_held_and_the_others_are_the_best_beside_it():
     rows, truths, topics = made(signal=1.0)
     low, high = np.full(3, -np.inf), np.array([0.0, np.inf, np.inf])
-    line = fit(rows, truths, topics, 0.1, Held(low, high))
+    line = fit(rows, truths, topics, 0.1, (low, high))
     assert line.coefficients[0] == 0.0
     assert line.coefficients == pytest.approx(by_rows(rows, truths, 0.1, (low, high)), abs=1e-6)
 
@@ -104,8 +104,8 @@ def low_end(truths, said, topics):
     """Lower end of the pooled agreement's interval over topics, as it is reported."""
     names = np.array(topics)
     mine = [np.flatnonzero(names == each) for each in dict.fromkeys(topics)]
-    articles = [Article(tuple(truths[rows]), tuple(said[rows])) for rows in mine]
-    return agreement_intervals(articles, list(dict.fromkeys(topics)), "half", 0.95)["spearman_pooled"][1]
+    both = (np.array([each[rows] for rows in mine]) for each in (truths, said))
+    return correlations(*both, list(dict.fromkeys(topics)), chooses=False)[0].low
 
 
 def marked(seed, topics=6, each=5):
@@ -114,7 +114,7 @@ def marked(seed, topics=6, each=5):
     number = np.repeat(np.arange(topics), each)
     rows = np.eye(topics)[number] + 0.1 * generator.normal(size=(len(number), topics))
     truths = np.clip(0.5 + 0.2 * generator.normal(size=topics)[number] + 0.1 * generator.normal(size=len(number)), 0, 1)
-    free = Held(np.full(topics, -np.inf), np.full(topics, np.inf))
+    free = np.full(topics, -np.inf), np.full(topics, np.inf)
     return rows, truths, [f"t{k}" for k in number], free
 
 

@@ -10,11 +10,12 @@ from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.studies.judges import run as audit
-from evenhand.evaluation.studies.meta.run import benchmark_judges
-from evenhand.evaluation.studies.meta.scoring import SEEN, judge_sets
-from evenhand.evaluation.studies.meta.train_judge import TRAINED_JUDGE, Wanted, train_judge
-from evenhand.evaluation.studies.meta.training import COMBINED, features, gaps
-from evenhand.evaluation.studies.meta.training_page import page
+from evenhand.evaluation.studies.judges.benchmark import benchmark_judges
+from evenhand.evaluation.studies.judges.scoring import SEEN, judge_sets
+from evenhand.evaluation.studies.judges.study import JudgeStudy
+from evenhand.evaluation.studies.judges.train_judge import TRAINED_JUDGE, Wanted, train_judge
+from evenhand.evaluation.studies.judges.training import COMBINED, features, gaps
+from evenhand.evaluation.studies.judges.training_page import page
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
 from evenhand.storage import read_json, write_jsonl
@@ -62,7 +63,7 @@ def test_signs_are_held_and_every_feature_is_in_the_file(trained):
     assert (by_name["rouge2-recall"]["coefficient"], by_name["rouge2-recall"]["sign"]) == (0, "down")
     assert [each["name"] for each in saved["members"]] == list(by_name)[:-3]
     assert saved["figures"][0]["name"] == COMBINED and saved["figures"][1]["name"] == "length"
-    assert saved["figures"][0]["pooled"] > saved["figures"][1]["pooled"]
+    assert saved["figures"][0]["pooled"]["value"] > saved["figures"][1]["pooled"]["value"]
     assert found.judge.model_dump(mode="json") == saved
 
 
@@ -100,7 +101,7 @@ def judgement(judge, each, place, score):
 def test_summaries_without_a_score_or_a_truth_are_left_out(sample):
     said = [judgement("a", each, place, 0.5) for each in sample for place in range(len(each.summaries))]
     said[0] = judgement("a", sample[0], 0, None)
-    table = features(sample, said, "coverage")
+    table = features(JudgeStudy(sample, said), "coverage")
     assert (table.left_out, len(table.rows)) == (1, len(said) - 1)
     assert (sample[0].id, 0) not in table.places
     first = sample[0].summaries[1].text
@@ -113,7 +114,7 @@ def test_too_few_topics_are_refused(sample):
     few = sample[:8]
     said = [judgement("a", each, place, 0.5) for each in few for place in range(len(each.summaries))]
     with pytest.raises(DataError, match=r"^4 topics have summaries .* at least 5"):
-        features(few, said, "coverage")
+        features(JudgeStudy(few, said), "coverage")
 
 
 @pytest.mark.parametrize("topic", ["told", "another", ""])
@@ -131,7 +132,7 @@ def test_equal_documents_under_a_second_topic_are_never_unseen(sample, topic):
         for number, each in enumerate(sets)
         for place in range(len(each.summaries))
     ]
-    table = features(sets, said, "coverage")
+    table = features(JudgeStudy(sets, said), "coverage")
     assert set(table.topics) == {each.topic for each in sample}
     half = len(table.topics) // 2
     assert table.topics[:half] == table.topics[half:]
@@ -147,7 +148,7 @@ def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
                 judgement(name, each, place, value)
                 for name, value in ((COMBINED, truth.coverage), ("contrary", -truth.coverage), ("noisy", known))
             ]
-    contrary, noisy = gaps(sample, said, "coverage", ["contrary", "noisy"], 0.95)
+    contrary, noisy = gaps(JudgeStudy(sample, said), "coverage", ["contrary", "noisy"])
     assert contrary.is_reversed and not contrary.is_above
     assert (contrary.pooled.value, contrary.pooled.low, contrary.pooled.high) == pytest.approx((0, 0, 0), abs=1e-12)
     assert noisy.is_above and not noisy.is_reversed
@@ -203,9 +204,9 @@ def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_p
     assert "300 judgements, without 10 articles that it was trained on" in audit.plan_lines(work)[1]
     found = {each.judge: each for each in audit.audit_judges(wanted, work, tmp_path / "audit").judges}
     mine, other = found["mine"], found["overlap"]
-    assert (mine.n_seen, mine.n_summaries, mine.unscored, mine.own.n_articles) == (10, 36, 0, 6)
+    assert (mine.n_seen, mine.n_summaries, mine.unscored, mine.own.within.n) == (10, 36, 0, 6)
     # length is over the same articles
-    assert (mine.length.n_articles, other.own.n_articles, other.n_seen) == (6, 16, 0)
+    assert (mine.length.within.n, other.own.within.n, other.n_seen) == (6, 16, 0)
 
     measured = benchmark_judges(tmp_path / "all.jsonl", judges, tmp_path / "benchmark")
     assert {(each.judge, each.reason, each.count) for each in measured.unscored} == {("mine", SEEN, 30)}

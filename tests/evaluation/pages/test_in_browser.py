@@ -33,12 +33,12 @@ from evenhand.evaluation.studies.human.result_pages import agreement_page, opini
 from evenhand.evaluation.studies.human.results import human_results
 from evenhand.evaluation.studies.human.sheet import unblind
 from evenhand.evaluation.studies.judges import run as judge_audit
+from evenhand.evaluation.studies.judges import train_judge
+from evenhand.evaluation.studies.judges.benchmark import benchmark
+from evenhand.evaluation.studies.judges.benchmark_page import page as benchmark_page
 from evenhand.evaluation.studies.judges.page import page as judges_page
-from evenhand.evaluation.studies.meta import train_judge
-from evenhand.evaluation.studies.meta.benchmark import benchmark
-from evenhand.evaluation.studies.meta.page import page as benchmark_page
-from evenhand.evaluation.studies.meta.scoring import BASELINES, judge_sets
-from evenhand.evaluation.studies.meta.training_page import page as training_page
+from evenhand.evaluation.studies.judges.scoring import BASELINES, judge_sets
+from evenhand.evaluation.studies.judges.training_page import page as training_page
 from evenhand.judges import open_judges
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair

@@ -32,7 +32,7 @@ def test_a_judge_that_sees_the_logarithm_of_words_alone_has_no_difference_at_equ
     found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
     assert (found.mean, found.by_length) == (pytest.approx(0, abs=1e-9), pytest.approx(np.log(2)))
     slope = lengths(*outputs).slope("judge")
-    assert (slope.mean, slope.low, slope.high) == (pytest.approx(np.log(1.1)),) * 3
+    assert (slope.value, slope.low, slope.high) == (pytest.approx(np.log(1.1)),) * 3
 
 
 def test_a_gain_at_the_same_lengths_is_kept():

@@ -14,7 +14,7 @@ from evenhand.config import ControlledRecipe
 from evenhand.config.recipe_file import load_controlled
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
-from evenhand.evaluation.studies.meta.run import benchmark_judges
+from evenhand.evaluation.studies.judges.benchmark import benchmark_judges
 from evenhand.generate.backend import Reply
 from evenhand.generate.controlled import build_controlled, expected_asks, expected_tasks
 from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints

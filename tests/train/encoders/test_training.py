@@ -14,8 +14,8 @@ from evenhand.config.trained_encoder import read_trained
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.corpora.controlled.triples import Triple
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
-from evenhand.evaluation.studies.meta.scoring import seen_articles
-from evenhand.evaluation.studies.meta.train_judge import Wanted, train_judge
+from evenhand.evaluation.studies.judges.scoring import seen_articles
+from evenhand.evaluation.studies.judges.train_judge import Wanted, train_judge
 from evenhand.judges import JudgeInput, open_judge
 from evenhand.storage import write_jsonl
 from evenhand.train.encoders.fitting import CLASSES, class_pairs

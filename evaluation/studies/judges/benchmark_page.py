@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+from ....config.needs import Purpose
+from ....judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
+from ....judges.calibration import LENGTH
 from ...pages.blocks import (
     Block,
     Column,
@@ -9,28 +12,25 @@ from ...pages.blocks import (
     Heading,
     Legend,
     Mark,
-    NumberCell,
     Page,
     Prose,
     Strip,
     Table,
     Text,
-    bounds,
     code,
     count,
     estimate,
     estimates_scale,
     group,
-    how_made,
     items,
     rows_of,
     strip,
     table,
 )
 from ...pages.words import ALL, counted
-from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow
-from .overview import benchmark_overview
-from .scoring import BASELINES, LENGTH
+from .overview import benchmark_overview, best_of
+from .scoring import BASELINES
+from .study_page import FOOTER, completed
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -42,45 +42,28 @@ MEANING = {
 def page(found: Benchmark) -> Page:
     """The benchmark as blocks."""
     whole = next(row for row in found.rows if row.side is None)
-    return Page(
+    made = Page(
         kind="benchmark of judges",
         about=f"{found.file}: {articles(whole)}",
         title=_title(found),
+        footer=FOOTER.format("benchmark.json"),
+        overview=benchmark_overview(found),
         warnings=tuple(f"{name} was not tried: {why}." for name, why in found.not_tried.items()),
         findings=(Prose(counting(found, whole), "lead"),),
-        body=(
-            *(block for attribute in ATTRIBUTES for block in agreements(found, attribute)),
-            *_length(found),
-            Heading("Left out"),
-            *left_out(found),
-            *how_made(
-                (
-                    ("controlled summaries", code(f"{found.file} {found.digest}")),
-                    *((judge, code(signature)) for judge, signature in found.signatures.items()),
-                    ("intervals", f"{100 * found.level:g} %, Student's t by the jackknife over topics"),
-                ),
-                found.versions,
-            ),
-        ),
-        footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
-        overview=benchmark_overview(found),
+        body=(*(block for attribute in ATTRIBUTES for block in agreements(found, attribute)), *_length(found)),
     )
+    facts = ((judge, code(signature)) for judge, signature in found.signatures.items())
+    return completed(made, found, left_out(found), facts)
 
 
 def _title(found: Benchmark) -> str:
     """Whose correlation with each attribute is the highest, over all articles, and how sure the number is."""
     best = []
     for attribute in ATTRIBUTES:
-        known = [
-            (each.spearman_pooled.value, each.judge, each.spearman_pooled)
-            for each in found.rows
-            if (each.attribute, each.side) == (attribute, None) and each.spearman_pooled.value is not None
-        ]
-        if known:
-            _, judge, highest = max(known, key=lambda each: each[0])
-            shown = NumberCell(highest.value, bounds(highest))
-            how_sure = shown.interval if highest.low is not None else "too few articles for an interval"
-            best.append(f"{judge} with {attribute} (\u03c1 {shown.shown}, {how_sure})")
+        if highest := best_of(found, attribute):
+            shown = estimate(highest.pooled)
+            how_sure = shown.interval if highest.pooled.low is not None else "too few articles for an interval"
+            best.append(f"{highest.judge} with {attribute} (\u03c1 {shown.shown}, {how_sure})")
     which = f"most highly correlated: {', '.join(best) or 'none'}; no lead over another judge is tested"
     return f"Of {counted(len(found.signatures), 'judge')}, {which}"
 
@@ -99,7 +82,7 @@ def counting(found: Benchmark, whole: BenchmarkRow) -> str:
     )
 
 
-def agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+def agreements(found: Benchmark, attribute: Purpose) -> Iterator[Block]:
     """How well every judge agrees with one attribute, by side."""
     yield Heading(
         attribute,
@@ -109,26 +92,26 @@ def agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
     yield _table(found, attribute)
 
 
-def _table(found: Benchmark, attribute: Attribute) -> Table:
+def _table(found: Benchmark, attribute: Purpose) -> Table:
     mine = [each for each in found.rows if each.attribute == attribute]
     sides = sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
-    lengths = {each.side: each.spearman_pooled.value for each in mine if each.judge == LENGTH}
+    lengths = {each.side: each.pooled.value for each in mine if each.judge == LENGTH}
     columns: Columns[BenchmarkRow] = {
         "judge": lambda each: Text(each.judge, "baseline" if each.judge in BASELINES else ""),
-        "\u03c1 pooled": lambda each: estimate(each.spearman_pooled),
+        "\u03c1 pooled": lambda each: estimate(each.pooled),
         "plot": lambda each: _strip(each, lengths.get(each.side)),
-        "\u03c1 by article": lambda each: estimate(each.spearman_macro),
-        "winrate by article": lambda each: estimate(each.winrate_macro),
-        "winrate of all pairs": lambda each: estimate(each.winrate_micro),
-        "pairs": lambda each: count(each.pairs),
-        "ties": lambda each: count(each.metric_ties),
+        "\u03c1 by article": lambda each: estimate(each.within),
+        "winrate by article": lambda each: estimate(each.winrate_within),
+        "winrate of all pairs": lambda each: estimate(each.winrate_pooled),
+        "pairs": lambda each: count(each.winrate_pooled.n),
+        "ties": lambda each: count(each.ties),
         "left out": lambda each: count(each.left_out),
     }
     groups = []
     for side in sides:
         its = [each for each in mine if each.side == side]
         groups.append(group(rows_of(its, columns), (side or ALL) if len(sides) > 1 else "", articles(its[0])))
-    return table(attribute, columns, groups, estimates_scale((each.spearman_pooled for each in mine), zero=True))
+    return table(attribute, columns, groups, estimates_scale((each.pooled for each in mine), zero=True))
 
 
 def articles(found: BenchmarkRow) -> str:
@@ -137,7 +120,7 @@ def articles(found: BenchmarkRow) -> str:
 
 
 def _strip(found: BenchmarkRow, length: float | None) -> Strip:
-    marks = strip([(found.spearman_pooled, 0)]).marks
+    marks = strip([(found.pooled, 0)]).marks
     return Strip(marks if length is None else (*marks, Mark(length, style=None)))
 
 

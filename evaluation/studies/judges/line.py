@@ -19,16 +19,10 @@ from ....resampling import Floats
 
 # tried are these, from next to nothing to where all but the mean is gone
 PENALTIES: tuple[float, ...] = tuple(float(each) for each in 10 ** np.arange(-3, 1.51, 0.5))
+# lower and upper bounds of the coefficients, (features,) each
+Held = tuple[Floats, Floats]
 # a feature whose variance is this share of its mean square does not vary
 LEAST_VARIANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Held:
-    """Bounds of each coefficient, arrays of shape (features,)."""
-
-    low: Floats
-    high: Floats
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[Line]:
     # of what does not vary only the penalty is left, so that its coefficient is 0
     grams = gram + np.asarray(penalties)[:, None, None] * np.eye(len(scales))  # (penalties, features, features)
     free = np.linalg.solve(grams, np.broadcast_to(target[:, None], (*grams.shape[:2], 1)))[..., 0]
-    is_kept = np.atleast_1d(((held.low <= free) & (free <= held.high)).all(axis=1))
+    is_kept = np.atleast_1d(((held[0] <= free) & (free <= held[1])).all(axis=1))
     return [
         Line(float(means[-1]), found if kept else _held_solution(each, target, held), means[1:-1], scales, penalty)
         for penalty, each, found, kept in zip(penalties, grams, free, is_kept, strict=True)
@@ -87,7 +81,7 @@ def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[Line]:
 def _held_solution(gram: Floats, target: Floats, held: Held) -> Floats:
     """The least of x' gram x / 2 - target' x within the bounds."""
     root = np.linalg.cholesky(gram)
-    found: Floats = lsq_linear(root.T, np.linalg.solve(root, target), (held.low, held.high), method="bvls").x
+    found: Floats = lsq_linear(root.T, np.linalg.solve(root, target), held, method="bvls").x
     return found
 
 

@@ -1,7 +1,8 @@
-"""What judges said of controlled summaries in all variants, in tables: articles down, summaries across, nan for nothing."""
+"""Labelled summaries and what judges said of them, in tables: articles down, summaries across, nan for nothing."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,23 +13,26 @@ from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, topics_of
 from ....judges.batch import Spent
 from ....records import Judgement
+from ....resampling import Floats
 from ....text import n_words
-from ..meta.scoring import Scores, scores_by_judge, table_of
-from .figures import Floats
 from .preference import PeoplesScores
 from .probes import Exchanges, Variant, places, variant_id
 
 OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
+# set id -> scores of its summaries
+Scores = Mapping[str, Sequence[float | None]]
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What judges said of the summaries in all variants, and of the plain ones when they were asked again."""
+class JudgeStudy:
+    """What judges said of summaries whose coverage and faithfulness are known: all that commands on judges compute from."""
 
     sets: Sequence[ControlledSet]
-    # the same in all variants
-    asked: Sequence[ControlledSet]
+    # of each of their summaries by each judge, in the order of sets and summaries; of the sets in all variants among them
     judgements: Sequence[Judgement]
+    # the sets in all variants
+    asked: Sequence[ControlledSet] = ()
+    # what judges said of the plain ones when they were asked again
     again: Sequence[Judgement] = ()
     # names of two sides
     tellers: tuple[str, str] = ("left", "right")
@@ -42,8 +46,13 @@ class Answers:
     @cached_property
     def _scores(self) -> dict[str, dict[str, Scores]]:
         """Of the three: judge -> set id -> scores."""
-        found = {"first": self.judgements, "again": self.again, "people": self.of_people}
-        return {name: scores_by_judge(mine) for name, mine in found.items()}
+        said = {"first": self.judgements, "again": self.again, "people": self.of_people}
+        return {name: _by_judge(judgements) for name, judgements in said.items()}
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Those that said something, in order."""
+        return list(self._scores["first"])
 
     @cached_property
     def topics(self) -> list[str]:
@@ -54,17 +63,18 @@ class Answers:
     def truths(self) -> dict[Purpose, Floats]:
         """Attribute -> (articles, summaries)."""
         return {
-            name: table_of(self.sets, [[getattr(truth, name) for truth in each.truths] for each in self.sets])
-            for name in OTHER
+            name: self.table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
         }
 
     @cached_property
+    def lengths(self) -> Floats:
+        """Words of each summary."""
+        return self.of_texts(n_words)
+
+    @cached_property
     def log_words(self) -> Floats:
-        """Logarithm of each summary's words."""
-        counts = [[n_words(summary.text) for summary in each.summaries] for each in self.sets]
-        with np.errstate(divide="ignore"):
-            logs = np.log(table_of(self.sets, counts))
-        return np.where(np.isinf(logs), np.nan, logs)
+        """Their logarithm; nan for none."""
+        return np.asarray(np.log(np.where(self.lengths > 0, self.lengths, np.nan)))
 
     @cached_property
     def exchanged(self) -> Exchanges:
@@ -73,7 +83,14 @@ class Answers:
 
     def of_texts(self, number: Callable[[str], float]) -> Floats:
         """A number of each summary's text, (articles, summaries)."""
-        return table_of(self.sets, [[number(s.text) for s in each.summaries] for each in self.sets])
+        return self.table([[number(s.text) for s in each.summaries] for each in self.sets])
+
+    def table(self, rows: Iterable[Sequence[float | None]]) -> Floats:
+        """A number for each summary, (articles, summaries); nan for None, and where a set has fewer summaries than another."""
+        table = np.full((len(self.sets), max((len(each.summaries) for each in self.sets), default=0)), np.nan)
+        for place, row in enumerate(rows):
+            table[place, : len(row)] = np.array(row, dtype=float)
+        return table
 
     def has_word(self, word: str) -> NDArray[np.bool_]:
         """Whether each summary has a word, (articles, summaries)."""
@@ -85,7 +102,7 @@ class Answers:
         made = {each.id: each.summaries for each in self.asked}
         both = [(each.summaries, made.get(variant_id(each.id, variant), each.summaries)) for each in self.sets]
         rows = [[float(one.text != two.text) for one, two in zip(*its, strict=True)] for its in both]
-        return np.equal(table_of(self.sets, rows), 1)
+        return np.equal(self.table(rows), 1)
 
     @cached_property
     def is_longer(self) -> NDArray[np.bool_]:
@@ -98,12 +115,12 @@ class Answers:
         """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
         turned = {each.id: each for each in self.asked}
         rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
-        return table_of(self.sets, [list(row) for row in rows])
+        return self.table([list(row) for row in rows])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
         """Of a judge, (articles, summaries); nan for none."""
         mine = self._scores[when].get(judge, {})
-        return table_of(self.sets, [mine.get(variant_id(each.id, variant), []) for each in self.sets])
+        return self.table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
 
     def is_asked(self, judge: str, each: ControlledSet) -> bool:
         """Whether a judge was asked about an article."""
@@ -115,3 +132,11 @@ class Answers:
         if self.people is None or mine is None:
             return None
         return np.array([mine[each.id] for each in self.people.documents], dtype=float)
+
+
+def _by_judge(judgements: Sequence[Judgement]) -> dict[str, Scores]:
+    """Judge -> set id -> scores, in the order of the judgements."""
+    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements:
+        found[each.judge][each.request_id].append(each.score)
+    return {name: dict(mine) for name, mine in found.items()}

@@ -1,28 +1,28 @@
 """`evenhand train-judge`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....config import JudgeOptions
-from ....config.combined import COUNTED, Combination, Figure, Member, Sign, TrainedOn
+from ....config.combined import COUNTED, Combination, Member, MemberAgreement, Sign, TrainedOn
 from ....config.judges import CombinedJudge, MemberJudge
 from ....config.needs import Purpose
-from ....corpora.bundled import CONTROLLED, file_of
-from ....corpora.controlled import ControlledSet, read_controlled
 from ....errors import RecipeError
-from ....records import Judgement
-from ....storage import file_digest, listed, write_json
+from ....judges.benchmark import BenchmarkRow
+from ....judges.calibration import LENGTH
+from ....storage import listed, write_json
 from ....text import did_you_mean
 from ...pages.folder import KNOWN, Content, Result, Say
 from .apart import judge_by_model
-from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
-from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
-from .training import COMBINED, Table, Training, features, gaps, terms, train, unseen
+from .benchmark import SCORES, benchmark
+from .line import fit_best, leave_topic_out, moments_by_topic
+from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
+from .study import JudgeStudy
+from .training import COMBINED, Table, Training, features, gaps, terms, unseen
 from .training_page import page
 
 JUDGE = "judge.json"
-SCORES = "judgements.jsonl"
 TRAINED_JUDGE = Result(
     "trained judge",
     "training.json",
@@ -62,7 +62,7 @@ def train_judge(
     """Train a judge on a controlled file; what came of it, after it was written to `out`.
 
     Args:
-        file: controlled sets, in evenhand's JSON lines or as the authors released them; "sample" is bundled.
+        file: as `read_labels` takes it.
         wanted: what is to be trained.
         out: folder for judge.json, training.json, judgements.jsonl and the page.
         evidence: the authors' evidence file, when `file` is theirs.
@@ -76,42 +76,46 @@ def train_judge(
     """
     TRAINED_JUDGE.check(out)
     refuse_unfit(wanted)
-    sets = read_controlled(file, evidence)
-    _refuse_trained_on(wanted, sets)
-    left_out = not_tried(wanted.judges)
-    options = {name: each for name, each in with_baselines(wanted.judges).items() if name not in left_out}
-    digest = file_digest(file_of(file, CONTROLLED))
-    with TRAINED_JUDGE.begun(out, (wanted.purpose, digest, sorted(options)), say):
-        judgements = judge_by_model(options, sets)
-        # its logarithm is a feature in its place
-        members = [each for each in judgements if each.judge != LENGTH]
-        table = features(sets, members, wanted.purpose)
+    labels = read_labels(file, wanted.judges, evidence)
+    _refuse_trained_on(labels)
+    with TRAINED_JUDGE.begun(out, (wanted.purpose, labels.digest, sorted(labels.judges)), say):
+        judgements = judge_by_model(labels.judges, labels.sets)
+        # the logarithm of length is a feature in its place
+        table = features(JudgeStudy(labels.sets, judgements), wanted.purpose, but=(LENGTH,))
         if strangers := sorted(set(wanted.signs) - set(table.names)):
             raise RecipeError(
                 f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
                 f"{', '.join(table.names)}"
             )
-        fitted = train(table, wanted.signs)
+        held = table.held(wanted.signs)
+        line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
+        scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
         signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
-        both = [*unseen(table, fitted.said, sets, signature), *judgements]
-        found = benchmark(sets, both, file=file.name, digest=digest)
+        both = [*unseen(table, scores, labels.sets, signature), *judgements]
+        found = benchmark(labels.sets, both, file=labels.file, digest=labels.digest)
         rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
         others = _others(rows)
         judge = Combination(
             purpose=wanted.purpose,
-            intercept=fitted.line.intercept,
-            features=terms(table, fitted.line, wanted.signs),
-            members=_members(options, members),
-            penalty=fitted.line.penalty,
-            trained_on=_trained_on(found, table, _seen(table, sets, options)),
-            figures=tuple(_figure(rows[name]) for name in (COMBINED, *others)),
+            intercept=line.intercept,
+            features=terms(table, line, wanted.signs),
+            members=tuple(
+                Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
+                for name in table.names[: -len(COUNTED)]
+            ),
+            penalty=line.penalty,
+            trained_on=_trained_on(labels, table),
+            figures=tuple(
+                MemberAgreement(name=name, pooled=rows[name].pooled, within=rows[name].within)
+                for name in (COMBINED, *others)
+            ),
             made_with=found.versions.get("evenhand", "unknown"),
         )
         training = Training(
             judge=judge,
-            benchmark=found.model_copy(update={"not_tried": left_out}),
-            gaps=gaps(sets, both, wanted.purpose, others, LEVEL),
-            penalties=fitted.penalties,
+            benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
+            gaps=gaps(JudgeStudy(labels.sets, both), wanted.purpose, others),
+            penalties=penalties,
         )
         TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
         # last, so that a judge is there only with its figures
@@ -119,30 +123,18 @@ def train_judge(
     return training
 
 
-def _members(options: Mapping[str, JudgeOptions], judgements: Sequence[Judgement]) -> tuple[Member, ...]:
-    signatures = {each.judge: each.signature for each in judgements}
-    return tuple(
-        Member(name=name, options=options[name].model_dump(mode="json"), signature=signature)
-        for name, signature in signatures.items()
-    )
-
-
-def _seen(table: Table, sets: Sequence[ControlledSet], options: Mapping[str, JudgeOptions]) -> list[str]:
-    """Marks of the articles that the line, or a judge in it, was trained on."""
-    mine = {name for name, _ in table.places}
-    seen = [each.marks for each in sets if each.id in mine] + [each.seen for each in options.values()]
-    return sorted(frozenset().union(*seen))
-
-
-def _trained_on(found: Benchmark, table: Table, seen: Sequence[str]) -> TrainedOn:
+def _trained_on(labels: LabelledFile, table: Table) -> TrainedOn:
+    articles = {name for name, _ in table.places}
+    seen = [each.marks for each in labels.sets if each.id in articles] + [each.seen for each in labels.judges.values()]
     return TrainedOn(
-        file=found.file,
-        digest=found.digest,
+        file=labels.file,
+        digest=labels.digest,
         topics=len(set(table.topics)),
-        articles=len({name for name, _ in table.places}),
+        articles=len(articles),
         summaries=len(table.rows),
         left_out=table.left_out,
-        seen=tuple(seen),
+        # of the articles that the line, or a judge in it, was trained on
+        seen=tuple(sorted(frozenset().union(*seen))),
     )
 
 
@@ -159,17 +151,18 @@ def refuse_unfit(wanted: Wanted) -> None:
         )
 
 
-def _refuse_trained_on(wanted: Wanted, sets: Sequence[ControlledSet]) -> None:
+def _refuse_trained_on(labels: LabelledFile) -> None:
     """Refuse judges whose scores of these sets are no evidence of what they say of others.
 
     Raises:
         RecipeError: one was trained on an article or a topic of them.
     """
-    if seen := seen_articles(wanted.judges, sets):
-        name, ids = next(iter(seen.items()))
+    if labels.seen:
+        name, ids = next(iter(labels.seen.items()))
         raise RecipeError(
-            f"judge {name!r} was trained on {len(ids)} of {len(sets)} articles or on their topics and knows them, so a line "
-            "would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave it out"
+            f"judge {name!r} was trained on {len(ids)} of {len(labels.sets)} articles or on their topics and knows them, so a "
+            "line would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave "
+            "it out"
         )
 
 
@@ -192,20 +185,5 @@ def _others(rows: Mapping[str, BenchmarkRow]) -> list[str]:
     """Length, the best ROUGE and the best other judge, turned round or not: what a trained judge has to surpass."""
     rouge = [name for name in rows if name in BASELINES and name != LENGTH]
     rest = [name for name in rows if name not in (COMBINED, *BASELINES)]
-    best = [
-        max(group, key=lambda name: abs(rows[name].spearman_pooled.value or 0.0)) for group in (rouge, rest) if group
-    ]
+    best = [max(group, key=lambda name: abs(rows[name].pooled.value or 0.0)) for group in (rouge, rest) if group]
     return [LENGTH, *best]
-
-
-def _figure(row: BenchmarkRow) -> Figure:
-    pooled, own = row.spearman_pooled, row.spearman_macro
-    return Figure(
-        name=row.judge,
-        pooled=pooled.value,
-        pooled_low=pooled.low,
-        pooled_high=pooled.high,
-        by_article=own.value,
-        by_article_low=own.low,
-        by_article_high=own.high,
-    )

@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....config import Recipe
-from ....corpora.reader import load_corpus
-from ....errors import EvenhandError
-from ....judges.calibration import HOW, VERDICTS, Calibration, JudgeCalibration, known_of, read_calibrations, unlike
-from ...pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
-from ...pages.words import joined
-from ...report.systems.contents import Worth
+from ..config import Recipe
+from ..corpora.reader import load_corpus
+from ..errors import EvenhandError
+from ..judges.calibration import (
+    HOW,
+    VERDICTS,
+    Calibration,
+    JudgeCalibration,
+    Worth,
+    known_of,
+    read_calibrations,
+    unlike,
+)
+from .pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
+from .pages.words import joined
 
 HEADING = "What the judges are worth"
 CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"

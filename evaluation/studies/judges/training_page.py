@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ....judges.benchmark import ATTRIBUTES
 from ...pages.blocks import (
     Block,
     Fact,
@@ -13,15 +14,14 @@ from ...pages.blocks import (
     Text,
     code,
     estimate,
-    how_made,
     listing,
     row,
     table,
 )
 from ...pages.words import counted
-from .benchmark import ATTRIBUTES
+from .benchmark_page import agreements, articles, counting, left_out
 from .overview import trained_overview
-from .page import agreements, articles, counting, left_out
+from .study_page import FOOTER, completed
 from .training import COMBINED, Gap, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
@@ -36,31 +36,27 @@ def page(found: Training) -> Page:
     purpose = found.judge.purpose
     whole = next(row for row in found.benchmark.rows if row.side is None)
     attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
-    return Page(
+    made = Page(
         kind="trained judge",
         about=f"{found.benchmark.file}: {articles(whole)}",
         title=_title(found),
-        warnings=tuple(_warnings(found)),
-        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
-        body=(
-            *(block for attribute in attributes for block in agreements(found.benchmark, attribute)),
-            *_terms(found),
-            Heading("Left out"),
-            *left_out(found.benchmark),
-            *_made(found),
-        ),
-        footer="Every number on this page is in training.json beside it, every judgement in judgements.jsonl.",
+        footer=FOOTER.format("training.json"),
         overview=trained_overview(
             found.benchmark, purpose, _title(found), is_above=all(each.is_above for each in found.gaps)
         ),
+        warnings=tuple(_warnings(found)),
+        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
+        body=(*(block for attribute in attributes for block in agreements(found.benchmark, attribute)), *_terms(found)),
     )
+    facts = _facts(found)
+    return completed(made, found.benchmark, left_out(found.benchmark), facts)
 
 
 def _title(found: Training) -> str:
     own = found.judge.figures[0]
     return (
-        f"Trained judge of {found.judge.purpose}: \u03c1 {NumberCell(own.pooled).shown} on unseen topics, "
-        f"{NumberCell(own.by_article).shown} within articles"
+        f"Trained judge of {found.judge.purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
+        f"{estimate(own.within).shown} within articles"
     )
 
 
@@ -82,7 +78,7 @@ def _gaps(found: Training) -> Iterator[Block]:
 
 
 def _row(gap: Gap) -> Row:
-    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.by_article))
+    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.within))
     said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
     return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
 
@@ -99,25 +95,20 @@ def _terms(found: Training) -> Iterator[Block]:
             "feature": lambda each: each.name,
             "adds": lambda each: NumberCell(each.coefficient, places=4, sign=True),
             "mean": lambda each: NumberCell(each.mean),
-            "least": lambda each: NumberCell(each.low),
-            "most": lambda each: NumberCell(each.high),
+            "least": lambda each: NumberCell(each.least),
+            "most": lambda each: NumberCell(each.most),
             "sign": lambda each: SIGNS[each.sign],
         },
     )
 
 
-def _made(found: Training) -> Iterator[Block]:
+def _facts(found: Training) -> Iterator[Fact]:
     judge, data = found.judge, found.judge.trained_on
     least, most = min(found.penalties.values()), max(found.penalties.values())
-    trained_on = (
+    yield (
+        "trained on",
         f"{counted(data.summaries, 'summary', 'summaries')} of {counted(data.articles, 'article')} in "
-        f"{counted(data.topics, 'topic')}; {data.left_out} left out"
+        f"{counted(data.topics, 'topic')}; {data.left_out} left out",
     )
-    facts: tuple[Fact, ...] = (
-        ("controlled summaries", code(f"{data.file} {data.digest}")),
-        ("trained on", trained_on),
-        ("penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),
-        *((member.name, code(member.signature)) for member in judge.members),
-        ("intervals", f"{100 * found.benchmark.level:g} %, Student's t by the jackknife over topics"),
-    )
-    return how_made(facts, found.benchmark.versions)
+    yield "penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"
+    yield from ((member.name, code(member.signature)) for member in judge.members)

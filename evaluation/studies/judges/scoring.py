@@ -4,30 +4,23 @@ Scores come from the cache where it has them and are kept there batch by batch, 
 stopped. Judges on one model are asked together, article first, and a model is closed before the next is loaded.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
-
-import numpy as np
 
 from ....config import JudgeOptions
 from ....config.judges import RougeJudge, RuleJudge
-from ....config.needs import Purpose
-from ....corpora.controlled import ControlledSet
+from ....corpora.bundled import CONTROLLED, file_of
+from ....corpora.controlled import ControlledSet, read_controlled
 from ....errors import RecipeError
 from ....extras import missing_extra
 from ....judges.batch import Spent, judge_together
+from ....judges.calibration import LENGTH
 from ....judges.judge import Against, Judge, JudgeInput
 from ....records import Judgement
-from ....resampling import Floats
-from .agreement import Article
+from ....storage import file_digest
 
-# set id -> scores of its summaries
-Scores: TypeAlias = Mapping[str, Sequence[float | None]]
-
-LENGTH = "length"
 # of articles that a judge was trained on
 SEEN = "the judge was trained on this article or its topic"
 KNOWS_ALL = "it was trained on every one of these articles or on its topic, and knows them by heart; take others"
@@ -40,6 +33,47 @@ BASELINES: dict[str, JudgeOptions] = {
         for measure in ("recall", "precision")
     },
 }
+
+
+@dataclass(frozen=True)
+class LabelledFile:
+    """Summaries of which coverage and faithfulness are known, and the judges that can be tried on them."""
+
+    # name of the file and digest of its content
+    file: str
+    digest: str
+    sets: list[ControlledSet]
+    # those asked for, and the baselines after them
+    judges: dict[str, JudgeOptions]
+    # judge -> why it is not tried
+    not_tried: dict[str, str]
+    # judge -> ids of the articles that it was trained on, or on whose topic; judges that saw none are absent
+    seen: dict[str, frozenset[str]]
+
+
+def read_labels(
+    file: Path, judges: Mapping[str, JudgeOptions], evidence: Path | None = None, limit: int | None = None
+) -> LabelledFile:
+    """Labelled summaries and judges; nothing is asked yet.
+
+    Args:
+        file: controlled sets, in evenhand's JSON lines or as the authors released them; "sample" is bundled.
+        judges: those asked for beside the baselines.
+        evidence: the authors' evidence file, when `file` is theirs.
+        limit: first articles that are taken.
+
+    Raises:
+        StorageError: a file cannot be read.
+        DataError: the files are wrong; all mistakes are listed.
+        RecipeError: a judge has a baseline's name and is another judge.
+    """
+    options = with_baselines(judges)
+    sets = read_controlled(file, evidence)[:limit]
+    seen = seen_articles(options, sets)
+    knows_all = {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
+    left_out = not_tried(judges) | knows_all
+    tried = {name: each for name, each in options.items() if name not in left_out}
+    return LabelledFile(file.name, file_digest(file_of(file, CONTROLLED)), sets, tried, left_out, seen)
 
 
 def with_baselines(options: Mapping[str, JudgeOptions]) -> dict[str, JudgeOptions]:
@@ -70,11 +104,6 @@ def seen_articles(options: Mapping[str, JudgeOptions], sets: Sequence[Controlled
         name: frozenset(set_id for set_id, mine in marks.items() if mine & each.seen) for name, each in options.items()
     }
     return {name: ids for name, ids in found.items() if ids}
-
-
-def knows_all(seen: Mapping[str, frozenset[str]], sets: Sequence[ControlledSet]) -> dict[str, str]:
-    """Judge -> why it is not tried: it was trained on all that there is."""
-    return {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
 
 
 def has_nothing_to_judge(options: JudgeOptions) -> str | None:
@@ -113,24 +142,3 @@ def judge_sets(
         ]
 
     return judge_together(judges, sets, inputs, cache_file=cache_file, spent=spent)
-
-
-def scores_by_judge(judgements: Sequence[Judgement]) -> dict[str, Scores]:
-    """Judge -> set id -> scores, in the order of the judgements; a set without any has no scores."""
-    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    for each in judgements:
-        found[each.judge][each.request_id].append(each.score)
-    return dict(found)
-
-
-def articles_of(sets: Sequence[ControlledSet], scores: Scores, attribute: Purpose) -> list[Article]:
-    """What is known of the sets' summaries, and a judge's scores of them."""
-    return [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in sets]
-
-
-def table_of(sets: Sequence[ControlledSet], rows: Sequence[Sequence[float | None]]) -> Floats:
-    """A number for each summary, (sets, summaries); nan for None, and where a set has fewer summaries than another."""
-    table = np.full((len(sets), max((len(each.summaries) for each in sets), default=0)), np.nan)
-    for place, row in enumerate(rows):
-        table[place, : len(row)] = np.array(row, dtype=float)
-    return table
