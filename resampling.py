@@ -39,6 +39,11 @@ MANY_SETS = 300
 BLOCK = 500_000
 
 
+def differences_scale(scale: Scale | None) -> Scale | None:
+    """Where differences of two values of a scale lie; None where values may be anything."""
+    return scale and (scale[0] - scale[1], scale[1] - scale[0])
+
+
 @dataclass(frozen=True)
 class Bootstrap:
     """How intervals are drawn, and patterns of exchange tests."""

@@ -17,10 +17,10 @@ from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.pages.folder import Say
 from ..evaluation.report.checkpoint.report import read_report
 from ..evaluation.report.comparison.build import COMPARISON, compare_runs
-from ..evaluation.report.comparison.contents import BudgetEstimate, Comparison
+from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import Named
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
-from ..evaluation.report.systems.contents import Estimate
+from ..evaluation.report.systems.contents import Score
 from ..loop import Step, run_loop
 from ..models.dates import dated
 from ..preflight import preflight
@@ -101,7 +101,7 @@ def audit(
     return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
 
 
-def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Estimate]:
+def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Score]:
     """Run a recipe from end to end, as `evenhand loop` does; what is done is reused. The numbers of its report.
 
     Args:
@@ -128,7 +128,7 @@ def compare(
     budgets: Sequence[int] = (),
     by_round: bool = False,
     say: Say | None = None,
-) -> Numbers[BudgetEstimate]:
+) -> Numbers[Score]:
     """Run recipes on the same requests and compare them at equal budgets, as `evenhand compare` does.
 
     Args:

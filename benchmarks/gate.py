@@ -22,6 +22,7 @@ from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.families import families, open_tools
 from ..evaluation.audit.input import AuditInput, System
+from ..evaluation.audit.named import AUDIT_PAGE
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.gate.baseline import Baseline
 from ..evaluation.gate.contents import GateRow
@@ -70,7 +71,12 @@ def audited(
 def rows(audit: Audit, limits: Sequence[str], before: Audit | None = None) -> tuple[GateRow, ...]:
     """What a gate says of a release, or of the change since the one before."""
     asked = Asked(tuple(map(parse_limit, limits)))
-    found = gated(audit, asked, None if before is None else Baseline(Path("before"), before)).gate
+    found = gated(
+        audit,
+        AUDIT_PAGE,
+        asked,
+        None if before is None else Baseline(Path("before"), AUDIT_PAGE, AUDIT_PAGE.read(before)),
+    ).gate
     assert found is not None
     return found.rows
 

@@ -76,8 +76,8 @@ def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
     systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
     contrasts = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
     (whole,), _ = conclude(contrasts[-1:], compare.bootstrap)
-    found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
-    return whole.model_copy(update={"at_equal_length": found})
+    parts = Lengths(compare, outputs).parts(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
+    return whole.model_copy(update=parts)
 
 
 def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:

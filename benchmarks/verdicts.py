@@ -152,26 +152,25 @@ KINDS: dict[str, Scores] = {
 
 def headline_is_clear(found: Evidence) -> bool:
     """Whether a judge that decides sees what training does."""
-    told = (each for each in found.differences if (each.subject, each.side) == (TRAINING, None))
+    told = (each for each in found.differences if (each.pair, each.side) == (TRAINING, None))
     return any(each.verdict != UNSURE for each in told)
 
 
 def clear_in_report(found: Evidence) -> bool:
     """Whether a sentence says that systems differ, that a side gains more, or that one is behind."""
-    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
-    return any(each.verdict != UNSURE for each in (*found.differences, *gaps))
+    return any(each.verdict != UNSURE for each in (*found.differences, *found.gain_gaps, *found.score_gaps))
 
 
 def clear_of_training(found: Evidence) -> bool:
     """Whether a sentence says that training makes a difference."""
-    told = (*found.differences, *(gap.gap for gap in found.gain_gaps))
-    return any(each.verdict != UNSURE for each in told if each.subject in (TRAINING, TRAINING_BEST))
+    told = (*found.differences, *found.gain_gaps)
+    return any(each.verdict != UNSURE for each in told if each.pair in (TRAINING, TRAINING_BEST))
 
 
 def clear_alone(found: Evidence) -> bool:
     """Whether one would, were each test at 5 %."""
-    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
-    return any(each.p_value is not None and each.p_value <= 1 - PLAN.level for each in (*found.differences, *gaps))
+    tested = (*found.differences, *found.gain_gaps, *found.score_gaps)
+    return any(each.p_value is not None and each.p_value <= 1 - PLAN.level for each in tested)
 
 
 def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Comparison:

@@ -242,18 +242,17 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
     from ..evaluation.gate.decide import Gating
-    from ..evaluation.gate.subject import subject_of
-    from ..evaluation.report.checkpoint.report import JSON, logged_numbers
+    from ..evaluation.report.checkpoint.report import logged_numbers
     from ..evaluation.report.checkpoint.report import report as run
-    from ..evaluation.report.systems.contents import Report
+    from ..evaluation.report.named import REPORT_PAGE, subject_of
     from ..evaluation.studies.judges.gating import refuse_uncalibrated
     from ..runfolder.tracking import track_report
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
-    limits = gate.read("report")
+    limits = gate.read(REPORT_PAGE)
     refuse_uncalibrated(limits, loaded)
-    earlier = read_earlier(limits, Report, JSON)
-    Gating(limits, earlier).refuse_before(lambda: subject_of(loaded))
+    earlier = read_earlier(limits, REPORT_PAGE)
+    Gating(REPORT_PAGE, limits, earlier).refuse_before(lambda: subject_of(loaded))
     folder = loaded.output / "report"
     with watched("report", folder):
         receipt, reused = run(loaded, limits, earlier)

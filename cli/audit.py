@@ -276,10 +276,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ngram, stop words and word-lists are made for English.
     """
     from ..corpora.summary_columns import columns_of
-    from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
+    from ..evaluation.audit.named import AUDIT_PAGE
     from ..evaluation.audit.page import page
-    from ..evaluation.audit.report import AUDIT
     from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.decide import Gating
     from ..evaluation.pages import terminal
@@ -287,8 +286,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.studies.judges.gating import refuse_llm_units
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
-    limits = gate.read("audit")
-    earlier = read_earlier(limits, Audit, AUDIT.json)
+    limits = gate.read(AUDIT_PAGE)
+    earlier = read_earlier(limits, AUDIT_PAGE)
     options = {
         "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
         "target": target, "tone": tone, "opinion_units": opinion_units, "word_lists": word_lists, "least_group": least_group,
@@ -318,7 +317,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             lambda: read_input(wanted),
             out,
             say=say,
-            gating=Gating(limits, earlier),
+            gating=Gating(AUDIT_PAGE, limits, earlier),
             progress=progress,
         )
     show_page(page(found))

@@ -63,23 +63,21 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     """
     from ..api.studies import check_runs, run_and_compare
     from ..evaluation.gate.decide import Gating
-    from ..evaluation.gate.subject import subject_of
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.report.comparison.build import COMPARISON
-    from ..evaluation.report.comparison.contents import Comparison
     from ..evaluation.report.comparison.page import page
     from ..evaluation.report.comparison.runs import name_runs, usual_budgets
+    from ..evaluation.report.named import COMPARISON_PAGE, subject_of
     from ..evaluation.studies.judges.gating import refuse_uncalibrated
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
-    limits = gate.read("compare")
-    earlier = read_earlier(limits, Comparison, COMPARISON.json)
+    limits = gate.read(COMPARISON_PAGE)
+    earlier = read_earlier(limits, COMPARISON_PAGE)
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
     check_runs(runs, asked, out, say)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
-    gating = Gating(limits, earlier)
+    gating = Gating(COMPARISON_PAGE, limits, earlier)
     gating.refuse_before(lambda: subject_of(runs[0].recipe))
     if dry_run:
         for run in runs:

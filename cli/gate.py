@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,15 +14,25 @@ if TYPE_CHECKING:
     from ..evaluation.gate.baseline import Baseline
     from ..evaluation.gate.contents import Gate
     from ..evaluation.gate.limits import Asked
-    from ..evaluation.gate.names import Verb
-    from ..evaluation.gate.numbers import Page
+    from ..evaluation.gate.subject import PageKind
+
+
+def page_kind(verb: str) -> "PageKind[Any]":
+    """The kind of page that a command writes."""
+    if verb == "audit":
+        from ..evaluation.audit.named import AUDIT_PAGE
+
+        return AUDIT_PAGE
+    from ..evaluation.report.named import COMPARISON_PAGE, REPORT_PAGE
+
+    return REPORT_PAGE if verb == "report" else COMPARISON_PAGE
 
 
 def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
     if "help" in (given or ()):
         from ..evaluation.gate.names import told
 
-        say(told(cast("Verb", context.info_name)))
+        say(told(page_kind(context.info_name or "")))
         raise typer.Exit
     return given
 
@@ -85,7 +95,7 @@ class Options:
     markdown: Path | None
     strict: bool
 
-    def read(self, verb: "Verb") -> "Asked | None":
+    def read(self, kind: "PageKind[Any]") -> "Asked | None":
         """The limits, checked before any work; None where there are none.
 
         Raises:
@@ -102,7 +112,7 @@ class Options:
             if idle := [f"--{name}" for name, value in given.items() if value]:
                 raise DataError(f"{idle[0]} has no effect without a limit; add --fail-if {EXAMPLE!r} or --profile FILE")
             return None
-        check_names(limits, verb)
+        check_names(limits, kind)
         for name, file in (("junit", self.junit), ("markdown", self.markdown)):
             if file is not None and file.is_dir():
                 raise DataError(f"--{name} {file}: is a folder; name a file")
@@ -110,7 +120,7 @@ class Options:
                 refuse_unwritable(file.parent, f"--{name} {file}")
         return Asked(limits, self.strict or profile_is_strict, least_sets, self.baseline)
 
-    def end(self, gate: "Gate | None", verb: "Verb") -> None:
+    def end(self, gate: "Gate | None", verb: str) -> None:
         """Write the verdicts where that was asked, and end with an error where a limit is not kept.
 
         Raises:
@@ -129,8 +139,8 @@ class Options:
             raise GateError(why)
 
 
-def read_earlier(asked: "Asked | None", kind: "type[Page]", file_name: str) -> "Baseline | None":
+def read_earlier(asked: "Asked | None", kind: "PageKind[Any]") -> "Baseline | None":
     """The baseline, read before any work; None without one."""
     from ..evaluation.gate.baseline import read_baseline
 
-    return read_baseline(asked.baseline, kind, file_name) if asked and asked.baseline else None
+    return read_baseline(asked.baseline, kind) if asked and asked.baseline else None

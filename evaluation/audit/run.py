@@ -14,8 +14,8 @@ from ...errors import DataError
 from ...resampling import Bootstrap
 from ...storage import explained
 from ...text import did_you_mean
-from ..gate.baseline import MeasureMethod, Subject
 from ..gate.decide import Gating
+from ..gate.subject import MeasureMethod, Subject
 from ..pages.folder import Say
 from ..pages.words import joined
 from .build import Progress, build_audit
@@ -23,6 +23,7 @@ from .contents import Audit
 from .families import families, open_tools
 from .figures import Family
 from .input import AuditInput
+from .named import AUDIT_PAGE
 from .plan import (
     MEASURES,
     AuditPlan,
@@ -147,7 +148,7 @@ def run_audit(
     out: Path | None,
     *,
     say: Say | None = None,
-    gating: Gating | None = None,
+    gating: Gating[Audit] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """The audit, after it was written.
@@ -171,7 +172,7 @@ def run_audit(
     plan = asked.plan(given)
     with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
         hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)
-        gating = gating or Gating()
+        gating = gating or Gating(AUDIT_PAGE)
         gating.refuse_before(lambda: _subject(given, measures, tools.defaults))
         with nullcontext() if out is None else AUDIT.begun(out, key_of(given), say):
             found = gating.judged(build_audit(given, plan, measures, hints, progress))

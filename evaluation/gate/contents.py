@@ -3,29 +3,24 @@
 from typing import Literal
 
 from ...config.gate import LEAST_GATED
+from ...number import Number
 from ...records import Record
 
 Outcome = Literal["breach", "cannot tell", "missing", "passed"]
 
 
-class GateRow(Record):
-    """A limit and what came of it."""
+class GateRow(Number):
+    """A limit, the number that it is about, and what came of it."""
 
     # what the profile calls it, else ""
     name: str
     # as it was written
     limit: str
     outcome: Outcome
-    # the number that was found for it, in words; of several the nearest to the limit, or the farthest beyond. "" if missing
+    # what it is of, in words; of several the nearest to the limit, or the farthest beyond. "" if missing
     number: str
-    estimate: float | None = None
-    # None where there is no interval
-    low: float | None = None
-    high: float | None = None
-    # of that interval, adjusted for how many limits and numbers there are
+    # of its interval, adjusted for how many limits and numbers there are
     level: float | None = None
-    # document sets that it rests on
-    n_sets: int = 0
     # written as per cent; as points, if it is a difference, too
     is_share: bool = False
     is_difference: bool = False

@@ -7,22 +7,18 @@ How often a page that keeps its limits is said to break them was simulated: docs
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic
 
 import numpy as np
 
 from ...config.gate import LEAST_GATED
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
-from ..audit.contents import Audit
-from ..report.comparison.contents import Comparison
-from ..report.systems.contents import Report
-from .baseline import Baseline, Subject
+from .baseline import Baseline
 from .contents import Gate, GateRow
 from .limits import Asked, Limit, parse_limit
 from .names import MissingNumber, meant
-from .numbers import SUMMARISED, Named, Page, numbers_of
-
-P = TypeVar("P", Audit, Report, Comparison)
+from .numbers import SUMMARISED, Named
+from .subject import P, PageKind, Subject
 
 # where nothing is asked of it, and how more is allowed
 EVERYTHING, EXAMPLE = parse_limit(f"{SUMMARISED} < 100 %"), f"{SUMMARISED} < 95 %"
@@ -37,11 +33,12 @@ SKEWED = (
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
-def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
+def gated(page: P, kind: PageKind[P], asked: Asked | None, baseline: Baseline | None = None) -> P:
     """The page with its verdicts.
 
     Args:
-        found: numbers, with what each document set says of them.
+        page: numbers, with what each document set says of them.
+        kind: of the page.
         asked: limits; None leaves the page as it is.
         baseline: an earlier page; limits are then about the change since.
 
@@ -49,10 +46,11 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
         DataError: the baseline is about other documents, or measured in another way.
     """
     if asked is None:
-        return found
+        return page
+    found = kind.read(page)
     if baseline is not None:
-        baseline.refuse_unlike(found)
-    numbers, plan = numbers_of(found), _plan(found)
+        baseline.refuse_unlike(found.subject)
+    numbers, plan = found.numbers, found.plan
     limits = list(asked.limits)
     if not any(limit.function == SUMMARISED for limit in limits) and _lacks_summaries(numbers):
         limits.append(EVERYTHING)
@@ -63,13 +61,14 @@ def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
         least_sets=asked.least_sets,
         baseline="" if baseline is None else str(baseline.path),
     )
-    return found.model_copy(update={"gate": gate})
+    return page.model_copy(update={"gate": gate})
 
 
 @dataclass(frozen=True)
-class Gating:
-    """Limits, and the earlier page that they are held against; none of either by default."""
+class Gating(Generic[P]):
+    """Limits on a kind of page, and the earlier page that they are held against; none of either by default."""
 
+    kind: PageKind[P]
     limits: Asked | None = None
     baseline: Baseline | None = None
 
@@ -78,14 +77,14 @@ class Gating:
         if self.limits is not None and self.baseline is not None:
             self.baseline.refuse_before(self.limits.limits, subject())
 
-    def judged(self, found: P) -> P:
+    def judged(self, page: P) -> P:
         """The page with its verdicts; see `gated`."""
-        return gated(found, self.limits, self.baseline)
+        return gated(page, self.kind, self.limits, self.baseline)
 
 
 def unfit(number: Named) -> str:
     """Why no gate may act on a number; "" where one may. Whatever a gate demands of a measure stands here."""
-    return "" if number.estimate is not None else number.withheld or "it is undefined"
+    return "" if number.value is not None else number.withheld or "it is undefined"
 
 
 def judged(
@@ -107,19 +106,19 @@ def judged(
     adjusted = Bootstrap(1 - (1 - plan.level) / n, min(plan.resamples * n, max(MOST_DRAWS, plan.resamples)), plan.seed)
     bounds = [(None, None) if each.is_few(least_sets) else _bounds(each, adjusted) for each in kept]
     farthest = max if limit.is_upper else min
-    worst = farthest(kept, key=lambda each: each.estimate or 0.0)
+    worst = farthest(kept, key=lambda each: each.value or 0.0)
     low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     # what the page accuses is not passed, whatever the gate could tell by itself
     by_page = [each for each in numbers if not is_breach and each.is_accused(limit)]
     if by_page:
-        is_breach, worst = True, farthest(by_page, key=lambda each: each.estimate or 0.0)
+        is_breach, worst = True, farthest(by_page, key=lambda each: each.value or 0.0)
         low, high = worst.accused or (None, None)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     # what is shown has no end off the scale; verdicts are those of the whole interval
-    low, high = cut_to(worst.reach, worst.estimate or 0.0, low, high)
-    left_out = [each.group for each in numbers if each not in kept and each.group]
+    low, high = cut_to(worst.reach, worst.value or 0.0, low, high)
+    left_out = [each.side for each in numbers if each not in kept and each.side]
     needed = max((each.needed(least_sets) for each in kept if each.is_few(least_sets)), default=None)
     few = ALIKE if needed is None else f"decided from {needed} sets on{SKEWED if needed > LEAST_SETS else ''}"
     few = SMALL if any(each.has_few for each in kept) else few
@@ -130,7 +129,7 @@ def judged(
         f"too few sets: {', '.join(left_out)}" if left_out else "",
     )
     return GateRow(
-        name=limit.name, limit=limit.text, number=worst.words, estimate=worst.estimate,
+        name=limit.name, limit=limit.text, number=worst.words, value=worst.value,
         low=None if is_inside else low, high=None if is_inside else high,
         outcome="breach" if is_breach else "passed" if is_passed else "cannot tell",
         level=adjusted.level, n_sets=len(worst.by_set), is_share=worst.is_share,
@@ -156,16 +155,16 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     Where `n` sets agree, of others no more may differ than the exact bound of 0 of `n`, each by as much as a difference can.
     """
     values = list(number.by_set.values())
-    if number.estimate is None:
+    if number.value is None:
         return None, None
     if number.is_inside:  # 0 by definition, whose spread says nothing
         return 0.0, 0.0
     if number.is_binary:
-        return exact_bounds(number.estimate, len(values), plan.level)
+        return exact_bounds(number.value, len(values), plan.level)
     if number.is_rate and number.is_difference and np.ptp(np.round(values, 9)) == 0:
-        reach = exact_bounds(0.0, len(values), plan.level)[1] * (1 + abs(number.estimate))
-        return max(-1.0, number.estimate - reach), min(1.0, number.estimate + reach)
-    return interval_by_sets(number.estimate, values, plan)
+        reach = exact_bounds(0.0, len(values), plan.level)[1] * (1 + abs(number.value))
+        return max(-1.0, number.value - reach), min(1.0, number.value + reach)
+    return interval_by_sets(number.value, values, plan)
 
 
 def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, asked: Asked) -> GateRow:
@@ -183,16 +182,16 @@ def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan
 def _lacks_summaries(numbers: Sequence[Named]) -> bool:
     """Whether the last system, which limits are about, has no summary of something that was asked."""
     last = [each for each in numbers if SUMMARISED in each.functions][-1:]
-    return any(each.estimate is not None and each.estimate < 1 - NOISE for each in last)
+    return any(each.value is not None and each.value < 1 - NOISE for each in last)
 
 
 def _counted(limit: Limit, number: Named) -> GateRow:
     """The verdict on what is counted of this release, and no sample of others."""
-    if number.estimate is None:
+    if number.value is None:
         return _missing(limit, f"{number.words}: it is undefined")
-    is_beyond = limit.is_beyond(number.estimate, NOISE)
+    is_beyond = limit.is_beyond(number.value, NOISE)
     return GateRow(
-        name=limit.name, limit=limit.text, number=number.words, estimate=number.estimate, is_share=True,
+        name=limit.name, limit=limit.text, number=number.words, value=number.value, is_share=True,
         outcome="breach" if is_beyond else "passed",
         note=f"what has no summary counts against the release; a limit such as {EXAMPLE!r} allows some"
         if limit is EVERYTHING
@@ -202,10 +201,3 @@ def _counted(limit: Limit, number: Named) -> GateRow:
 
 def _missing(limit: Limit, why: str) -> GateRow:
     return GateRow(name=limit.name, limit=limit.text, outcome="missing", number="", note=why)
-
-
-def _plan(found: Page) -> Bootstrap:
-    if isinstance(found, Audit):
-        return Bootstrap(**found.options["bootstrap"])
-    first = found.scores[0]
-    return Bootstrap(first.level, first.resamples, first.seed)

@@ -2,52 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any
 
 from ...errors import DataError
 from ...storage import listed
 from ...text import did_you_mean, some_of
 from ...text.shown import shortened
-from ..audit.contents import KINDS
 from .limits import Limit, fold
-from .numbers import SHARE_GAP, SUMMARISED, SYSTEM, VALUE, Named, alike
+from .numbers import SYSTEM, VALUE, Named, alike
+from .subject import AS_SHOWN, PageKind
 
-Verb = Literal["audit", "report", "compare"]
-
-GROWING = tuple(fold(kind.name) for kind in KINDS.values() if kind.grows_by_chance)
-AS_SHOWN = "as the page has it"
-OF_SUMMARISED = "share of what was asked that has a summary: summarised < 95 %; without a limit all must have one"
-# function -> what it is, and examples
-OF_AUDIT = {
-    "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
-    SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
-    "difference": "a system's number less the first system's: difference(bur, tuned)",
-    SUMMARISED: OF_SUMMARISED,
-    **{fold(kind.name): AS_SHOWN for kind in KINDS.values() if not kind.grows_by_chance},
-}
-OF_SCORES = {
-    "mean": "mean score of a judge, or of a trait: mean(faithfulness), worst_mean(coverage)",
-    "rate": "share of the summaries of which something holds: rate(contract kept)",
-    "gap": "a side's score less the mean of all sides of its set: worst_gap(coverage)",
-    "difference": "a system's score less another's: difference(coverage), worst_difference(coverage)",
-    SUMMARISED: OF_SUMMARISED,
-}
-NAMES: dict[Verb, dict[str, str]] = {"audit": OF_AUDIT, "report": OF_SCORES, "compare": OF_SCORES}
 # functions that say nothing without what they are of
 OF_SOMETHING = ("gap", "difference", "mean", "rate")
-LAST: dict[Verb, str] = {
-    "audit": "the last of --summaries",
-    "report": "DPO+RR where the run trained, else rerank, and of differences that to zero-shot; with one candidate a request DPO "
-    "or zero-shot",
-    "compare": "the last recipe at its largest budget; k=3 names another",
-}
 
 
 class MissingNumber(LookupError):
     """What a limit names is not on the page; the text says what is."""
 
 
-def check_names(limits: Iterable[Limit], verb: Verb) -> None:
+def check_names(limits: Iterable[Limit], kind: PageKind[Any]) -> None:
     """Refuse, before any work, limits whose function no page of this kind has.
 
     Raises:
@@ -55,9 +28,9 @@ def check_names(limits: Iterable[Limit], verb: Verb) -> None:
     """
     mistakes = []
     for limit in limits:
-        name, known = limit.function, NAMES[verb]
-        grows = next((each for each in (name, *limit.arguments) if each in GROWING), "")
-        if verb == "audit" and grows:
+        name, known = limit.function, kind.functions
+        grows = next((each for each in (name, *limit.arguments) if each in kind.growing), "")
+        if grows:
             mistakes.append(
                 f"{limit.place}: {grows!r} is a mean of absolute gaps, which grows by chance alone: fair summaries, "
                 "too, lie above 0, so that no limit tells them apart; name worst_gap(shares) or worst_gap(coverage)"
@@ -72,17 +45,17 @@ def check_names(limits: Iterable[Limit], verb: Verb) -> None:
         raise DataError(listed(mistakes))
 
 
-def told(verb: Verb) -> str:
+def told(kind: PageKind[Any]) -> str:
     """What `--fail-if help` prints."""
-    shown = [name.replace(" ", "_") for name, what in NAMES[verb].items() if what == AS_SHOWN]
+    shown = [name.replace(" ", "_") for name, what in kind.functions.items() if what == AS_SHOWN]
     return "\n".join(
         [
-            f'evenhand {verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
-            *(f"  {name.replace(' ', '_'):12}{what}" for name, what in NAMES[verb].items() if what != AS_SHOWN),
+            f'evenhand {kind.verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
+            *(f"  {name.replace(' ', '_'):12}{what}" for name, what in kind.functions.items() if what != AS_SHOWN),
             *([f"As the page has them: {', '.join(shown)}."] if shown else []),
             "The brackets may contain a measure, a value or side, and a system, in any order; put a name with a comma "
             "in quotes. Without a "
-            f"system it is {LAST[verb]}.",
+            f"system it is {kind.last}.",
             "worst_NAME is that value or side which is farthest beyond the limit. A name without value or side is "
             "about all together, or about the worst if there is no such number.",
             "With --baseline a limit is about the change since; now NAME(WHAT) is about the number itself.",
@@ -99,7 +72,7 @@ def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
     found = [each for each in numbers if limit.function in each.functions]
     if not found:
         raise MissingNumber(f"this page has no {limit.function}; it has {_some(each.functions[0] for each in numbers)}")
-    of_both = {fold(each.group) for each in found if each.group} & {fold(each.system) for each in found}
+    of_both = {fold(each.side) for each in found if each.side} & {fold(each.system) for each in found}
     for argument in limit.arguments:
         if argument in of_both:
             raise MissingNumber(
@@ -115,8 +88,8 @@ def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
     if not any(each.system == system for each in found):
         raise MissingNumber(f"{system} has no such number, and is meant where no other is named. {_had(found)}")
     found = [replace(each, functions=(limit.function,)) for each in found if each.system == system]
-    whole = [each for each in found if each.group is None]
-    return [each for each in found if each.group is not None] or whole if limit.is_worst or not whole else whole
+    whole = [each for each in found if each.side is None]
+    return [each for each in found if each.side is not None] or whole if limit.is_worst or not whole else whole
 
 
 def _system(limit: Limit, numbers: Sequence[Named]) -> str:
@@ -131,7 +104,7 @@ def _system(limit: Limit, numbers: Sequence[Named]) -> str:
 def _had(numbers: Sequence[Named]) -> str:
     """What some numbers of one function are of."""
     measures = [name for each in numbers for name in each.measures]
-    groups = ["all" if each.group is None else f'"{each.group}"' for each in numbers]
+    groups = ["all" if each.side is None else f'"{each.side}"' for each in numbers]
     systems = [each.system for each in numbers]
     parts = (f"{what} {_some(names)}" for what, names in (("of", measures), ("for", groups), ("by", systems)) if names)
     return f"There are numbers {', '.join(parts)}."

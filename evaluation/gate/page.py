@@ -73,7 +73,7 @@ def _cells(row: GateRow) -> tuple[Cell, ...]:
 def _number(row: GateRow) -> NumberCell:
     # a number that nothing is decided of has an interval elsewhere on the page
     between = bounds(row) if row.number and (row.low, row.high) != (None, None) else None
-    return in_unit(row.estimate, between, is_share=row.is_share, is_difference=row.is_difference)
+    return in_unit(row.value, between, is_share=row.is_share, is_difference=row.is_difference)
 
 
 def gate_warnings(gate: Gate | None) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def sentence(row: GateRow) -> str:
     name = f"{row.name}: " if row.name else ""
     if not row.number:
         return f"{name}{row.limit}: {row.note}"
-    if row.estimate is None:
+    if row.value is None:
         return f"{name}{row.limit}: {row.number} is not given: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""

@@ -1,27 +1,75 @@
-"""What a run's report or comparison will be about, known before anything is run."""
+"""What a gate knows of a page: what it is about, its numbers, and how limits name them. Each room says this of its own pages."""
 
-from ...config import Recipe
-from ...errors import EvenhandError
-from ...generate.stage import phase_requests
-from ...judges import open_judge
-from ...runfolder.phases import BASE, open_phase
-from ..report.systems.compare import Comparer, bootstrap_of
-from ..report.systems.systems import asked
-from .baseline import MeasureMethod, Subject
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from ...records import Record
+from ...resampling import Bootstrap
+from .numbers import Named
+
+P = TypeVar("P", bound=Record)
+
+AS_SHOWN = "as the page has it"
+OF_SUMMARISED = "share of what was asked that has a summary: summarised < 95 %; without a limit all must have one"
 
 
-def subject_of(recipe: Recipe) -> Subject:
-    """The test requests and the judges' signatures; those of judges that cannot be opened here are absent.
+@dataclass(frozen=True)
+class MeasureMethod:
+    """How something is measured: everything that it depends on besides documents and summaries."""
 
-    Raises:
-        DataError: the corpus is wrong.
-    """
-    compare = Comparer([asked(each) for each in phase_requests(open_phase(recipe, BASE))], bootstrap_of(recipe))
-    methods = {}
-    for name in dict.fromkeys((*recipe.evaluation.judges, *recipe.reward.judges)):
-        try:
-            methods[name] = MeasureMethod(open_judge(name, recipe.judges[name]).signature)
-        except EvenhandError:
-            # is told where the judge is needed
-            continue
-    return Subject(compare.documents_digest, compare.set_ids, sides=compare.sides, methods=methods)
+    signature: str
+    # what was chosen for it, "words" or "encoder", by which option; "" where nothing is
+    choice: str = ""
+    option: str = ""
+    # why it is that choice where the option was not given; None where it was
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page is about and how it is measured, as far as that is known before anything is."""
+
+    documents_digest: str
+    # ids
+    sets: tuple[str, ...]
+    attribute: str | None = None
+    sides: tuple[str, ...] | None = None
+    # labels, the one that limits are about without a name last; none where they are always called the same
+    systems: tuple[str, ...] = ()
+    # by measure or judge
+    methods: Mapping[str, MeasureMethod] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PageNumbers:
+    """What a gate reads of a page."""
+
+    subject: Subject
+    # system by system: those of the last one last
+    numbers: Sequence[Named]
+    # of its intervals
+    plan: Bootstrap
+
+
+@dataclass(frozen=True)
+class PageKind(Generic[P]):
+    """A kind of page: its record and file, what a gate reads of it, and what limits can name."""
+
+    record: type[P]
+    # of the command
+    verb: str
+    # in messages
+    name: str
+    file_name: str
+    # what its file calls itself
+    schema: str
+    read: Callable[[P], PageNumbers]
+    # function -> what it is, and examples
+    functions: Mapping[str, str]
+    # the system that is meant where none is named
+    last: str
+    # functions that no limit can hold, since chance alone makes them grow
+    growing: tuple[str, ...] = ()
+    # measures that limits call otherwise
+    families: Mapping[str, str] = field(default_factory=dict)

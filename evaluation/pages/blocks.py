@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
+import yaml
+
 from ...number import Number
 from ...resampling import Bounds
-from ..report.systems.planes import PlanePlot
 from . import numbers
-from .charts import Panel, Point, Scale, scale
+from .charts import Panel, PlanePlot, Point, Scale, scale
 
 # what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
 Tone = Literal["better", "worse", "neutral", "unsure"]
@@ -239,7 +240,7 @@ class Charts:
 class PlaneChart:
     """Systems in the plane of two judges."""
 
-    plot: PlanePlot
+    plane: PlanePlot
 
 
 @dataclass(frozen=True)
@@ -532,6 +533,12 @@ def first_and_more(found: Sequence[str]) -> Iterator["Block"]:
         yield Details("More findings", tuple(items(map(Prose, more))), str(len(more)))
 
 
+def recipe_details(recipe: Mapping[str, object], of: str = "") -> Details:
+    """A recipe with everything that it left to defaults, folded."""
+    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
+
+
 def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:
     """The section on how a result was made, what was installed last; facts may be given as plain words."""
     entries = [(term, Text(said) if isinstance(said, str) else said) for term, said in facts]
@@ -589,7 +596,8 @@ def points(panel: Panel, most: int | None = None) -> Table:
 def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
-    return NumberCell(found.y, drawn(bounds(found)), numbers.places_for([found.y]))
+    shown = found.number
+    return NumberCell(shown.value, drawn(bounds(shown)), numbers.places_for([shown.value]))
 
 
 def _is_nothing(cell: Cell) -> bool:

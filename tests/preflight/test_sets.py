@@ -78,7 +78,7 @@ def test_it_is_what_the_report_says(kind, sides, most):
     for n in range(1, most + 1):
         evidence, said = reported(given, n, sides), few_sets(given, requests(n, sides)[1])
         judges = {judge.name for judge in deciding(evidence.judges)}
-        headline = [d for d in evidence.differences if (d.subject, d.side) == (claim, None) and d.measure in judges]
+        headline = [d for d in evidence.differences if (d.pair, d.side) == (claim, None) and d.measure in judges]
         assert headline
         few = too_few(n, given.evaluation.level)
         assert bool(few) == bool(evidence.few_sets)

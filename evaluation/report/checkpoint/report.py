@@ -33,15 +33,14 @@ from ...gate.decide import gated
 from ...gate.limits import Asked
 from ...pages.html import TEMPLATES
 from ...pages.write import DETAILS, PAGE, TABLES, write_page
-from ..systems.contents import Report
+from ..named import REPORT_PAGE
+from ..systems.contents import SCHEMA, Report
 from .build import build_report
 from .page import page
 from .probe import inactive_because, probe
 from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
-# raised when the same inputs give another report
-FORMAT = "evenhand-report/9"
 PROBE_FORMAT = "evenhand-probe/2"
 READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 
@@ -84,7 +83,7 @@ def report(recipe: Recipe, asked: Asked | None = None, baseline: Baseline | None
         stage = report_stage(recipe, asked)
 
         def work() -> ReportCounts:
-            built = gated(build_report(recipe, probed), asked, baseline)
+            built = gated(build_report(recipe, probed), REPORT_PAGE, asked, baseline)
             write_text(stage.folder / JSON, built.model_dump_json(indent=2) + "\n")
             write_page(page(built), stage.folder, MARKDOWN)
             return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))
@@ -146,7 +145,7 @@ def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
         files |= {str(path.relative_to(recipe.output)): path for path in mine}
     files |= {str(path): path / "calibration.json" if path.is_dir() else path for path in recipe.calibration}
     inputs: dict[str, object] = {
-        "format": FORMAT,
+        "format": SCHEMA,
         "recipe": recipe.model_dump(mode="json"),
         "files": {name: file_digest(path) for name, path in files.items() if path.exists()},
     }
@@ -163,17 +162,23 @@ def read_report(recipe: Recipe) -> Report:
         StorageError: there is none.
         DataError: it is not a report of this version.
     """
-    return parse_line(read_text(recipe.output / REPORT / JSON), Report)
+    path = recipe.output / REPORT / JSON
+    try:
+        return parse_line(read_text(path), Report)
+    except DataError as error:
+        raise DataError(
+            f"{path}: is not a report of this version; run evenhand report RECIPE again: {error}"
+        ) from error
 
 
 def logged_numbers(recipe: Recipe) -> dict[str, float]:
     """The means of the report's scores and differences with their bounds: "scores/rerank/coverage/left", "…/left/low"."""
     found = read_report(recipe)
     numbers: dict[str, float] = {}
-    for kind, estimates in (("scores", found.scores), ("differences", found.differences)):
-        for each in estimates:
-            name = "/".join([kind, each.subject, each.measure, each.side or "all"])
-            bounds = {name: each.mean, f"{name}/low": each.low, f"{name}/high": each.high}
+    for kind, scores in (("scores", found.scores), ("differences", found.differences)):
+        for each in scores:
+            name = "/".join([kind, each.pair, each.measure, each.side or "all"])
+            bounds = {name: each.value, f"{name}/low": each.low, f"{name}/high": each.high}
             numbers |= {key: value for key, value in bounds.items() if value is not None}
     return numbers
 

@@ -21,13 +21,13 @@ from ...pages.blocks import (
     how_made,
     items,
     listing,
+    recipe_details,
     row,
     table,
 )
 from ...pages.charts import Scale, scale
 from ...pages.numbers import NONE, interval, percent
 from ...pages.words import NOTHING_LEFT_OUT, counted
-from ...report.systems.tables import recipe_details
 from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
 from .findings import further
 from .overview import overview

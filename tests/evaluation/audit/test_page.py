@@ -11,6 +11,7 @@ from evenhand.evaluation.audit.cells import rests_on, shown
 from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
+from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
@@ -336,7 +337,7 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     assert "No word list" not in str(page(found))
     # what was not measured fails a gate, which counts no sets
     limit = parse_limit("gap(word-lists, female) < -0.1")
-    gate = gated(found, Asked((limit,), False), None).gate
+    gate = gated(found, AUDIT_PAGE, Asked((limit,), False), None).gate
     assert [row.outcome for row in gate.rows] == ["missing"]
     (table,) = tables(gate_blocks(gate))
     assert cells(table, "sets", limit.text) == [Text("")]

@@ -3,10 +3,10 @@ from audit_inputs import make_input, make_set
 
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.contents import TONE_IN_SUMMARIES
+from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.tone import SILENT, Tone
-from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages.blocks import tables
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.opinion.tokens import content_tokens
@@ -84,7 +84,7 @@ def test_what_is_expected_is_a_range_within_which_a_tone_has_a_gap_of_0_without_
     assert number.chance.between == pytest.approx((1 / 2, 1))
     assert number.chance.expected == number.estimate == pytest.approx(2 / 3)
     assert (number.chance.gap, number.chance.low, number.chance.high) == (0.0, None, None)
-    (told,) = (n for n in numbers_of(fair) if (n.functions, n.group) == (("gap",), "left"))
+    (told,) = (n for n in AUDIT_PAGE.read(fair).numbers if (n.functions, n.side) == (("gap",), "left"))
     assert told.is_inside
     (tones,) = (table for table in tables(page(fair).body) if table.name == "tone")
     cell = next(row.cells[3] for row in tones.rows if row.cells[0].text == "left")

@@ -20,8 +20,9 @@ from evenhand.evaluation.report.checkpoint.page import (
     training_panels,
 )
 from evenhand.evaluation.report.checkpoint.report import read_report
-from evenhand.evaluation.report.systems.contents import AtEqualLength, StageRow, TrainingCurve
+from evenhand.evaluation.report.systems.contents import StageRow, TrainingCurve
 from evenhand.evaluation.verdicts import CLEAR
+from evenhand.number import Number
 from evenhand.records import LeftOut
 from evenhand.storage import write_text
 
@@ -322,9 +323,9 @@ def test_the_headline_of_the_quickstarts_size_is_a_table_at_80_columns(small_run
     # four judges of long names, scores below 1 and intervals: no card for each number
     built = build_report(small_run.recipe, None)
     bounded = {"low": -0.023, "high": 0.097}
-    left = AtEqualLength(mean=0.01, low=0.0, high=0.1, by_length=0.01, by_length_low=0.0, by_length_high=0.1)
+    left = Number(value=0.01, low=0.0, high=0.1)
     changed = [
-        d.model_copy(update={"measure": "rouge1_key_points", "at_equal_length": left, **bounded})
+        d.model_copy(update={"measure": "rouge1_key_points", "at_equal_length": left, "by_length": left, **bounded})
         for d in built.differences
     ]
     built = built.model_copy(

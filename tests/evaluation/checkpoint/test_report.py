@@ -7,9 +7,9 @@ import pytest
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.report import check_finished, read_report, report
+from evenhand.evaluation.report.named import REPORT_PAGE
 from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.runfolder.processes import COMMAND, hold
 from evenhand.storage import write_text
@@ -36,9 +36,10 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
     assert read_report(base_run.recipe) == build_report(base_run.recipe, None)
     content = json.loads((base_run.recipe.output / "report" / "report.json").read_text())
     assert set(content["differences"][0]) == {
-        "measure", "signature", "subject", "side", "mean", "low", "high", "n", "n_sets", "left_out", "level",
-        "resamples", "seed", "verdict", "by_set", "at_equal_length", "p_value", "adjusted",
-    }  # fmt: skip
+        "measure", "system", "reference", "side", "value", "low", "high", "n", "n_sets", "verdict", "by_set",
+    } | {"p_value", "adjusted"}  # fmt: skip
+    # what all of them share stands once
+    assert content["bootstrap"] == {"level": 0.95, "resamples": 500, "seed": 7}
 
 
 def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
@@ -46,7 +47,7 @@ def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
     asked = Asked(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
     report(base_run.recipe, asked)
     first, second = read_report(base_run.recipe).gate.rows
-    assert (first.outcome, first.number, first.estimate) == (
+    assert (first.outcome, first.number, first.value) == (
         "cannot tell", "mean(overlap, right, zero-shot)", pytest.approx(0.2)
     )  # fmt: skip
     assert second.outcome == "missing"
@@ -57,8 +58,8 @@ def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
 
 def test_what_a_report_can_be_asked_for(base_run: Any):
     built = build_report(base_run.recipe, None)
-    mine = [each for each in numbers_of(built) if each.measures == ("overlap",)]
-    found = {(each.functions[0], each.group, each.system): each for each in mine}
+    mine = [each for each in REPORT_PAGE.read(built).numbers if each.measures == ("overlap",)]
+    found = {(each.functions[0], each.side, each.system): each for each in mine}
     assert found["difference", "left", "rerank - zero-shot"].by_set == pytest.approx(
         {"a": 0.2, "b": 0, "c": 0.4, "d": 0}
     )

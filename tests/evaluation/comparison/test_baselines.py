@@ -27,7 +27,7 @@ def comparison(make_run: Any) -> Any:
 
 
 def test_the_reward_is_tested_against_what_is_chosen_without_a_judge(comparison: Any):
-    found = {test.reference: test.mean for test in comparison.baselines if test.side is None}
+    found = {test.reference: test.value for test in comparison.baselines if test.side is None}
     # reward: 0.5; one draw: their mean, 0.5; the longest: the same third one; the consensus: 0.8
     assert found == pytest.approx({ONE_DRAW: 0.0, BY_LENGTH: 0.0, BY_CONSENSUS: -0.3})
 
@@ -66,7 +66,7 @@ def test_length_is_nearness_to_the_words_that_were_asked_for(make_run: Any):
     asked = tuple(replace(request, length=(None, 4)) for request in entry.output.requests)
     found = build_comparison([replace(entry, output=replace(entry.output, requests=asked))]).baselines
     # the first has four words and 0.2
-    assert [test.mean for test in found if test.reference == BY_LENGTH] == pytest.approx([0.3])
+    assert [test.value for test in found if test.reference == BY_LENGTH] == pytest.approx([0.3])
 
 
 def test_consensus_among_all_candidates_is_told_where_fewer_are_looked_at(make_run: Any):

@@ -54,11 +54,11 @@ def test_the_same_question_has_the_same_word_or_the_cell_says_what_the_report_sa
     found = build_comparison(read_entries(named))
     n_alike = 0
     for each in named:
-        report = {(d.measure, d.subject, d.side): d for d in build_report(each.recipe, None).differences}
+        report = {(d.measure, d.pair, d.side): d for d in build_report(each.recipe, None).differences}
         for test in (*found.tests, *found.baselines):
-            name = asked_of(test.subject, test.k, test.reference, test.reference_k, each.label)
+            name = asked_of(test.system, test.k, test.reference, test.reference_k, each.label)
             if theirs := report.get((test.measure, name, test.side)):
-                assert (theirs.mean, theirs.p_value, theirs.n_sets) == (test.mean, test.p_value, test.n_sets)
+                assert (theirs.value, theirs.p_value, theirs.n_sets) == (test.value, test.p_value, test.n_sets)
                 assert (test.own_report or test.verdict) == theirs.verdict
                 n_alike += 1
     # by each side and by both: what reranking adds to two entries that are not trained, as an entry and as what a reward must

@@ -7,15 +7,15 @@ from rich.console import Console
 
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
-from evenhand.evaluation.pages.words import judges_mean
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.contents import ByLength
 from evenhand.evaluation.report.comparison.entries import Named, read_entries
 from evenhand.evaluation.report.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.report.comparison.page import page
-from evenhand.evaluation.report.systems.contents import AtEqualLength
+from evenhand.evaluation.report.systems.words import judges_mean
 from evenhand.evaluation.verdicts import CLEAR
+from evenhand.number import Number
 
 EVIL = "<script>alert(1)</script>|`x`"
 
@@ -66,10 +66,10 @@ def test_what_a_judge_measures_is_said_once_and_where_judges_stand_first(compari
 
 
 def test_many_differences_that_go_with_length_are_a_table_and_few_are_none(comparison: Any):
-    left = AtEqualLength(mean=0.03, low=None, high=None, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
+    left = Number(value=0.03)
     told = [
         ByLength(
-            pair=f"{name}{EVIL} against base", measure="overlap", mean=0.1, share=0.7, words=(20.0, 25.0), at_equal_length=left,
+            pair=f"{name}{EVIL} against base", measure="overlap", value=0.1, share=0.7, words=(20.0, 25.0), at_equal_length=left,
             said="",
         )
         for name in "abcd"

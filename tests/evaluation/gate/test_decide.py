@@ -14,10 +14,10 @@ from evenhand.resampling import Bootstrap, cluster_interval, exact_bounds
 PLAN = Bootstrap()
 
 
-def named(*values, group=None, **more):
+def named(*values, side=None, **more):
     by_set = {f"s{place}": value for place, value in enumerate(values)}
     mean = sum(values) / len(values) if values else None
-    return Named(("mean",), ("score",), group, "system", (), mean, by_set, "signature", **more)
+    return Named(("mean",), ("score",), side, "system", (), mean, by_set, "signature", **more)
 
 
 def spread(mean, n=20):
@@ -66,8 +66,8 @@ def test_levels_are_adjusted_for_limits_and_numbers():
 
 def test_the_worst_is_the_farthest_beyond_the_limit():
     three = [spread(0.5), spread(0.2), spread(0.9)]
-    assert judged(parse_limit("worst_mean(score) < 0"), three, PLAN, 1).estimate == pytest.approx(0.2)
-    assert judged(parse_limit("worst_mean(score) > 1"), three, PLAN, 1).estimate == pytest.approx(0.9)
+    assert judged(parse_limit("worst_mean(score) < 0"), three, PLAN, 1).value == pytest.approx(0.2)
+    assert judged(parse_limit("worst_mean(score) > 1"), three, PLAN, 1).value == pytest.approx(0.9)
 
 
 def test_too_few_sets_are_no_verdict():
@@ -84,7 +84,7 @@ def test_too_few_sets_are_no_verdict():
 
 
 def test_a_value_of_few_sets_is_named_and_lets_no_limit_pass():
-    few = named(-9.0, -9.0, group="rare")
+    few = named(-9.0, -9.0, side="rare")
     found = [judged(parse_limit("worst_mean(score) < 0"), [spread(mean), few], PLAN, 1) for mean in (0.5, -0.5)]
     assert [(each.outcome, "rare" in each.note) for each in found] == [("cannot tell", True), ("breach", True)]
 
@@ -96,7 +96,7 @@ def test_a_gap_inside_what_is_expected_passes_and_is_said_to_be_there():
     assert (found.outcome, found.low, found.note.startswith("inside the expected range")) == ("passed", None, True)
     assert "no variation" not in sentence(found)
     # beside one that is not, the intervals of both count
-    both = judged(parse_limit("worst_mean(score) < -0.01"), [inside, replace(spread(-0.5), group="other")], PLAN, 1)
+    both = judged(parse_limit("worst_mean(score) < -0.01"), [inside, replace(spread(-0.5), side="other")], PLAN, 1)
     assert (both.outcome, both.note) == ("breach", "")
     assert judged(parse_limit("mean(score) < -0.01"), [spread(0.0)], PLAN, 1).outcome == "cannot tell"
     # of few sets nothing is told, and a change is not inside anything
@@ -194,7 +194,7 @@ def test_a_change_is_paired_over_the_sets_that_both_have():
     now, before = named(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), named(0.0, 1.1, 2.0, 3.1, 4.0)
     change = minus(now, before)
     assert list(change.by_set.values()) == pytest.approx([1.0, 0.9, 1.0, 0.9, 1.0])
-    assert change.estimate == pytest.approx(0.96)
+    assert change.value == pytest.approx(0.96)
 
 
 def test_a_judge_that_the_last_system_lacks_is_missing():
@@ -208,23 +208,23 @@ def test_a_judge_that_the_last_system_lacks_is_missing():
 
 
 def test_a_value_that_is_called_as_a_system_is_told_from_it():
-    def number(group, system):
-        return replace(spread(0.5), group=group, system=system)
+    def number(side, system):
+        return replace(spread(0.5), side=side, system=system)
 
-    found = [number(group, system) for system in ("left", "tuned") for group in ("left", "right")]
+    found = [number(side, system) for system in ("left", "tuned") for side in ("left", "right")]
     with pytest.raises(
         MissingNumber, match="'left' is a value or side and a system, too; write value=left or system=left"
     ):
         meant(parse_limit("mean(score, left) < 0"), found)
-    assert [(each.group, each.system) for each in meant(parse_limit("mean(score, value=Left) < 0"), found)] == [
+    assert [(each.side, each.system) for each in meant(parse_limit("mean(score, value=Left) < 0"), found)] == [
         ("left", "tuned")
     ]
     both = meant(parse_limit("worst_mean(score, system=left) < 0"), found)
-    assert {(each.group, each.system) for each in both} == {("left", "left"), ("right", "left")}
+    assert {(each.side, each.system) for each in both} == {("left", "left"), ("right", "left")}
     (one,) = meant(parse_limit("mean(score, system=left, value=left) < 0"), found)
-    assert (one.group, one.system) == ("left", "left")
+    assert (one.side, one.system) == ("left", "left")
     # where no name is both, none has to say what it is
-    assert meant(parse_limit("mean(score, right) < 0"), found)[0].group == "right"
+    assert meant(parse_limit("mean(score, right) < 0"), found)[0].side == "right"
 
 
 def test_the_same_input_gives_the_same_verdict():

@@ -10,17 +10,17 @@ from evenhand.errors import DataError
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.contents import SCHEMA, Audit
 from evenhand.evaluation.audit.families import families, open_tools
+from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.gate.baseline import Baseline, MeasureMethod, Subject, read_baseline
+from evenhand.evaluation.gate.baseline import Baseline, read_baseline
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import Asked, parse_limit
-from evenhand.evaluation.gate.names import NAMES, check_names, meant, told
-from evenhand.evaluation.gate.numbers import numbers_of
+from evenhand.evaluation.gate.names import check_names, meant, told
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
+from evenhand.evaluation.gate.subject import MeasureMethod, Subject
 from evenhand.evaluation.pages import markdown
-from evenhand.evaluation.report.comparison.contents import Comparison
-from evenhand.evaluation.report.systems.contents import Report
+from evenhand.evaluation.report.named import COMPARISON_PAGE, REPORT_PAGE
 from evenhand.resampling import Bootstrap
 from tests.audit_inputs import make_input, two_sided
 
@@ -42,15 +42,15 @@ def audit():
 
 
 def verdicts(found, *limits, baseline=None, strict=False):
-    gate = gated(found, Asked(tuple(map(parse_limit, limits)), strict), baseline).gate
+    gate = gated(found, AUDIT_PAGE, Asked(tuple(map(parse_limit, limits)), strict), baseline).gate
     return gate, [row.outcome for row in gate.rows]
 
 
 def test_every_number_of_an_audit_can_be_named(audit):
-    names = {each.functions[0] for each in numbers_of(audit)}
+    names = {each.functions[0] for each in AUDIT_PAGE.read(audit).numbers}
     assert {"gap", "bur", "share in summaries", "coverage difference", "equal coverage", "difference"} <= names
     # what is not known beforehand would be refused: means of absolute gaps alone
-    assert {name for name in names if name not in NAMES["audit"]} == {"sof", "coverage parity"}
+    assert {name for name in names if name not in AUDIT_PAGE.functions} == {"sof", "coverage parity"}
 
 
 def test_what_sets_say_adds_up_to_the_number(audit):
@@ -105,19 +105,19 @@ def test_coverage_names_nobody_and_its_difference_can_be_held_to_a_limit():
 
 def test_a_mistyped_worst_name_is_answered_with_the_right_one():
     with pytest.raises(DataError, match="'wurst gap' is not known; did you mean 'worst_gap'"):
-        check_names([parse_limit("wurst_gap(shares) < -0.05")], "audit")
+        check_names([parse_limit("wurst_gap(shares) < -0.05")], AUDIT_PAGE)
 
 
 def test_unknown_names_are_refused_before_any_work():
     with pytest.raises(DataError, match=r"did you mean 'bur'.*\n.*grows by chance.*\n.*says not of what"):
-        check_names([parse_limit(each) for each in ("bru < 1", "worst_difference(sof) < 1", "gap < 1")], "audit")
-    check_names([parse_limit("mean(sof) < 1")], "report")
-    assert all(name.replace(" ", "_") in told("audit") for name in NAMES["audit"])
+        check_names([parse_limit(each) for each in ("bru < 1", "worst_difference(sof) < 1", "gap < 1")], AUDIT_PAGE)
+    check_names([parse_limit("mean(sof) < 1")], REPORT_PAGE)
+    assert all(name.replace(" ", "_") in told(AUDIT_PAGE) for name in AUDIT_PAGE.functions)
 
 
 def test_a_baseline_of_the_same_documents_counts_the_change(audit, tmp_path):
     (tmp_path / "audit.json").write_text(audited(release=[EVEN] * 24).model_dump_json())
-    baseline = read_baseline(tmp_path, Audit, "audit.json")
+    baseline = read_baseline(tmp_path, AUDIT_PAGE)
     gate, outcomes = verdicts(
         audit, "gap(shares, right) < -0.1", "gap(shares, right, even) < 0", "now bur > 0.9", baseline=baseline
     )
@@ -137,16 +137,16 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
     for said, other in others.items():
         path.write_text(other.model_dump_json())
         with pytest.raises(DataError, match=said):
-            verdicts(audit, "bur > 0", baseline=read_baseline(path, Audit, "audit.json"))
+            verdicts(audit, "bur > 0", baseline=read_baseline(path, AUDIT_PAGE))
     path.write_text(before.model_copy(update={"sets": ()}).model_dump_json())
     with pytest.raises(DataError, match="single document sets"):
-        read_baseline(path, Audit, "audit.json")
+        read_baseline(path, AUDIT_PAGE)
     for text in ("", "{}", "[1"):
         path.write_text(text)
         with pytest.raises(DataError, match=r"by this version; .*evenhand loop"):
-            read_baseline(path, Audit, "audit.json")
+            read_baseline(path, AUDIT_PAGE)
     with pytest.raises(DataError, match="cannot be read"):
-        read_baseline(tmp_path / "absent.json", Audit, "audit.json")
+        read_baseline(tmp_path / "absent.json", AUDIT_PAGE)
 
 
 @pytest.mark.parametrize("schema", ["evenhand-audit/5", "evenhand-annotated-document/1", ""])
@@ -154,32 +154,32 @@ def test_a_baseline_that_calls_itself_otherwise_is_refused_though_its_keys_fit(a
     path = tmp_path / "audit.json"
     path.write_text(audit.model_copy(update={"schema_name": schema}).model_dump_json())
     with pytest.raises(DataError, match=f"{schema}.*{SCHEMA}"):
-        read_baseline(path, Audit, "audit.json")
+        read_baseline(path, AUDIT_PAGE)
 
 
 def test_a_baseline_of_another_kind_is_called_what_it_is(audit, tmp_path):
     path = tmp_path / "page.json"
     path.write_text(audit.model_dump_json())
-    for kind, called in ((Report, "a report"), (Comparison, "a comparison")):
-        with pytest.raises(DataError, match=f"^--baseline [^:]*: is an audit, not {called}; name an earlier page.json"):
-            read_baseline(path, kind, "page.json")
-        # by its keys, as neither calls itself anything
-        (tmp_path / "other.json").write_text(json.dumps(dict.fromkeys(kind.model_fields)))
-        with pytest.raises(DataError, match=f"is {called}, not an audit"):
-            read_baseline(tmp_path / "other.json", Audit, "audit.json")
+    for kind in (REPORT_PAGE, COMPARISON_PAGE):
+        expected = f"^--baseline [^:]*: is an audit, not {kind.name}; name an earlier {kind.file_name}"
+        with pytest.raises(DataError, match=expected):
+            read_baseline(path, kind)
+        (tmp_path / "other.json").write_text(json.dumps({"schema_name": kind.schema}))
+        with pytest.raises(DataError, match=f"is {kind.name}, not an audit"):
+            read_baseline(tmp_path / "other.json", AUDIT_PAGE)
 
 
 def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text(audited(measures=("coverage",), release=[EVEN] * 24).model_dump_json())
-    _, outcomes = verdicts(audit, "bur > 0.9", baseline=read_baseline(path, Audit, "audit.json"))
+    _, outcomes = verdicts(audit, "bur > 0.9", baseline=read_baseline(path, AUDIT_PAGE))
     assert outcomes == ["missing"]
 
 
 def test_the_page_and_the_files_say_the_same(audit):
     named = parse_limit("worst_gap(shares) < -0.1", name="<no side>\x00")
     asked = Asked((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
-    found = gated(audit, asked)
+    found = gated(audit, AUDIT_PAGE, asked)
     assert Audit.model_validate_json(found.model_dump_json()).gate == found.gate
     assert [block.name for block in page(found).body if getattr(block, "name", "") == "gate"] == ["gate"]
     suite = ElementTree.fromstring(junit(found.gate, "audit"))[0]  # noqa: S314 (our own text)
@@ -197,17 +197,20 @@ def test_the_page_and_the_files_say_the_same(audit):
 
 def test_gaps_of_two_families_are_told_apart_in_differences():
     found = audited(("value-shares", "coverage", "order"), even=[EVEN] * 24, sided=[ONE_SIDED, ONE_SIDED, MORE] * 8)
-    numbers = numbers_of(found)
+    numbers = AUDIT_PAGE.read(found).numbers
     for asked, named in (("order", ("gap", "order")), ("shares", ("share gap", "shares"))):
         (family,) = {each.measures for each in meant(parse_limit(f"worst_difference({asked}) < -0.05"), numbers)}
         assert family == named
     # each number has a name of its own, by which a baseline finds it again
-    named = [(each.functions[0], each.measures, each.group, each.system) for each in numbers]
+    named = [(each.functions[0], each.measures, each.side, each.system) for each in numbers]
     assert len(set(named)) == len(named)
 
 
 def test_a_day_in_a_signature_makes_no_other_measure_and_another_model_does(audit, tmp_path):
-    baseline, limits = Baseline(tmp_path / "audit.json", audit), [parse_limit("worst_gap(shares) < -0.05")]
+    baseline, limits = (
+        Baseline(tmp_path / "audit.json", AUDIT_PAGE, AUDIT_PAGE.read(audit)),
+        [parse_limit("worst_gap(shares) < -0.05")],
+    )
     taken = next(each for each in audit.measures if each.family == "value-shares")
 
     def subject(signature):
@@ -227,7 +230,9 @@ def test_a_measure_or_a_system_that_the_baseline_lacks_is_told_before_anything_i
     def refused(then, limit, systems, **more):
         now = Subject(then.documents_digest, then.sets, then.attribute, systems=systems, methods=methods | more)
         try:
-            Baseline(tmp_path / "audit.json", then).refuse_before([parse_limit(limit)], now)
+            Baseline(tmp_path / "audit.json", AUDIT_PAGE, AUDIT_PAGE.read(then)).refuse_before(
+                [parse_limit(limit)], now
+            )
         except DataError as error:
             return str(error)
         return ""

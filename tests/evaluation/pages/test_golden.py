@@ -12,6 +12,7 @@ from rich.console import Console
 
 from evenhand.config import BiasRecipe
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.decide import gated
@@ -46,7 +47,7 @@ def audit(run: Any, folder: Path) -> Page:
     plan = AuditPlan(bootstrap=Bootstrap(resamples=100), least_group=3)
     shares = shares_of(made.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1"),)
-    return audit_page(gated(build_audit(made, plan, [shares]), Asked(limits)))
+    return audit_page(gated(build_audit(made, plan, [shares]), AUDIT_PAGE, Asked(limits)))
 
 
 def bias_study(run: Any, folder: Path) -> Page:

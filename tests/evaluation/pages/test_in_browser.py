@@ -13,6 +13,7 @@ from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.decide import gated
@@ -85,7 +86,7 @@ def gate(run: Any, folder: Path) -> Page:
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
     shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1", name=EVIL), parse_limit("opinion_graph < 0"))
-    return audit_page(gated(build_audit(given, plan, [shares]), Asked(limits)))
+    return audit_page(gated(build_audit(given, plan, [shares]), AUDIT_PAGE, Asked(limits)))
 
 
 def bias_study(run: Any, folder: Path) -> Page:

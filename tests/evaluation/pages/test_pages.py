@@ -31,6 +31,7 @@ from evenhand.evaluation.pages.charts import Line, Point, panel, scale
 from evenhand.evaluation.pages.markdown import plain
 from evenhand.evaluation.pages.words import MARK_NAMES
 from evenhand.evaluation.pages.write import csv_files, write_page
+from evenhand.number import Number
 
 EVIL = '<script>alert("x")</script> | `y` [z](http://q)'
 LONG = "rouge1_recall_against_key_points_of_the_source"
@@ -58,7 +59,11 @@ def scores():
 
 
 def everything():
-    lines = [Line("base", 0, (Point(1, 0.1, 0.0, 0.2), Point(2, 0.3, 0.2, 0.4))), Line("dpo", 1, (Point(1, 0.2),))]
+    first, second = Number(value=0.1, low=0.0, high=0.2), Number(value=0.3, low=0.2, high=0.4)
+    lines = [
+        Line("base", 0, (Point(1, first), Point(2, second))),
+        Line("dpo", 1, (Point(1, Number(value=0.2)),)),
+    ]
     return (
         Heading("Scores", note="of all", lead="What follows."),
         Prose(EVIL, "lead", head="Head."),

@@ -1,0 +1,90 @@
+"""An audit as a gate reads it: which of its numbers a limit can name, and how."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...number import BySet
+from ...resampling import Bootstrap
+from ..gate.limits import fold
+from ..gate.numbers import SHARE_GAP, SUMMARISED, Named, accused_bounds, by_name, in_order, minus, summarised
+from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
+from .contents import COVERAGE_DIFFERENCE, KINDS, SCHEMA, Audit
+from .contents import Number as AuditNumber
+
+# families as limits call them
+FAMILIES = {"value-shares": "shares"}
+
+
+def page_numbers(audit: Audit) -> PageNumbers:
+    """What a gate reads of an audit."""
+    whole = [summarised(each.label, audit.n_sets - len(each.missing), audit.n_sets) for each in audit.systems]
+    numbers = [*_of_audit(audit), *whole, *_audit_differences(audit)]
+    methods = {each.family: MeasureMethod(each.signature, each.by) for each in audit.measures}
+    return PageNumbers(
+        Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods),
+        in_order(numbers, [each.label for each in audit.systems]),
+        Bootstrap(**audit.options["bootstrap"]),
+    )
+
+
+def _of_audit(audit: Audit) -> Iterator[Named]:
+    for each in (*audit.aggregates, *audit.by_value):
+        kind = fold(each.measure.kind.name)
+        yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
+        if each.measure.kind == COVERAGE_DIFFERENCE:
+            yield _of_number(audit, each, ("gap",), ("coverage",), each.estimate, each.by_set)
+        if each.value is None or not (each.chance or each.withheld):
+            continue
+        family = fold(FAMILIES.get(each.family, each.family))
+        functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
+        if chance := each.chance:
+            found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
+            yield replace(found, is_inside=chance.is_inside, accused=accused_bounds(chance))
+        else:
+            yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
+
+
+def _of_number(
+    audit: Audit,
+    each: AuditNumber,
+    functions: tuple[str, ...],
+    measures: tuple[str, ...],
+    value: float | None,
+    by_set: BySet,
+) -> Named:
+    return Named(
+        functions, measures, each.value, each.system, (), value, by_name(audit.sets, by_set), each.signature,
+        is_share=each.is_share, is_rate=each.measure.kind.is_rate, has_few=each.is_small,
+        is_difference=each.measure.kind.is_difference or bool(measures),
+    )  # fmt: skip
+
+
+def _audit_differences(audit: Audit) -> Iterator[Named]:
+    """Every later system less the first, over the sets that both rest on."""
+    found = list(_of_audit(audit))
+    first = audit.systems[0].label
+    reference = {(each.functions, each.measures, each.side): each for each in found if each.system == first}
+    for each in found:
+        other = reference.get((each.functions, each.measures, each.side))
+        if other is not None and each.system != first:
+            yield minus(each, other, ("difference",), (each.functions[-1], *each.measures))
+
+
+AUDIT_PAGE = PageKind(
+    record=Audit,
+    verb="audit",
+    name="an audit",
+    file_name="audit.json",
+    schema=SCHEMA,
+    read=page_numbers,
+    functions={
+        "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
+        SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
+        "difference": "a system's number less the first system's: difference(bur, tuned)",
+        SUMMARISED: OF_SUMMARISED,
+        **{fold(kind.name): AS_SHOWN for kind in KINDS.values() if not kind.grows_by_chance},
+    },
+    growing=tuple(fold(kind.name) for kind in KINDS.values() if kind.grows_by_chance),
+    last="the last of --summaries",
+    families=FAMILIES,
+)
