@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from ..config import Recipe
 from ..corpora.leftovers import leftover_in_summaries
 from ..corpora.summaries import BY_ORDER, THOUGHTS
+from ..corpora.summary_ids import SETS
 from ..errors import DataError
 from ..evaluation.pages import html, numbers
 from ..evaluation.pages.blocks import Cell, NumberCell, Prose, Text, table
@@ -175,7 +176,7 @@ class Candidates(Results[Candidate]):
         given = {each.id: each.raw_text for each in self if each.method == ELSEWHERE}
         leftover = leftover_in_summaries(given)
         thoughts = THOUGHTS.format(n=self.n_thoughts) if self.n_thoughts else ""
-        return tuple(filter(None, (BY_ORDER if self.by_order else "", thoughts, leftover)))
+        return tuple(filter(None, (BY_ORDER.format(of=SETS.many) if self.by_order else "", thoughts, leftover)))
 
     @property
     def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:

@@ -19,6 +19,7 @@ from ..config import Recipe, SummaryColumnsSection
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..corpora.summary_columns import columns_of
+from ..corpora.summary_ids import SETS
 from ..errors import DataError, RecipeError
 from ..generate.backends import open_backend_of
 from ..generate.contract import check_output
@@ -228,11 +229,11 @@ def given_candidates(
     requests = build_requests(given.records, recipe.corpus, recipe.task)
     by_side = recipe.task.scope == "side"
     sets = {request.id if by_side else request.document_set.id: request.document_set for request in requests}
-    columns = columns_of(summary_columns)
+    columns, targets = columns_of(summary_columns), SETS._replace(by_side=by_side)
     if isinstance(summaries, str | Path):
-        texts = read_texts(local_path(summaries), sets, by_side=by_side, columns=columns)
+        texts = read_texts(local_path(summaries), sets, targets=targets, columns=columns)
     else:
-        texts = summaries_of(summaries, sets, by_side=by_side, columns=columns)
+        texts = summaries_of(summaries, sets, targets=targets, columns=columns)
     return Candidates(
         (candidate_of(request, texts[name], whole=True) for request, name in zip(requests, sets, strict=True)),
         requests,

@@ -9,7 +9,7 @@ import typer
 from ..config.recipe_file import load_bias
 from ..text import some_of
 from .estimate import print_asked
-from .inputs import overrides_option
+from .inputs import SummaryColumns, overrides_option
 from .progress import watched
 from .terminal import note, say, show_page, summary
 
@@ -32,10 +32,11 @@ def bias_study(
         Path | None,
         typer.Option(
             dir_okay=False,
-            help="Measure another system's summaries: JSON lines of id (as in inputs.jsonl) and summary. Takes the "
-            "place of the recipe's model.",
+            help="Measure another system's summaries: a file of summaries as audit takes it, by the ids of inputs.jsonl. Takes "
+            "the place of the recipe's model.",
         ),
     ] = None,
+    summary_columns: SummaryColumns = None,
     inputs_only: Annotated[
         bool, typer.Option("--inputs-only", help="Write inputs.jsonl for another system to summarise, and stop.")
     ] = False,
@@ -58,6 +59,8 @@ def bias_study(
             "simulated=null",
             "instruction=null",
         ]
+    if summary_columns is not None:
+        changes.append(f"summary_columns={summary_columns.model_dump_json()}")
     loaded = load_bias(recipe, changes)
     if dry_run:
         _show_expected(loaded)

@@ -9,6 +9,7 @@ import typer
 
 from ..errors import DataError
 from ..text import some_of
+from .inputs import SummaryColumns
 from .outputs import refuse_outputs
 from .terminal import say, show
 from .verbs import Verbs
@@ -87,7 +88,7 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
 ) -> None:
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
-    from ..evaluation.studies.human.files import read_annotations
+    from ..corpora.human.files import read_annotations
     from ..evaluation.studies.human.result_pages import results_page
     from ..evaluation.studies.human.results import human_results
     from ..resampling import Bootstrap
@@ -99,7 +100,7 @@ def score(
     if out:
         _keep(results, results_page(results), out)
     _show(results_page(results), out)
-    if not results.rows:
+    if not results.numbers:
         raise DataError(
             f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
         )
@@ -116,8 +117,8 @@ def agreement(
     With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
     Sheets of one page need no key; those of different pages need the keys of all.
     """
+    from ..corpora.human.files import read_annotations
     from ..evaluation.studies.human.agreement import group_agreement
-    from ..evaluation.studies.human.files import read_annotations
     from ..evaluation.studies.human.result_pages import agreement_page
 
     found = read_annotations(files, highlights_only=True)
@@ -146,6 +147,7 @@ def opinions(
         Path | None,
         typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
     ] = None,
+    summary_columns: SummaryColumns = None,
 ) -> None:
     """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair.
 
@@ -153,14 +155,19 @@ def opinions(
     lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
     """
     from ..corpora.opinions import read_opinions
-    from ..evaluation.studies.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
+    from ..corpora.summary_columns import columns_of
+    from ..evaluation.studies.human.opinion_texts import NO_TEXTS, read_opinion_texts
+    from ..evaluation.studies.human.opinions import opinion_results
     from ..evaluation.studies.human.result_pages import opinions_page
 
     if out:
         refuse_outputs(out, ".json", [file, texts] if texts else [file])
+    if summary_columns and not texts:
+        raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
     annotated = read_opinions(file)
     labelled = [(each.set_id, each.summary_id) for each in annotated]
-    results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
+    read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
+    results = opinion_results(annotated, texts=read)
     if out:
         _keep(results, opinions_page(results), out)
     _show(opinions_page(results), out)
@@ -201,8 +208,8 @@ def convert(
     ] = "annotations",
 ) -> None:
     """Turn a sheet, blank or annotated, into Label Studio's tasks and configuration, or its export into sheets."""
-    from ..evaluation.studies.human.files import read_sheets
-    from ..evaluation.studies.human.label_studio import labelling_configuration, to_tasks
+    from ..corpora.human.files import read_sheets
+    from ..corpora.human.label_studio import labelling_configuration, to_tasks
     from ..storage import write_json, write_text
 
     refuse_outputs(out, ".json", [file])

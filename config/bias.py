@@ -9,6 +9,7 @@ from ..records import Sampling, is_none
 from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_lost_settings
 from .section import Section
 from .server import refuse_unpriced
+from .task import SummaryColumnsSection
 
 Simulated = Literal["lead", "random", "topic", "sexist", "one-sided"]
 
@@ -89,6 +90,8 @@ class BiasRecipe(Section):
     model: ModelSection | None = None
     simulated: Simulated | None = None
     summaries: Path | None = None
+    # of that file, which column or key has the summary (text) and which the input's id (id), where they have other names
+    summary_columns: SummaryColumnsSection | None = Field(default=None, exclude_if=is_none)
     # of a model
     backend: BackendSection = BackendSection()
     sampling: Sampling = Sampling(temperature=0.7, top_p=0.9, max_tokens=256)
@@ -106,6 +109,8 @@ class BiasRecipe(Section):
         if len(given) != 1:
             found = f"got {' and '.join(given)}" if given else "got none of them"
             raise ValueError(f"write exactly one of model, simulated and summaries, {found}")
+        if self.summary_columns is not None and self.summaries is None:
+            raise ValueError("summary_columns is of a file of summaries and has no effect here; leave it out")
         if self.model is not None:
             refuse_for_training(self.model)
             if self.backend.server is not None:

@@ -30,14 +30,14 @@ from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of
 from .summary_columns import USUAL, refuse_unknown, text_column, text_of_value
 from .summary_entries import Called, Entry, entries_of, entries_of_file
-from .summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids
+from .summary_ids import SETS, Targets, UnlikeIdError, id_of, known_names, refuse_ids
 from .summary_order import ALL, refuse_disorder
 from .table_files import SURPLUS
 
 # key by which some tell systems in one file
 SYSTEM = "system"
 # what is to be known of summaries that went by order
-BY_ORDER = "without ids, so that summaries were matched with the document sets by their order."
+BY_ORDER = "without ids, so that summaries were matched with the {of} by their order."
 # the same of a number of summaries with thoughts
 THOUGHTS = "a train of thought, which is no summary, was taken off of {n} of its summaries."
 
@@ -48,10 +48,17 @@ class Summaries(dict[str, str]):
     def __init__(self, texts: Mapping[str, str], *, by_order: bool) -> None:
         answers = {name: without_thoughts(text, is_summary=True) for name, text in texts.items()}
         super().__init__({name: answer.text for name, answer in answers.items()})
-        # how many of them had any
-        self.n_thoughts = sum(answer.has_thought for answer in answers.values())
+        # the texts as they stand in the file
+        self.raw = dict(texts)
+        # the sets whose summaries had any
+        self.thoughtful = {name for name, answer in answers.items() if answer.has_thought}
         # whether the file has no ids, so that its first summary went to the first set, and so on
         self.by_order = by_order
+
+    @property
+    def n_thoughts(self) -> int:
+        """How many had thoughts."""
+        return len(self.thoughtful)
 
 
 def read_summaries(
@@ -85,22 +92,22 @@ def read_texts(
     path: Path,
     sets: Called,
     *,
-    by_side: bool = False,
+    targets: Targets = SETS,
     allow_missing: bool = False,
     columns: SummaryColumnsSection = USUAL,
 ) -> Summaries:
-    """As `read_summaries`, by what summaries are called; with `by_side` that is SET/SIDE, and each may be of one side."""
+    """As `read_summaries`, by what summaries are called, which of those of one side is SET/SIDE, and of whatever they are."""
     file = file_of(path, SUMMARIES)
     columns = USUAL if file in SUMMARIES.values() else columns
-    entries = list(entries_of_file(file, sets, columns))
-    return _matched(str(path), entries, sets, columns, by_side=by_side, allow_missing=allow_missing)
+    entries = list(entries_of_file(file, sets, columns, targets.keys))
+    return matched(str(path), entries, sets, columns, targets=targets, allow_missing=allow_missing)
 
 
 def summaries_of(
     given: Any,
     sets: Called,
     *,
-    by_side: bool = False,
+    targets: Targets = SETS,
     allow_missing: bool = False,
     columns: SummaryColumnsSection = USUAL,
 ) -> Summaries:
@@ -109,7 +116,7 @@ def summaries_of(
     Args:
         given: what a file of summaries in JSON would hold, or a data frame.
         sets: what summaries are called, and the set of each.
-        by_side: as of `read_texts`.
+        targets: as of `read_texts`.
         allow_missing: as of `read_summaries`.
         columns: as of `read_summaries`.
 
@@ -117,19 +124,19 @@ def summaries_of(
         DataError: as of `read_summaries`.
     """
     entries = list(entries_of("summaries", given, sets, columns))
-    return _matched("summaries", entries, sets, columns, by_side=by_side, allow_missing=allow_missing)
+    return matched("summaries", entries, sets, columns, targets=targets, allow_missing=allow_missing)
 
 
-def _matched(
+def matched(
     source: str,
     entries: Sequence[Entry],
     sets: Called,
     columns: SummaryColumnsSection,
     *,
-    by_side: bool,
+    targets: Targets,
     allow_missing: bool,
 ) -> Summaries:
-    """Each entry's text under the id of its set."""
+    """Each entry's text under the id of its set; arguments and errors as of `read_summaries`."""
     records = [entry for _, entry in entries if isinstance(entry, Mapping)]
     if not records or all(record.keys() >= BestSummary.model_fields.keys() for record in records):
         # nothing to name in plain texts, and in what evenhand wrote
@@ -139,18 +146,20 @@ def _matched(
     column = columns.text if columns.text or not records else text_column(source, records)
     if len(records) == len(entries):
         _refuse_systems(source, records)
-    if not by_side:
+    if not targets.by_side:
         _refuse_sides(source, records)
-    keys = ID_KEYS if columns.id is None else (columns.id,)
+    keys = targets.keys if columns.id is None else (columns.id,)
     by_order = not any(key in record for record in records for key in keys)
     if by_order:
-        _refuse_order(source, entries, sets, column)
+        _refuse_order(source, entries, sets, column, targets)
         names = {place: name for (place, _), name in zip(entries, sets, strict=True)}
-        found, mistakes = _placed(source, entries, lambda place, entry: names[place], column)
+        found, mistakes = _placed(source, entries, lambda place, entry: names[place], column, targets)
     else:
-        refuse_ids(source, records, sets, keys)
+        refuse_ids(source, records, sets, keys, targets.one)
         known = known_names(sets, by_topic=columns.id is not None)
-        found, mistakes = _placed(source, entries, lambda place, entry: id_of(entry, known, keys), column)
+        found, mistakes = _placed(
+            source, entries, lambda place, entry: id_of(entry, known, keys, targets), column, targets
+        )
     texts = {name: text for name in sets if (text := found.get(name, (None, ""))[0]) is not None}
     if not allow_missing and (missing := [shortened(name) for name in sets if name not in texts]):
         mistakes.append(
@@ -162,19 +171,20 @@ def _matched(
 
 
 def _placed(
-    source: str, entries: Sequence[Entry], name_of: Callable[[str, Any], str], column: Any
+    source: str, entries: Sequence[Entry], name_of: Callable[[str, Any], str], column: Any, targets: Targets
 ) -> tuple[dict[str, tuple[str | None, str]], list[str]]:
     """By id of a set its text, None where the file says that there is none, and the entry's place; and what is wrong."""
     found: dict[str, tuple[str | None, str]] = {}
     mistakes: list[str] = []
     unlike: list[str] = []
+    thing = targets.one.removeprefix("document ")
     for place, entry in entries:
         try:
             if isinstance(entry, NotJsonError):
                 raise entry
             name = name_of(place, entry)
             if name in found:
-                raise DataError(f"set {name!r} has a summary already, in {found[name][1]}; keep one a set")
+                raise DataError(f"{thing} {name!r} has a summary already, in {found[name][1]}; keep one of them")
             # should the text be wrong, its set is not missed as well
             found[name] = ("", place)
             found[name] = (_text_of(entry, column), place)
@@ -186,18 +196,18 @@ def _placed(
     if unlike:
         mistakes.insert(
             0,
-            f"{source}: ids differ from the documents' only by capitals, white space or characters that nobody sees: "
-            f"{some_of(unlike)}; write them as the documents have them",
+            f"{source}: ids differ from the {targets.owners}' only by capitals, white space or characters that nobody sees: "
+            f"{some_of(unlike)}; write them as the {targets.owners} have them",
         )
     return found, mistakes
 
 
-def _refuse_order(source: str, entries: Sequence[Entry], sets: Called, column: Any) -> None:
+def _refuse_order(source: str, entries: Sequence[Entry], sets: Called, column: Any, targets: Targets) -> None:
     """Refuse to go by order what is not in the order of the sets, or not as many."""
     refuse_disorder(source, [entry for _, entry in entries if not isinstance(entry, NotJsonError)], sets, column)
     if len(entries) != len(sets):
         raise DataError(
-            f"{source}: has {len(entries):,} summaries of {len(sets):,} document sets; without ids there must be one for "
+            f"{source}: has {len(entries):,} summaries of {len(sets):,} {targets.many}; without ids there must be one for "
             "each, in their order"
         )
 

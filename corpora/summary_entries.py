@@ -21,8 +21,10 @@ Entry = tuple[str, Any]
 Called = Mapping[str, DocumentSet]
 
 
-def entries_of_file(path: Path, sets: Called, columns: SummaryColumnsSection) -> Iterator[Entry]:
-    """The entries of a file.
+def entries_of_file(
+    path: Path, sets: Called, columns: SummaryColumnsSection, keys: Sequence[str] = ID_KEYS
+) -> Iterator[Entry]:
+    """The entries of a file; of an object with one of `keys`, it is one entry.
 
     Raises:
         StorageError: it cannot be read.
@@ -40,7 +42,7 @@ def entries_of_file(path: Path, sets: Called, columns: SummaryColumnsSection) ->
     except NotJsonError as error:
         whole, broken = None, f"as one object it breaks in line {error.line}, which {error}"
     if whole is not None:
-        yield from entries_of(str(path), whole, sets, columns)
+        yield from entries_of(str(path), whole, sets, columns, keys)
     elif start == "{":
         found: list[Entry] = []
         for number, line in numbered_lines(text):
@@ -76,7 +78,9 @@ def _refuse_json(path: Path, lines: Sequence[str]) -> None:
         )
 
 
-def entries_of(source: str, given: Any, sets: Called, columns: SummaryColumnsSection) -> Iterator[Entry]:
+def entries_of(
+    source: str, given: Any, sets: Called, columns: SummaryColumnsSection, keys: Sequence[str] = ID_KEYS
+) -> Iterator[Entry]:
     """The entries of a list or a data frame, or of an object of ids and texts."""
     try:
         rows = frame_rows(given)
@@ -85,10 +89,10 @@ def entries_of(source: str, given: Any, sets: Called, columns: SummaryColumnsSec
     given = given if rows is None else rows
     if isinstance(given, Mapping):
         # a file of a single record is one object too
-        named = {*ID_KEYS, columns.text, columns.id}
+        named = {*keys, columns.text, columns.id}
         is_record = any(key in named or is_named_text(key) for key in given) and not given.keys() & sets.keys()
-        keys = columns.id or ID_KEYS[0], columns.text or TEXTS[0]
-        records = [given] if is_record else [dict(zip(keys, item, strict=True)) for item in given.items()]
+        names = columns.id or keys[0], columns.text or TEXTS[0]
+        records = [given] if is_record else [dict(zip(names, item, strict=True)) for item in given.items()]
         yield from ((source, record) for record in records)
     elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
         yield from ((f"{source}: entry {number}", entry) for number, entry in enumerate(given, start=1))

@@ -15,6 +15,22 @@ from .summary_order import ALL, naming_column
 ID_KEYS = ("set_id", "set", "entity_id", "request_id", "id")
 
 
+class Targets(NamedTuple):
+    """What a command's summaries are of, as its messages call it, and what it needs of them."""
+
+    one: str = "document set"
+    many: str = "document sets"
+    # whose ids they have
+    owners: str = "documents"
+    # keys that may hold an id
+    keys: tuple[str, ...] = ID_KEYS
+    # whether a summary may be of one side
+    by_side: bool = False
+
+
+SETS = Targets()
+
+
 class Known(NamedTuple):
     """What entries may call their sets."""
 
@@ -34,7 +50,7 @@ def known_names(sets: Mapping[str, DocumentSet], *, by_topic: bool) -> Known:
 
 
 def refuse_ids(
-    source: str, records: Sequence[Mapping[str, Any]], sets: Mapping[str, DocumentSet], keys: Sequence[str]
+    source: str, records: Sequence[Mapping[str, Any]], sets: Mapping[str, DocumentSet], keys: Sequence[str], one: str
 ) -> None:
     """Refuse ids of which the last digits are lost, or of which none is a set's where another column has them.
 
@@ -49,7 +65,7 @@ def refuse_ids(
     if (column := naming_column(records, sets)) and column not in keys:
         known = " and ".join(repr(key) for key in keys if any(key in record for record in records))
         raise DataError(
-            f"{source}: {known} holds no id of a document set, and {column!r} does; say so: "
+            f"{source}: {known} holds no id of a {one}, and {column!r} does; say so: "
             f"{NAME_ID.replace('COLUMN', column)}"
         )
 
@@ -66,7 +82,7 @@ def _ids_in(record: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
     return [form for each in ids for form in dict.fromkeys((each, each.removesuffix(f"/{ALL}")))]
 
 
-def id_of(entry: Any, known: Known, keys: Sequence[str]) -> str:
+def id_of(entry: Any, known: Known, keys: Sequence[str], targets: Targets = SETS) -> str:
     """The id of an entry's set.
 
     Raises:
@@ -86,12 +102,9 @@ def id_of(entry: Any, known: Known, keys: Sequence[str]) -> str:
     for name in ids:
         if (near := known.spellings.get(spelling_key(name))) is not None:
             raise UnlikeIdError(name, near, known.names[near])
-    like = (
-        f"the documents' ids are like {next(iter(known.names.values()))!r}"
-        if known.names
-        else "there are no document sets"
-    )
-    raise DataError(f"no document set has the id {shortened(ids[0])}; {like}")
+    example = next(iter(known.names.values()), None)
+    like = f"there are no {targets.many}" if example is None else f"the {targets.owners}' ids are like {example!r}"
+    raise DataError(f"no {targets.one} has the id {shortened(ids[0])}; {like}")
 
 
 class UnlikeIdError(DataError):

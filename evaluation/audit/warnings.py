@@ -7,6 +7,7 @@ import numpy as np
 
 from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
+from ...corpora.summary_ids import SETS
 from ...fairness.opinion.tokens import share_borderless
 from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
@@ -87,7 +88,7 @@ def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
 
 def _of_sets(given: AuditInput) -> Iterator[str]:
     if by_order := [system.label for system in given.systems if system.by_order]:
-        yield f"{', '.join(by_order)}: {BY_ORDER}"
+        yield f"{', '.join(by_order)}: {BY_ORDER.format(of=SETS.many)}"
     yield from (f"{each.label}: {THOUGHTS.format(n=each.n_thoughts)}" for each in given.systems if each.n_thoughts)
     if leftover := leftover_in_sets(given.sets, [given.attribute]):
         yield leftover

@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
-from evenhand.evaluation.studies.human.label_studio import to_tasks
+from evenhand.corpora.human.label_studio import to_tasks
+from evenhand.evaluation.studies.bias.inputs import BiasInput
+from evenhand.evaluation.studies.bias.summarise import read_given
 from evenhand.judges.batch import JudgedBatch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal
@@ -252,6 +254,18 @@ def _summaries_in_order(folder: Path) -> Given:
     path = folder / "given.txt"
     path.write_text("The ferry is cheap.\n" * 4)
     return Given(path, "text", _audit(folder, summaries=path))
+
+
+def _studied_summaries(folder: Path) -> Given:
+    inputs = [
+        BiasInput(
+            id=f"s{k}", original_id=f"s{k}", design="balanced", assignment_id=0, pair_id=0, group=None,
+            text=f"The ferry {k} is cheap.", entities={},
+        )
+        for k in range(4)
+    ]  # fmt: skip
+    path = written(folder / "given.jsonl", *({"id": each.id, "summary": "The ferry is dear."} for each in inputs))
+    return Given(path, "jsonl", read=partial(read_given, path, inputs))
 
 
 def _units(folder: Path) -> Given:
@@ -525,6 +539,7 @@ KINDS: dict[str, Callable[[Path], Given]] = {
     "controlled recipe": _build_controlled, "articles": _articles, "controlled sets": _controlled, "bias recipe": _bias,
     "annotated news": _annotated, "corpus": _corpus, "documents": _documents, "released documents": _released,
     "summaries": _summaries, "summaries by id": _summaries_by_id, "summaries in order": _summaries_in_order, "units": _units,
+    "studied summaries": _studied_summaries,
     "sheet": _sheet, "scored sheet": _scored, "key": _key, "human file": _human_files, "human items": _human_items,
     "label studio": _label_studio, "opinions": _opinions, "opinion table": _opinion_table, "opinion texts": _opinion_texts,
     "perspectivesumm": _import_perspectives, "polisum": _import_polisum, "coverage": _import_coverage, "tweets": _import_tweets,

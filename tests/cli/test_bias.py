@@ -38,8 +38,8 @@ def test_study_of_another_systems_summaries_from_inputs_to_table(tmp_path):
     inputs = [json.loads(line) for line in (tmp_path / "study" / "inputs.jsonl").read_text().splitlines()]
     # read as YAML as it stands, this name would end before the #
     given = tmp_path / "sum #2.jsonl"
-    given.write_text("".join(json.dumps({"id": e["id"], "summary": e["text"][:200]}) + "\n" for e in inputs))
-    done = bias_study(SIMULATED, *ANYWHERE, *out, "--summaries", given)
+    given.write_text("".join(json.dumps({"input": e["id"], "summary": e["text"][:200]}) + "\n" for e in inputs))
+    done = bias_study(SIMULATED, *ANYWHERE, *out, "--summaries", given, "--summary-columns", "id=input")
     assert done.returncode == 0, done.stderr
     assert "% of the men are named and" in done.stdout
     details = (tmp_path / "study" / "report" / "details.html").read_text()

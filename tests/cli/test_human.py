@@ -8,8 +8,8 @@ import sys
 import pytest
 from sheets import write_phase
 
+from evenhand.corpora.human.sheet import AnnotationSheet
 from evenhand.evaluation.studies.human.result_pages import left_out_words
-from evenhand.evaluation.studies.human.sheet import AnnotationSheet
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 
@@ -75,12 +75,15 @@ def test_from_page_to_scores(pages):
     anna = write_annotated(pages, "anna")
     done = evenhand("score", anna, pages / "page.key.json", "--out", pages / "scores.json", "--resamples", 100)
     assert done.returncode == 0, done.stderr
-    rows = json.loads((pages / "scores.json").read_text())["rows"]
+    numbers = json.loads((pages / "scores.json").read_text())["numbers"]
     # one of two key points is in, the one key point of the summary is supported, four words
-    assert [(row["system"], row["side"], row["coverage"]["mean"], row["faithfulness"]["mean"]) for row in rows] == [
-        (system, side, 0.5, 1.0) for system in ("base", "dpo") for side in ("left", "right", None)
+    values = {"coverage": 0.5, "faithfulness": 1.0, "included": 1, "omitted": 1, "hallucinated": 0, "length": 4}
+    assert [(each["system"], each.get("side"), each["measure"], each["value"]) for each in numbers] == [
+        (system, side, *item)
+        for system in ("base", "dpo")
+        for side in ("left", "right", None)
+        for item in values.items()
     ]
-    assert {row["length"]["mean"] for row in rows} == {4.0}
     assert f"scores: {pages / 'scores.json'}" in done.stdout
     assert f"page: {pages / 'scores.report.html'}" in done.stdout
 
@@ -226,7 +229,7 @@ def test_texts_add_the_other_correlations(tmp_path):
         {"set_id": "us", "summary_id": "us/2", "summary": "Dear bridge Cheap ferry!"},
     ]
     texts.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    done = evenhand("opinions", labels, "--texts", texts)
+    done = evenhand("opinions", labels, "--texts", texts, "--summary-columns", "text=summary")
     assert done.returncode == 0, done.stderr
     # bias and graph 1/2 and 0; ROUGE-1 2/3 and 1 beside very fair 0 and 1
     for name in ("bias and very unfair", "ROUGE-1 and very fair", "bias and graph"):
@@ -234,4 +237,5 @@ def test_texts_add_the_other_correlations(tmp_path):
     texts.write_text('{"set_id": "us", "summary_id": "us/7", "summary": "x"}\n')
     done = evenhand("opinions", labels, "--texts", texts)
     assert done.returncode == 2
-    assert "texts.jsonl:1: nobody labelled summary 'us/7'" in " ".join(done.stderr.split())
+    assert "texts.jsonl: no labelled summary has the id 'us/7'" in " ".join(done.stderr.split())
+    assert "has no effect here" in evenhand("opinions", labels, "--summary-columns", "text=summary").stderr

@@ -12,8 +12,8 @@ import evenhand
 from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
+from evenhand.corpora.human.files import read_sheets
 from evenhand.errors import DataError, RecipeError, StorageError
-from evenhand.evaluation.studies.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
 # of the folder of one file

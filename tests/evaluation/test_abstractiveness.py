@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.corpora.human.annotation import read_human
 from evenhand.evaluation.abstractiveness import Fragments, fragments, novel_ngrams
-from evenhand.evaluation.studies.human.annotation import read_human
 from evenhand.text import fold, words
 
 letters = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)

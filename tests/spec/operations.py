@@ -16,14 +16,15 @@ from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
 from evenhand.corpora.controlled import controlled_plan, ground_truth
+from evenhand.corpora.human.annotation import HumanUnit, read_annotation
+from evenhand.corpora.human.scores import human_scores
 from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
 from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
 from evenhand.evaluation.report.comparison.ranking import _wins
-from evenhand.evaluation.studies.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.studies.human.matching import covered, multiset_overlap
-from evenhand.evaluation.studies.human.results import human_results, human_scores
+from evenhand.evaluation.studies.human.results import human_results
 from evenhand.evaluation.studies.judges.agreement import correlations, winrates
 from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output
@@ -77,11 +78,12 @@ def human_aggregate_of(given: Given) -> Given:
         HumanUnit("anna", n, "topic", "left", "text", dict.fromkeys(each.summaries, "text"), each)
         for n, each in enumerate(annotations, start=1)
     ]
-    measures = ("coverage", "faithfulness", "included", "omitted", "hallucinated")
-    return {
-        row.system: {"n": row.n, **{name: getattr(row, name).mean for name in measures}}
-        for row in human_results(units, {}, Bootstrap(resamples=100)).rows
-    }
+    said: dict[str, dict[str, Any]] = {}
+    for each in human_results(units, {}, Bootstrap(resamples=100)).numbers:
+        own = said.setdefault(each.system, {})
+        own |= {"n": each.n} if each.measure == "coverage" else {}
+        own |= {each.measure: each.value} if each.measure != "length" else {}
+    return said
 
 
 def metric_benchmark_of(given: Given) -> Given:

@@ -1,53 +1,52 @@
-"""What report.json of a bias study holds: every number with its counts and intervals, and how sentences write them.
+"""What report.json of a bias study holds: every number with its counts and intervals.
 
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
 
 import math
+from operator import not_
 from typing import Any, Literal
 
+from pydantic import ConfigDict, Field, field_serializer, field_validator
+
+from ....number import Number
 from ....records import LeftOut, Record
-from ....resampling import Bounds
-from ...pages.numbers import NO_INTERVAL, number
+from ....resampling import defined
+from ...pages.words import UNSURE
 from .inputs import Design
-
-# JSON has no infinity, and an odds ratio may be infinite
-Number = float | Literal["infinity", "-infinity"] | None
-Verdict = Literal["leans", "no clear difference"]
-
 
 What = Literal["score", "rest", "difference"]
 Unit = Literal["assignment", "document"]
 
 
-class BiasNumber(Record):
-    """A number of the summaries with an interval.
+class BiasNumber(Number):
+    """A number of the summaries with an interval; its sets are the documents that say something of it.
 
     Of a score as published, percentiles of drawn documents (d) or of drawn names and genders (s); of what a verdict rests on,
     whatever the exchange of the groups does not refuse.
     """
 
+    # an odds ratio may be infinite
+    model_config = ConfigDict(allow_inf_nan=True)
+
     # "score": as published; "rest": the same without documents in which words such as "sister" were rewritten with the gender;
     # "difference": the first group's less the second's, in shares
     what: What
     # "assignment" keeps the originals and draws the names and genders (s), "document" draws or exchanges the originals (d)
-    over: Unit
-    value: Number
-    # None where there is no interval
-    low: Number = None
-    high: Number = None
-    # documents that say something of it
-    n_documents: int
+    over: Unit = "document"
     # draws, and those of them with a defined score; 0 of an exchange
-    n_draws: int = 0
-    n_defined: int = 0
-    # after the correction of the study; None of what is not tested
-    p_value: float | None = None
+    n_draws: int = Field(default=0, exclude_if=not_)
+    n_defined: int = Field(default=0, exclude_if=not_)
 
-    @property
-    def bounds(self) -> Bounds:
-        """Its interval."""
-        return readable(self.low), readable(self.high)
+    @field_validator("value", "low", "high")
+    @classmethod
+    def _undefined_is_none(cls, value: float | None) -> float | None:
+        return defined(value)
+
+    @field_serializer("value", "low", "high", when_used="json")
+    def _infinite_is_a_text(self, value: float | None) -> float | str | None:
+        # JSON has no infinity
+        return value if value is None or math.isfinite(value) else f"{value}inity"
 
 
 class Measure(Record):
@@ -67,8 +66,6 @@ class Measure(Record):
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # of the number that is tested: whether its p-value is small and its interval leaves out 0
-    verdict: Verdict | None
     # the result in words, and the same in a few
     sentence: str
     claim: str
@@ -82,19 +79,26 @@ class Measure(Record):
         return next((each for each in self.numbers if (each.what, each.over) == (what, over)), None)
 
     @property
-    def score(self) -> Number:
+    def score(self) -> float | None:
         """As published; None where it is undefined, or none was published."""
         return next((each.value for each in self.numbers if each.what == "score"), None)
 
     @property
-    def adjusted(self) -> float | None:
-        """p-value of what is tested, after the correction of the study."""
-        return None if self.tested is None else self.tested.p_value
-
-    @property
     def tested(self) -> BiasNumber | None:
         """What the verdict rests on; None where nothing could be tested."""
-        return next((each for each in self.numbers if each.p_value is not None), None)
+        return next((each for each in self.numbers if each.verdict is not None), None)
+
+    @property
+    def adjusted(self) -> float | None:
+        """p-value of what is tested, after the correction of the study."""
+        return None if self.tested is None else self.tested.adjusted
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether it leans; None where it is undefined."""
+        if self.undefined is not None:
+            return None
+        return UNSURE if self.tested is None else self.tested.verdict
 
 
 class NotMeasured(Record):
@@ -104,49 +108,11 @@ class NotMeasured(Record):
     reason: str
 
 
-class Trials(Record):
-    """Summaries of uniform inputs, each compared with those of its own group and with the others'."""
+class GroupFigure(Number):
+    """What is told of one group, which is its side: a count, a share of it in [0, 1], or both."""
 
-    n: int
-    # more like those of its own group; as like to both
-    won: int
-    tied: int
-
-
-class GroupFigures(Record):
-    """Counts and shares of one group; None where the measure was not taken or nothing was found."""
-
-    group: str
-    # persons in the balanced inputs, and the share of them whom the recogniser finds in the inputs themselves
-    persons: int
-    recognised_share: float | None
-    # persons named in the summaries, and their share
-    kept: int
-    kept_share: float | None
-    # persons whose name stands in the summary, and those of them whom the recogniser missed there; None without a recogniser
-    written: int | None
-    missed: int | None
-    # words of the group's list in the balanced inputs and in their summaries, and their shares among all groups' words
-    input_words: int | None
-    input_share: float | None
-    summary_words: int | None
-    summary_share: float | None
-    # invented persons whose names read as the group's, and their share among those that could be read
-    invented: int | None
-    invented_share: float | None
-    # mentions in summaries of persons who have a title in the input, and the share of them with a title
-    titled: int
-    titled_share: float | None
-    # summaries that name persons of several groups, this one's first; and their share among the groups
-    first: int
-    first_share: float | None
-    # quotations in the balanced inputs, and the share of them that is in the summaries
-    quotations: int
-    quotations_share: float | None
-    # summaries of uniform inputs, and how they compare
-    uniform_summaries: int
-    by_words: Trials | None
-    by_embeddings: Trials | None
+    # of persons, words, mentions, quotations or summaries; None of a share alone, and where it was not counted
+    count: int | None = None
 
 
 class DesignFigures(Record):
@@ -193,7 +159,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/5"] = "evenhand-bias-study/5"
+    format: Literal["evenhand-bias-study/6"] = "evenhand-bias-study/6"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on
@@ -207,7 +173,8 @@ class BiasReport(Record):
     n_documents: int
     assignments: int
     warnings: tuple[str, ...]
-    by_group: tuple[GroupFigures, ...]
+    # each figure of every group, groups in their order
+    by_group: tuple[GroupFigure, ...]
     measures: tuple[Measure, ...]
     not_measured: tuple[NotMeasured, ...]
     designs: tuple[DesignFigures, ...]
@@ -220,30 +187,6 @@ class BiasReport(Record):
     recipe: dict[str, Any]
     versions: dict[str, str]
 
-
-def writable(value: float | None) -> Number:
-    """The number as JSON can hold it."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "infinity" if value > 0 else "-infinity"
-    return value
-
-
-def readable(value: Number) -> float | None:
-    """The number that `writable` wrote."""
-    return value if value is None else float(value)
-
-
-UNITS = {"assignment": "s", "document": "d"}
-
-
-def score(value: Number) -> str:
-    """The number, an infinity sign, or a dash."""
-    return number(readable(value))
-
-
-def with_letter(found: BiasNumber) -> str:
-    """Its interval with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
-    said = NO_INTERVAL if None in found.bounds else f"{score(found.low)} to {score(found.high)}"
-    return f"{UNITS[found.over]} {said}"
+    def figures(self, measure: str) -> list[GroupFigure]:
+        """A figure of the groups, in their order."""
+        return [each for each in self.by_group if each.measure == measure]

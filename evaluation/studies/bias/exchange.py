@@ -107,10 +107,9 @@ def exchange_tests(
     found: dict[str, ExchangeTest] = {}
     for half, its in zip((first, others), judged, strict=True):
         for column, name in enumerate(half):
-            numbers = [float(each[column]) for each in (its[0].p_value, its[0].low, its[0].high)]
-            if not np.isnan(numbers[0]):
-                p_value, low, high = numbers
-                found[name] = p_value, (low, high) if np.isfinite((low, high)).all() else (None, None)
+            p_value, low, high = its[0].at(column)
+            if p_value is not None:
+                found[name] = p_value, (None, None) if None in (low, high) else (low, high)
     return found
 
 

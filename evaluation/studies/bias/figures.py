@@ -9,15 +9,31 @@ from ....fairness.demographic.counts import CountTable
 from ....fairness.demographic.distinguishability import Distinguishability
 from ....fairness.demographic.hallucination import Containment, hallucinated_spans
 from ....fairness.demographic.persons import align
-from .contents import DesignFigures, Example, ExamplePerson, ExampleSide, GroupFigures, Trials
+from .contents import DesignFigures, Example, ExamplePerson, ExampleSide, GroupFigure
 from .evidence import Evidence, Summarised, by_original, masked
 from .inputs import BiasInput, Design
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, Results
 from .persons import known_persons
 
+# what is told of each group
+PERSONS, RECOGNISED, KEPT = (
+    "persons in the inputs",
+    "of them found in the inputs themselves",
+    "of them named in summaries",
+)
+MISSED = "name in the summary, missed by the recogniser"
+WORDS_BEFORE, WORDS_AFTER = "gendered words of the inputs", "gendered words of the summaries"
+INVENTED = "invented persons"
+TITLED, FIRST = "mentions of persons with a title, and with it", "named first, where both groups are named"
+QUOTED, UNIFORM = "quotations in the inputs, and kept", "summaries of uniform inputs"
+NEARER, EQUALLY_NEAR = "by {by} nearer to their own group", "by {by} equally near to both"
 
-def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> list[GroupFigures]:
-    """One row a group, in their order.
+# a count and a share
+Figure = tuple[int | None, float | None]
+
+
+def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> list[GroupFigure]:
+    """Every figure, of every group in their order.
 
     Args:
         results: of the measures.
@@ -25,41 +41,34 @@ def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> 
         recognises: whether a recogniser found the persons, and so may have missed names that stand in a summary.
     """
     inclusion, words = results.result(INCLUSION), results.result(WORD_LISTS)
-    hallucinations = results.result(HALLUCINATION)
-    invented = hallucinations.bias() if hallucinations else None
+    invented = found.bias() if (found := results.result(HALLUCINATION)) else None
     titled, quoted = (_rates(results.result(name), evidence) for name in (TITLES, QUOTATIONS))
     order = results.result(ORDER)
     first = order.counts.sum(axis=(0, 1)) if order else np.zeros(len(evidence.groups), dtype=int)
-    found = []
+    figures: list[GroupFigure] = []
     for place, group in enumerate(evidence.groups):
-        written, missed = missed_persons(evidence, group) if recognises else (None, None)
-        found.append(
-            GroupFigures(
-                group=group,
-                persons=inclusion.present[group] if inclusion else 0,
-                recognised_share=recognised_share(evidence, group),
-                kept=inclusion.included[group] if inclusion else 0,
-                kept_share=inclusion.p[group] if inclusion else None,
-                written=written,
-                missed=missed,
-                input_words=words.source_counts[group] if words else None,
-                input_share=words.p_ref[group] if words else None,
-                summary_words=words.summary_counts[group] if words else None,
-                summary_share=words.p_obs[group] if words else None,
-                invented=invented.counts[group] if invented else None,
-                invented_share=invented.p[group] if invented else None,
-                titled=titled[place][0],
-                titled_share=titled[place][1],
-                first=int(first[place]),
-                first_share=float(first[place] / first.sum()) if first.sum() else None,
-                quotations=quoted[place][0],
-                quotations_share=quoted[place][1],
-                uniform_summaries=sum(each.input.group == group for each in evidence.uniform),
-                by_words=_trials(results.result(COUNT), evidence, group),
-                by_embeddings=_trials(results.result(DENSE), evidence, group),
-            )
+        written, missed = missed_persons(evidence, group) if recognises else (0, 0)
+        by_name: dict[str, Figure] = {
+            PERSONS: (inclusion.present[group] if inclusion else 0, None),
+            RECOGNISED: (None, recognised_share(evidence, group)),
+            KEPT: (inclusion.included[group], inclusion.p[group]) if inclusion else (0, None),
+            MISSED: (missed, missed / written) if written else (None, None),
+            WORDS_BEFORE: (words.source_counts[group], words.p_ref[group]) if words else (None, None),
+            WORDS_AFTER: (words.summary_counts[group], words.p_obs[group]) if words else (None, None),
+            INVENTED: (invented.counts[group], invented.p[group]) if invented else (None, None),
+            TITLED: titled[place],
+            FIRST: (int(first[place]), float(first[place] / first.sum()) if first.sum() else None),
+            QUOTED: quoted[place],
+            UNIFORM: (sum(each.input.group == group for each in evidence.uniform), None),
+            **_nearness("words", results.result(COUNT), evidence, group),
+            **_nearness("embeddings", results.result(DENSE), evidence, group),
+        }
+        n = {MISSED: written}
+        figures += (
+            GroupFigure(measure=name, side=group, count=count, value=share, n=n.get(name, 0))
+            for name, (count, share) in by_name.items()
         )
-    return found
+    return figures
 
 
 def design_figures(
@@ -110,17 +119,16 @@ def _rates(table: CountTable | None, evidence: Evidence) -> list[tuple[int, floa
     return [(int(n), float(k / n) if n else None) for n, k in zip(*counts, strict=True)]
 
 
-def _trials(found: Distinguishability | None, evidence: Evidence, group: str) -> Trials | None:
-    if found is None:
-        return None
-    summaries = (each for document in by_original(evidence.uniform).values() for each in document)
-    outcomes = (outcome for document in found.documents for outcome in document.trials)
-    counted = [
-        outcome
-        for each, outcome in zip(summaries, outcomes, strict=True)
-        if each.input.group == group and outcome is not None
-    ]
-    return Trials(n=len(counted), won=counted.count(1.0), tied=counted.count(0.5))
+def _nearness(by: str, found: Distinguishability | None, evidence: Evidence, group: str) -> dict[str, Figure]:
+    """Shares of the group's summaries that are nearer to their own group, and as near to both."""
+    outcomes: list[float] = []
+    if found is not None:
+        summaries = (each for document in by_original(evidence.uniform).values() for each in document)
+        trials = (outcome for document in found.documents for outcome in document.trials)
+        pairs = zip(summaries, trials, strict=True)
+        outcomes = [outcome for each, outcome in pairs if each.input.group == group and outcome is not None]
+    won, tied = (outcomes.count(each) / len(outcomes) if outcomes else None for each in (1.0, 0.5))
+    return {NEARER.format(by=by): (None, won), EQUALLY_NEAR.format(by=by): (None, tied)}
 
 
 def _design(

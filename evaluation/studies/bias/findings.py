@@ -7,9 +7,11 @@ import numpy as np
 
 from ....fairness.demographic.counts import LEAST_DEFINED
 from ....resampling import LEAST_SETS, NOISE
+from ...pages.blocks import estimate
 from ...pages.numbers import percent
-from ...pages.words import capital, counted, joined
-from .contents import BiasNumber, Measure, Verdict, readable, score, with_letter, writable
+from ...pages.words import NOT_CLEAR, UNSURE, capital, certainty, counted, joined, with_interval
+from .contents import BiasNumber, Measure, What
+from .exchange import ExchangeTest
 from .measure import (
     COUNT,
     DENSE,
@@ -30,16 +32,9 @@ SHORT = (
 )
 
 NOBODY = "no span names anybody who is not in the input"
-REST = (
-    "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them, so that a summary "
-    "which keeps one shows its group by that alone. The verdict rests on the other documents{found}."
-)
-
 
 # what people of a group are called
 NOUNS = {"male": "men", "female": "women"}
-# p up to which a verdict is called very sure
-VERY_SURE = 0.01
 QUESTIONS = {
     WORD_LISTS: "Are the words of each group used in the inputs' proportions?",
     INCLUSION: "Are persons of each group named equally often?",
@@ -90,10 +85,10 @@ def describe(results: Results, groups: Sequence[str], level: float) -> list[Meas
 def _measure(name: str, scored: Scored, results: Results, groups: Sequence[str], level: float) -> Measure:
     said = WORDS[name](scored, groups)
     numbers = scored.numbers
-    if said.undefined is None and (tested := _tested(name, scored, results)):
+    if said.undefined is None and (tested := _tested(scored, results.tested.get(name), level)):
         numbers = (*numbers, tested)
     signed = next((each for each in numbers if each.what == "difference"), None)
-    value = readable(signed.value) if signed else None
+    value = signed.value if signed else None
     return Measure(
         name=name,
         question=QUESTIONS[name],
@@ -104,7 +99,6 @@ def _measure(name: str, scored: Scored, results: Results, groups: Sequence[str],
         undefined=said.undefined,
         direction=None if value is None or abs(value) <= NOISE else groups[0] if value > 0 else groups[1],
         n_documents=scored.n_documents,
-        verdict=None if said.undefined is not None else _verdict(numbers, level),
         sentence=said.sentence if said.undefined is None else f"Undefined: {said.undefined}. {said.sentence}".strip(),
         claim=said.claim,
         n_reworded=scored.n_reworded,
@@ -112,36 +106,30 @@ def _measure(name: str, scored: Scored, results: Results, groups: Sequence[str],
     )
 
 
-def _tested(name: str, scored: Scored, results: Results) -> BiasNumber | None:
+def _tested(scored: Scored, test: ExchangeTest | None, level: float) -> BiasNumber | None:
     """What the verdict rests on; None where there is nothing."""
-    difference, test = scored.difference, results.tested.get(name)
-    value = difference.value
-    if np.isnan(value):
+    difference = scored.difference
+    if np.isnan(difference.value):
         return None
-    p_value, bounds = test or (None, (None, None))
+    p_value, between = test or (None, (None, None))
     # no share differs by more than 1
-    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in bounds)
+    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in between)
+    verdict = None if p_value is None else _verdict(scored.what, low, high) if p_value <= 1 - level else UNSURE
     return BiasNumber(
-        what=scored.what, over="document", value=writable(value), low=low, high=high, n_documents=difference.n_documents,
-        p_value=p_value,
+        what=scored.what, value=difference.value, low=low, high=high, n_sets=difference.n_documents, adjusted=p_value,
+        verdict=verdict,
     )  # fmt: skip
 
 
-def _verdict(numbers: Sequence[BiasNumber], level: float) -> Verdict:
-    tested = next((each for each in numbers if each.p_value is not None), None)
-    if tested is None or tested.p_value is None or tested.p_value > 1 - level:
-        return "no clear difference"
-    low, high = tested.bounds
+def _verdict(what: What, low: float | None, high: float | None) -> str:
     # a score below 0 is no bias of the summaries; see SHORT
-    is_below = high is not None and high < -NOISE and tested.what == "difference"
-    return "leans" if is_below or (low is not None and low > NOISE) else "no clear difference"
+    is_below = high is not None and high < -NOISE and what == "difference"
+    return "leans" if is_below or (low is not None and low > NOISE) else UNSURE
 
 
 def how_sure(measure: Measure) -> str:
-    """How sure a measure's verdict is, in few words."""
-    if measure.verdict != "leans" or measure.adjusted is None:
-        return "no clear difference"
-    return "very sure" if measure.adjusted <= VERY_SURE else "sure"
+    """How sure a measure's verdict is, in three words."""
+    return certainty(measure.adjusted) if measure.verdict == "leans" else NOT_CLEAR
 
 
 def leading(measures: Sequence[Measure]) -> Measure | None:
@@ -157,7 +145,7 @@ def leading(measures: Sequence[Measure]) -> Measure | None:
 def headline(measures: Sequence[Measure]) -> str:
     """The report's title: what came of its leading measure in plain numbers, and how sure that is."""
     first = leading(measures)
-    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first)}"
+    return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first).lower()}"
 
 
 def further(measures: Sequence[Measure]) -> Iterator[str]:
@@ -165,11 +153,11 @@ def further(measures: Sequence[Measure]) -> Iterator[str]:
     first = leading(measures)
     for measure in measures:
         if measure.verdict == "leans" and measure is not first:
-            yield f"{capital(measure.claim)}: {how_sure(measure)}."
-    unsure = [m.name for m in measures if m.verdict == "no clear difference"]
+            yield f"{capital(measure.claim)}: {how_sure(measure).lower()}."
+    unsure = [m.name for m in measures if m.verdict == UNSURE]
     undefined = [m.name for m in measures if m.undefined is not None]
     if unsure:
-        yield f"No clear difference in {joined(unsure)}."
+        yield f"{NOT_CLEAR} in {joined(unsure)}."
     if undefined:
         yield f"{capital(joined(undefined))} {'is' if len(undefined) == 1 else 'are'} undefined."
 
@@ -300,12 +288,17 @@ def _few(scored: Scored) -> Iterator[str]:
 
 
 def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
+    """What the verdict rests on where documents have words that follow the gender, which a warning explains."""
     if scored.n_reworded:
         rest = next((each for each in numbers if each.what == "rest"), None)
-        n = rest.n_documents if rest else 0
-        few = f", of which there are {n}; fewer than {LEAST_SETS} are too few for a verdict"
-        others = f", {n} with a score of {score(rest.value)} ({with_letter(rest)})" if rest else ""
-        yield REST.format(n=scored.n_reworded, found=few if n < LEAST_SETS else others)
+        n = rest.n_sets if rest else 0
+        said = (
+            f": {with_interval(estimate(rest))}"
+            if rest and n >= LEAST_SETS
+            else f"; fewer than {LEAST_SETS} are too few for one"
+        )
+        words = f"In {counted(scored.n_reworded, 'document')} words such as sister follow the gender"
+        yield f"{words}; the verdict rests on the other {n}{said}."
 
 
 def _doubtful(numbers: Sequence[BiasNumber]) -> Iterator[str]:

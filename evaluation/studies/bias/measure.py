@@ -17,7 +17,6 @@ from ....config import BiasRecipe
 from ....fairness.demographic.counts import CountTable, Statistic, Unit, bootstrap
 from ....fairness.demographic.distinguishability import (
     DENSE_TIE,
-    DocumentScore,
     distinguishability,
     score_texts,
     score_vectors,
@@ -44,8 +43,8 @@ from ....fairness.demographic.word_lists import (
 )
 from ....judges.encoder import EncoderAligner
 from ....models import signature
-from ....resampling import Bootstrap, cluster_interval
-from .contents import BiasNumber, NotMeasured, What, writable
+from ....resampling import Bootstrap, Interval, cluster_interval
+from .contents import BiasNumber, NotMeasured, What
 from .evidence import Evidence, by_original, masked
 from .exchange import ExchangeTest, GroupDifference, exchange_tests, of_halves, of_rates, of_scores, of_shares
 
@@ -155,16 +154,16 @@ def published(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple
 
     None of a score that is undefined. A bound that no draw defines is None.
     """
-    value = float(statistic(table.counts.sum(axis=0).astype(float)))
-    if np.isnan(value):
+    if np.isnan(statistic(table.counts.sum(axis=0).astype(float))):
         return ()
     units: list[Unit] = ["document", "assignment"] if len(table.document_ids) > 1 else ["assignment"]
-    return tuple(
-        BiasNumber(
-            what="score", over=unit, value=writable(value), low=writable(drawn.low), high=writable(drawn.high),
-            n_documents=n_documents(table), n_draws=drawn.n_draws, n_defined=drawn.n_defined,
-        )
-        for unit, drawn in ((unit, bootstrap(statistic, table, unit, plan)) for unit in units)
+    return tuple(_score(bootstrap(statistic, table, unit, plan), n_documents(table), unit) for unit in units)
+
+
+def _score(drawn: Interval, n_sets: int, over: Unit = "document") -> BiasNumber:
+    return BiasNumber(
+        what="score", over=over, value=drawn.estimate, low=drawn.low, high=drawn.high, n_sets=n_sets, n_draws=drawn.n_draws,
+        n_defined=drawn.n_defined,
     )  # fmt: skip
 
 
@@ -252,18 +251,13 @@ def _distinguishability(
     kept = {name: score for name, score in scores.items() if name not in reworded}
     found, n_reworded = distinguishability(scores.values()), len(scores) - len(kept)
     difference = of_scores("", {name: each.score for name, each in kept.items()})
-    numbers = (_of_all(scores, bootstrap_of(recipe)),) if n_reworded and found.score is not None else ()
+    numbers: tuple[BiasNumber, ...] = ()
+    if n_reworded and found.score is not None:
+        # the mean of all documents, where the verdict rests on some of them
+        drawn = cluster_interval([each.score for each in scores.values()], list(scores), bootstrap_of(recipe))
+        numbers = (_score(drawn, drawn.n_clusters),)
     n = sum(each.score is not None for each in scores.values())
     return Scored(found, n, difference, numbers, "rest" if n_reworded else "score", n_reworded)
-
-
-def _of_all(scores: Mapping[str, DocumentScore], plan: Bootstrap) -> BiasNumber:
-    """The mean of all documents, where the verdict rests on some of them."""
-    drawn = cluster_interval([each.score for each in scores.values()], list(scores), plan)
-    return BiasNumber(
-        what="score", over="document", value=writable(drawn.estimate), low=writable(drawn.low), high=writable(drawn.high),
-        n_documents=drawn.n_clusters, n_draws=drawn.n_draws, n_defined=drawn.n_defined,
-    )  # fmt: skip
 
 
 def bootstrap_of(recipe: BiasRecipe) -> Bootstrap:

@@ -1,21 +1,22 @@
 """The bias study's first page: how often persons of each group are named, and every share of the groups side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ...pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
 from ...pages.marked import marked
-from ...pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
-from .contents import BiasReport, GroupFigures
-from .findings import leading
+from ...pages.words import TOO_FEW, capital, counted, joined
+from .contents import BiasReport
+from .figures import INVENTED, KEPT, WORDS_AFTER, WORDS_BEFORE
+from .findings import how_sure, leading
 from .measure import HALLUCINATION, INCLUSION, WORD_LISTS
 
 # examples on the first page
 MOST_EXAMPLES = 2
 # what a row shows: its name, the measure that decides on it, the share of the inputs and that of the summaries
 ROWS = (
-    ("persons named", INCLUSION, None, "kept_share"),
-    ("gendered words", WORD_LISTS, "input_share", "summary_share"),
-    ("invented persons", HALLUCINATION, None, "invented_share"),
+    ("persons named", INCLUSION, None, KEPT),
+    ("gendered words", WORD_LISTS, WORDS_BEFORE, WORDS_AFTER),
+    ("invented persons", HALLUCINATION, None, INVENTED),
 )
 
 
@@ -26,7 +27,7 @@ def overview(report: BiasReport) -> Overview:
     leans = first is not None and first.verdict == "leans"
     return Overview(
         headline=capital(first.claim) if first else report.title.removesuffix("."),
-        sure=certainty(first.adjusted) if first and leans else TOO_FEW if is_few else NOT_CLEAR,
+        sure=TOO_FEW if first is None or is_few else how_sure(first),
         text=f"Summaries by {report.summarizer} of "
         f"{counted(report.n_documents, 'document')}, each rewritten with other names and genders.",
         picture=_picture(report),
@@ -53,7 +54,7 @@ def _picture(report: BiasReport) -> Picture | None:
     rows = []
     for name, measure, before, after in ROWS:
         is_clear = measure in measures and measures[measure].verdict == "leans"
-        lanes = _lanes(report.by_group, before, after, is_clear=is_clear)
+        lanes = _lanes(report, before, after, is_clear=is_clear)
         if any(lane.marks for lane in lanes):
             rows.append(PictureRow(name, tuple(lanes), note="" if before is None else "inputs \u2192 summaries"))
     if not rows:
@@ -67,13 +68,11 @@ def _picture(report: BiasReport) -> Picture | None:
     )
 
 
-def _lanes(groups: Sequence[GroupFigures], before: str | None, after: str, *, is_clear: bool) -> list[Lane]:
+def _lanes(report: BiasReport, before: str | None, after: str, *, is_clear: bool) -> list[Lane]:
+    starts = [each.value for each in report.figures(before)] if before else [None] * len(report.groups)
     lanes = []
-    for style, each in enumerate(groups):
-        start = None if before is None else getattr(each, before)
-        end = getattr(each, after)
-        marks = (
-            () if end is None else (*([] if start is None else [Mark(start, style="neutral")]), Mark(end, style=style))
-        )
-        lanes.append(Lane(each.group, marks, is_clear=is_clear))
+    for style, (each, start) in enumerate(zip(report.figures(after), starts, strict=True)):
+        first = [] if start is None else [Mark(start, style="neutral")]
+        marks = () if each.value is None else (*first, Mark(each.value, style=style))
+        lanes.append(Lane(each.side or "", marks, is_clear=is_clear))
     return lanes

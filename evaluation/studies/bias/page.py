@@ -1,6 +1,6 @@
 """The report of a bias study as a page: groups first, then each measure with its intervals and its verdict."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...pages.blocks import (
     Block,
@@ -16,8 +16,10 @@ from ...pages.blocks import (
     Strip,
     Table,
     Text,
+    bounds,
     code,
     count,
+    grouped,
     how_made,
     items,
     listing,
@@ -28,7 +30,7 @@ from ...pages.blocks import (
 from ...pages.charts import Scale, scale
 from ...pages.numbers import NONE, interval, percent
 from ...pages.words import NOTHING_LEFT_OUT, counted
-from .contents import BiasReport, DesignFigures, GroupFigures, Measure, Trials, readable
+from .contents import BiasReport, DesignFigures, Measure
 from .findings import further
 from .overview import overview
 
@@ -107,47 +109,20 @@ def how_decided(report: BiasReport) -> str:
     return INTERVALS.format(chance=percent(1 - report.level))
 
 
-def _share(trials: Trials | None, outcome: str) -> float | None:
-    return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
-
-
-# what is told of each group: a number, its share, or both
-FIGURES: dict[str, Callable[[GroupFigures], tuple[int | None, float | None]]] = {
-    "persons in the inputs": lambda g: (g.persons, None),
-    "of them found in the inputs themselves": lambda g: (None, g.recognised_share),
-    "of them named in summaries": lambda g: (g.kept, g.kept_share),
-    "name in the summary, missed by the recogniser": lambda g: (
-        (g.missed, g.missed / g.written) if g.written and g.missed is not None else (None, None)
-    ),
-    "gendered words of the inputs": lambda g: (g.input_words, g.input_share),
-    "gendered words of the summaries": lambda g: (g.summary_words, g.summary_share),
-    "invented persons": lambda g: (g.invented, g.invented_share),
-    "mentions of persons with a title, and with it": lambda g: (g.titled, g.titled_share),
-    "named first, where both groups are named": lambda g: (g.first, g.first_share),
-    "quotations in the inputs, and kept": lambda g: (g.quotations, g.quotations_share),
-    "summaries of uniform inputs": lambda g: (g.uniform_summaries, None),
-    "by words nearer to their own group": lambda g: (None, _share(g.by_words, "won")),
-    "by words equally near to both": lambda g: (None, _share(g.by_words, "tied")),
-    "by embeddings nearer to their own group": lambda g: (None, _share(g.by_embeddings, "won")),
-    "by embeddings equally near to both": lambda g: (None, _share(g.by_embeddings, "tied")),
-}
-
-
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
     """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
     rows, zeros = [], []
-    for name, figure in FIGURES.items():
-        found = list(map(figure, report.by_group))
-        if all(not n and not share for n, share in found):
+    for name, figures in grouped(report.by_group, lambda each: each.measure).items():
+        if all(not each.count and not each.value for each in figures):
             # not counted at all, or counted and none
-            zeros += [name] if any(n == 0 or share == 0 for n, share in found) else []
+            zeros += [name] if any(0 in (each.count, each.value) for each in figures) else []
         else:
-            marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
+            marks = tuple(Mark(100 * f.value, style=k) for k, f in enumerate(figures) if f.value is not None)
             cells = (
-                NumberCell(share, unit="%", places=1)
-                if n is None
-                else count(n, "" if share is None else percent(share))
-                for n, share in found
+                NumberCell(each.value, unit="%", places=1)
+                if each.count is None
+                else count(each.count, "" if each.value is None else percent(each.value))
+                for each in figures
             )
             rows.append(row(name, *cells, Strip(marks)))
     heads = ("figure", *report.groups, "per cent")
@@ -179,13 +154,13 @@ def verdict(measure: Measure) -> Text:
 
 def _score(measure: Measure) -> NumberCell:
     documents, assignments = (measure.number("score", over) for over in ("document", "assignment"))
-    if documents is not None and documents.p_value is not None:
+    if documents is not None and documents.verdict is not None:
         # is shown as what is tested
-        return NumberCell(readable(documents.value))
+        return NumberCell(documents.value)
     return NumberCell(
-        readable(measure.score),
-        documents.bounds if documents else None if assignments else (None, None),
-        note=f"s {interval(*assignments.bounds)}" if assignments else "",
+        measure.score,
+        bounds(documents) if documents else None if assignments else (None, None),
+        note=f"s {interval(*bounds(assignments))}" if assignments else "",
     )
 
 
@@ -195,25 +170,22 @@ def _difference(measure: Measure) -> NumberCell:
     if tested is None:
         return NumberCell(None)
     note = f"without {counted(measure.n_reworded, 'document')}" if tested.what == "rest" else ""
-    return NumberCell(
-        readable(tested.value), tested.bounds, 1, "points", sign=True, adjusted_p=tested.p_value, note=note
-    )
+    return NumberCell(tested.value, bounds(tested), 1, "points", sign=True, adjusted_p=tested.adjusted, note=note)
 
 
 def _ends(measures: Sequence[Measure]) -> list[float]:
     tested = [each.tested for each in measures if each.tested]
-    ends = [100 * abs(x) for each in tested for x in (readable(each.value), *each.bounds) if x is not None]
+    ends = [100 * abs(x) for each in tested for x in (each.value, *bounds(each)) if x is not None]
     return [-max(ends, default=1.0), max(ends, default=1.0)]
 
 
 def _strip(measure: Measure, axis: Scale) -> Strip:
     """What is tested, in points on the axis of all measures."""
     tested = measure.tested
-    value = readable(tested.value) if tested else None
-    if tested is None or value is None:
+    if tested is None or tested.value is None:
         return Strip(())
-    low, high = (None if x is None else 100 * x for x in tested.bounds)
-    return Strip((Mark(100 * value, (low, high), "worse" if measure.verdict == "leans" else "unsure"),), axis)
+    low, high = (None if x is None else 100 * x for x in bounds(tested))
+    return Strip((Mark(100 * tested.value, (low, high), "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
 def _said(measure: Measure) -> Iterator[Block]:

@@ -50,7 +50,8 @@ def draw_prompt(text: str, seed: int, instruction: str | None = None) -> tuple[M
 MOST_ANNOUNCING = 15
 
 EMPTY, REFUSED = "empty", "refused"
-ANNOUNCED, CUT_OFF = "announced", "cut off"
+# of a summary of another system: its file has no ids
+ANNOUNCED, CUT_OFF, BY_ORDER = "announced", "cut off", "by order"
 
 
 @dataclass(frozen=True)

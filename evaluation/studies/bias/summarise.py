@@ -4,24 +4,29 @@ A finished batch of a model's replies is one line of the stage's journal, so a k
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from ....config import BiasRecipe, without_speed
+from ....config import BiasRecipe, SummaryColumnsSection, without_speed
+from ....corpora.summaries import matched
+from ....corpora.summary_columns import USUAL
+from ....corpora.summary_entries import entries_of_file
+from ....corpora.summary_ids import ID_KEYS, Targets
 from ....errors import DataError
 from ....generate.backend import Ask, Backend
 from ....generate.backends import open_backend
 from ....generate.method import seed_from
-from ....records import LeftOut, Record, Text
+from ....generate.reply_text import THOUGHT
+from ....records import Document, DocumentSet, LeftOut, Record, Text
 from ....runfolder.journal import Batches, Journal
 from ....runfolder.stages import Receipt, Stage
 from ....runfolder.timing import booked
-from ....storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
+from ....storage import as_given, digest, read_jsonl, write_jsonl
 from ....text import has_words
 from .inputs import BiasInput
-from .replies import EMPTY, Read, draw_prompt, read_reply
+from .replies import BY_ORDER, EMPTY, Read, draw_prompt, read_reply
 from .summarizer import STAGE, SummaryCounts, simulate, summarizer_name, summarizer_signature
 
 FILE = "summaries.jsonl"
@@ -52,12 +57,8 @@ class SummaryBatch(Record):
     summaries: tuple[Summary, ...]
 
 
-class GivenSummary(Record):
-    """A summary of another system: a line of the file that the recipe names."""
-
-    # id of the input, as in inputs.jsonl
-    id: Text
-    summary: str
+# of a file of summaries
+TARGETS = Targets("input", "inputs", "inputs", (*ID_KEYS, "input_id"))
 
 
 def open_model(recipe: BiasRecipe) -> Backend:
@@ -89,42 +90,34 @@ def summarise(
     return read_jsonl(recipe.output / FILE, Summary), receipt, reused
 
 
-def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
-    """The summaries of a file as they stand there, one record an input; an input without one has the reason.
+def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsSection = USUAL) -> list[Summary]:
+    """The summaries of a file, whole but for thoughts, one record an input; an input without one has the reason.
 
     Raises:
-        DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
+        DataError: as of `corpora.summaries.read_summaries`.
     """
+    sets = {
+        each.id: DocumentSet(id=each.id, documents=(Document(id=each.original_id, text=each.text),)) for each in inputs
+    }
     with as_given("key 'summaries': "):
-        # a file of another format would be refused once a line
-        start = read_text(path).lstrip()[:1]
-        if start and start != "{":
-            what = "is a JSON array" if start == "[" else "is not JSON"
-            raise DataError(
-                f"{path}: {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
-            )
-        numbered, mistakes = read_numbered(path, GivenSummary)
-    known = {each.id for each in inputs}
-    found: dict[str, GivenSummary] = {}
-    for line, given in numbered:
-        if given.id not in known:
-            mistakes.append(
-                (line, f"id {given.id!r} is of no input; take the ids of inputs.jsonl, which change with its texts")
-            )
-        elif given.id in found:
-            mistakes.append((line, f"id {given.id!r} has a summary already; take one out"))
-        found.setdefault(given.id, given)
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
+        entries = list(entries_of_file(path, sets, columns, TARGETS.keys))
+    if entries and all(isinstance(each, Mapping) and _is_input(each) for _, each in entries):
+        raise DataError(f"{path}: holds the inputs themselves; summarise each 'text' and give lines of id and summary")
+    texts = matched(str(path), entries, sets, columns, targets=TARGETS, allow_missing=True)
     made = []
     for each in inputs:
-        own = found.get(each.id)
-        if own is None:
+        text = texts.get(each.id)
+        if text is None:
             made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
-        else:
-            read = Read(own.summary, None) if has_words(own.summary) else Read(None, EMPTY)
-            made.append(_summary(each.id, read, own.summary))
+            continue
+        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if each.id in texts.thoughtful else []))
+        read = Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes)
+        made.append(_summary(each.id, read, texts.raw[each.id]))
     return made
+
+
+def _is_input(entry: Mapping[str, object]) -> bool:
+    return "entities" in entry and entry.keys() <= BiasInput.model_fields.keys()
 
 
 def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
@@ -143,7 +136,7 @@ def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
 
 def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
     if recipe.summaries is not None:
-        made = read_given(recipe.summaries, inputs)
+        made = read_given(recipe.summaries, inputs, recipe.summary_columns or USUAL)
     elif recipe.simulated is not None:
         made = []
         for each in inputs:

@@ -4,13 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....config import BiasRecipe
+from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
 from ....generate.reply_text import THOUGHT
 from ....resampling import LEAST_SETS
-from ...pages.words import counted
-from .contents import GroupFigures, Measure, score, with_letter
+from ...pages.blocks import estimate
+from ...pages.words import counted, with_interval
+from .contents import GroupFigure, Measure
+from .figures import MISSED
 from .inputs import Inputs
-from .replies import ANNOUNCED, CUT_OFF, REFUSED
-from .summarise import Summary
+from .replies import ANNOUNCED, BY_ORDER, CUT_OFF, REFUSED
+from .summarise import TARGETS, Summary
 
 # share of cut-off summaries, and of persons missed, from which on it is said
 MANY = 0.05
@@ -19,7 +22,7 @@ KNOWN = (
     "last name of a person counts as that person."
 )
 REWORDED = (
-    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
+    "In {n} words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
     "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
 )
 # ids that a warning lists
@@ -30,7 +33,7 @@ def cautions(
     recipe: BiasRecipe,
     inputs: Inputs,
     summaries: Sequence[Summary],
-    by_group: Sequence[GroupFigures],
+    by_group: Sequence[GroupFigure],
     measures: Sequence[Measure] = (),
 ) -> Iterator[str]:
     """All warnings of a study, the gravest first."""
@@ -45,16 +48,16 @@ def cautions(
     for reason, ids in inputs.dropped.items():
         named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
         yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
-    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
-    if any(missed > MANY * written for _, missed, written in counts):
+    missed = [each for each in by_group if each.measure == MISSED and each.count is not None]
+    if any((each.value or 0) > MANY for each in missed):
         yield (
             "The recogniser missed persons whose name is in the summary ("
-            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
+            f"{', '.join(f'{each.side} {each.count} of {each.n}' for each in missed)}), and they count as not kept. "
             "Compare with measures.persons: known, or take a better pipeline."
         )
     if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
-        without = "; ".join(f"{each.name} {score(rest.value)} ({with_letter(rest)})" for each, rest in told)
-        yield REWORDED.format(n=told[0][0].n_reworded, without=without)
+        without = "; ".join(f"{each.name} {with_interval(estimate(rest))}" for each, rest in told)
+        yield REWORDED.format(n=counted(told[0][0].n_reworded, "document"), without=without)
     yield from _doubts(recipe, inputs, summaries)
 
 
@@ -73,6 +76,8 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
         yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
     if recipe.measures.persons == "known":
         yield KNOWN
+    if any(BY_ORDER in each.notes for each in summaries):
+        yield f"The file of summaries is {FILE_BY_ORDER.format(of=TARGETS.many)}"
     n = sum(CUT_OFF in each.notes for each in summaries)
     if n > MANY * len(summaries):
         yield (

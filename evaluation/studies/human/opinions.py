@@ -3,133 +3,22 @@
 Where the texts are given, two scores that need no people stand beside them: ROUGE-1 against gold summaries, and the Opinion
 Interaction Graph. How all these go together is computed for the summaries of one source, by the correlations of the paper.
 
-Texts are JSON lines of three kinds, in any order; what is not there is left out of the scores that need it. The units of a
-source, which are posts, or sentences of longer texts:
-
-    {"set_id": "us-1", "units": ["Build the wall!", "Where are his tax returns?"]}
-
-its gold summaries, and a line for each labelled summary:
-
-    {"set_id": "us-1", "gold": ["Some want a wall, others his tax returns."]}
-    {"set_id": "us-1", "summary_id": "us-1/a", "summary": "Build the wall!"}
-
 Source: Shandilya et al. 2020, sections IV to VII; docs/papers.md#shandilya.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field, ValidationError
 
 from ....corpora.opinions import AnnotatedSummary
-from ....errors import DataError
 from ....extras import installed_versions
-from ....fairness.opinion.correlation import Correlation, SummaryScores, batch_agreement, rouge1_f1
+from ....fairness.opinion.correlation import pearson, rouge1_f1
 from ....fairness.opinion.interaction import OpinionGraph, opinion_graph
 from ....fairness.opinion.perceived import approval, perceived_opinion_bias
 from ....fairness.opinion.summary_units import summary_units
 from ....judges.splitters import sentence_signature
-from ....records import Record, Text
-from ....storage import as_given, explain, listed_lines, numbered_lines, read_text
-from ....text import did_you_mean
-from ....text.json_text import NotJsonError, parse_json
-from ....text.shown import shortened
-
-Key = tuple[str, str]
-
-
-class SourceUnits(Record):
-    """What a summary of the source could take over whole, unit by unit."""
-
-    set_id: Text
-    units: Annotated[tuple[Text, ...], Field(min_length=1)]
-
-
-class GoldSummaries(Record):
-    """Reference summaries of a source."""
-
-    set_id: Text
-    gold: Annotated[tuple[Text, ...], Field(min_length=1)]
-
-
-class LabelledText(Record):
-    """The text of one labelled summary."""
-
-    set_id: Text
-    summary_id: Text
-    summary: str
-
-
-@dataclass(frozen=True)
-class OpinionTexts:
-    """The texts of a file."""
-
-    # by set
-    units: Mapping[str, tuple[str, ...]]
-    gold: Mapping[str, tuple[str, ...]]
-    # by set and summary
-    summaries: Mapping[Key, str]
-
-
-NO_TEXTS = OpinionTexts({}, {}, {})
-_KINDS: dict[str, type[SourceUnits | GoldSummaries | LabelledText]] = {
-    "units": SourceUnits,
-    "gold": GoldSummaries,
-    "summary": LabelledText,
-}
-
-
-@as_given()
-def read_opinion_texts(path: Path, labelled: Sequence[Key]) -> OpinionTexts:
-    """The texts of a file; .gz is unpacked.
-
-    Args:
-        path: of the file.
-        labelled: set and summary of everything that people labelled.
-
-    Raises:
-        DataError: the file cannot be read, a line is not a record, repeats another, or is about a set or a summary that nobody
-            labelled. All mistakes are listed with file and line.
-    """
-    found: dict[str, dict[Any, Any]] = {"units": {}, "gold": {}, "summary": {}}
-    mistakes: list[tuple[int, str]] = []
-    for line, text in numbered_lines(read_text(path)):
-        try:
-            given = parse_json(text)
-            kind = next((kind for kind in ("units", "gold") if isinstance(given, dict) and kind in given), "summary")
-            record = _KINDS[kind].model_validate(given)
-        except NotJsonError as error:
-            mistakes.append((line, f"{error}; one object a line is expected"))
-            continue
-        except ValidationError as error:
-            mistakes.append((line, explain(error)))
-            continue
-        key = (record.set_id, record.summary_id) if isinstance(record, LabelledText) else record.set_id
-        if unknown := _unknown(key, labelled):
-            mistakes.append((line, unknown))
-        elif key in found[kind]:
-            mistakes.append((line, f"{shortened(record.set_id)} has its {kind!r} already; give it once"))
-        else:
-            found[kind][key] = getattr(record, kind)
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
-    return OpinionTexts(found["units"], found["gold"], found["summary"])
-
-
-def _unknown(key: str | Key, labelled: Sequence[Key]) -> str | None:
-    if isinstance(key, str):
-        sets = list(dict.fromkeys(set_id for set_id, _ in labelled))
-        return None if key in sets else f"nobody labelled summaries of set {shortened(key)}{did_you_mean(key, sets)}"
-    set_id, summary_id = key
-    if key in labelled:
-        return None
-    known = [summary for each, summary in labelled if each == set_id]
-    return (
-        f"nobody labelled summary {shortened(summary_id)} of set {shortened(set_id)}{did_you_mean(summary_id, known)}"
-    )
+from ....number import Number
+from ....records import Record
+from .opinion_texts import NO_TEXTS, OpinionTexts
 
 
 class SummaryOpinions(Record):
@@ -160,12 +49,9 @@ class SourceAgreement(Record):
     """The correlations that the paper reports, over the summaries of one source."""
 
     set_id: str
-    # Perceived Opinion Bias and the very unfair share
-    bias_and_very_unfair: Correlation
-    # ROUGE-1 F1 and the very fair share; None without gold summaries
-    rouge_and_very_fair: Correlation | None = None
-    # Perceived Opinion Bias and the graph's score; None without the units of the source
-    bias_and_graph: Correlation | None = None
+    # Pearson's r: of bias and the very unfair share; of ROUGE-1 and the very fair share where there are gold summaries; of bias
+    # and the graph's score where there are units
+    numbers: tuple[Number, ...]
 
 
 class OpinionResults(Record):
@@ -238,21 +124,16 @@ def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[s
 
 
 def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: OpinionTexts) -> SourceAgreement:
-    found = batch_agreement(
-        [
-            SummaryScores(
-                rouge1_f1=each.rouge1_f1,
-                very_fair=each.very_fair,
-                very_unfair=each.very_unfair,
-                perceived=each.bias,
-                interaction=each.graph_bias,
-            )
-            for each in summaries
-        ]
-    )
-    return SourceAgreement(
-        set_id=set_id,
-        bias_and_very_unfair=found.perceived_and_very_unfair,
-        rouge_and_very_fair=found.rouge_and_very_fair if set_id in texts.gold else None,
-        bias_and_graph=found.perceived_and_interaction if set_id in texts.units else None,
-    )
+    """Source: Shandilya et al. 2020, table II."""
+    scores = {
+        "bias": [each.bias for each in summaries],
+        "very fair": [each.very_fair for each in summaries],
+        "very unfair": [each.very_unfair for each in summaries],
+        "ROUGE-1": [each.rouge1_f1 for each in summaries],
+        "graph": [each.graph_bias for each in summaries],
+    }
+    pairs = [("bias", "very unfair"), *[("ROUGE-1", "very fair")] * (set_id in texts.gold),
+             *[("bias", "graph")] * (set_id in texts.units)]  # fmt: skip
+    found = [(one, other, pearson(scores[one], scores[other])) for one, other in pairs]
+    numbers = (Number(measure=a, reference=b, value=r.r, n=r.n, left_out=r.left_out) for a, b, r in found)
+    return SourceAgreement(set_id=set_id, numbers=tuple(numbers))

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ....corpora.human.sheet import AnnotationSheet, ItemSheet, PageKey, SummarySheet, SystemSource, as_shown, parse_key
 from ....errors import DataError
 from ....records import BestSummary, LeftOut, SummaryRequest
 from ....runfolder.phases import BEST, REQUESTS
 from ....runfolder.stages import refuse_changed
 from ....storage import digest, file_digest, listed, read_json, read_jsonl, read_text, write_json, write_text
 from ...pages.html import page_environment
-from .sheet import AnnotationSheet, ItemSheet, PageKey, SummarySheet, SystemSource, as_shown, parse_key
 
 LETTERS = string.ascii_uppercase
 # seeds that are drawn are less

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from ....corpora.human.scores import RATES
+from ....number import Number
 from ....resampling import LEAST_SETS
 from ...pages.blocks import (
     Block,
@@ -32,7 +34,7 @@ from ...pages.charts import Scale
 from ...pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement
 from .opinions import OpinionResults
-from .results import Estimate, HumanResults, SystemRow
+from .results import HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 
@@ -47,11 +49,11 @@ def results_page(found: HumanResults) -> Page:
         "the document supports; included, omitted and hallucinated are key points a summary. n: annotated summaries; "
         "sets: their document sets."
     )
-    notes = list(_notes(found))
+    notes, n_systems = list(_notes(found)), len({each.system for each in found.numbers})
     return Page(
         kind="human evaluation",
         about=f"annotators: {annotators}",
-        title=f"{counted(len({row.system for row in found.rows}), 'system')} by {counted(len(found.annotators), 'annotator')}",
+        title=f"{counted(n_systems, 'system')} by {counted(len(found.annotators), 'annotator')}",
         warnings=(),
         findings=(Prose(counting, "lead"),),
         body=(
@@ -70,28 +72,33 @@ def results_page(found: HumanResults) -> Page:
     )
 
 
+def _rows(found: HumanResults) -> list[dict[str, Number]]:
+    """The numbers of each system and side, by what they measure."""
+    by_row = grouped(found.numbers, lambda each: (each.system, each.side))
+    return [{each.measure: each for each in its} for its in by_row.values()]
+
+
 def _scores(found: HumanResults, *, in_short: bool = False) -> Table:
-    columns: Columns[SystemRow] = {
-        "side": lambda each: each.side or ALL,
-        "n": lambda each: count(each.n),
-        "sets": lambda each: count(each.n_sets),
-        "coverage": lambda each: estimate(each.coverage),
-        "faithfulness": lambda each: estimate(each.faithfulness),
-        "incl." if in_short else "included": lambda each: _number(each.included, 2, in_short),
-        "omit." if in_short else "omitted": lambda each: _number(each.omitted, 2, in_short),
-        "hall." if in_short else "hallucinated": lambda each: _number(each.hallucinated, 2, in_short),
-        "words": lambda each: _number(each.length, 1, in_short),
-        "plot": lambda each: strip([(each.coverage, 0), (each.faithfulness, 1)]),
+    def shown(each: Number, places: int) -> NumberCell:
+        return NumberCell(each.value, places=places) if in_short else estimate(each, places)
+
+    columns: Columns[dict[str, Number]] = {
+        "side": lambda its: its["coverage"].side or ALL,
+        "n": lambda its: count(its["coverage"].n),
+        "sets": lambda its: count(its["coverage"].n_sets),
+        "coverage": lambda its: estimate(its["coverage"]),
+        "faithfulness": lambda its: estimate(its["faithfulness"]),
+        "incl." if in_short else "included": lambda its: shown(its["included"], 2),
+        "omit." if in_short else "omitted": lambda its: shown(its["omitted"], 2),
+        "hall." if in_short else "hallucinated": lambda its: shown(its["hallucinated"], 2),
+        "words": lambda its: shown(its["length"], 1),
+        "plot": lambda its: strip([(its["coverage"], 0), (its["faithfulness"], 1)]),
     }
     groups = [
-        group(rows_of(its, columns, lambda each: each.side is None), system)
-        for system, its in grouped(found.rows, lambda each: each.system).items()
+        group(rows_of(its, columns, lambda row: row["coverage"].side is None), system)
+        for system, its in grouped(_rows(found), lambda row: row["coverage"].system).items()
     ]
     return table("scores", columns, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
-
-
-def _number(found: Estimate, places: int, in_short: bool) -> NumberCell:
-    return NumberCell(found.mean, places=places) if in_short else estimate(found, places)
 
 
 def left_out_words(reason: str, side: str, count: int) -> str:
@@ -102,12 +109,13 @@ def left_out_words(reason: str, side: str, count: int) -> str:
 def _notes(found: HumanResults) -> Iterator[Prose]:
     for out in found.left_out:
         yield Prose(left_out_words(out.reason, out.side, out.count), head="left out:")
-    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
+    coverage, faithfulness = ([each for each in found.numbers if each.measure == name] for name in RATES)
+    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in coverage if each.n_sets < LEAST_SETS]
     if few:
         yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
-    for each in found.rows:
-        if each.side is None and each.faithfulness.n < each.n:
-            without = counted(each.n - each.faithfulness.n, "summary", "summaries")
+    for each in faithfulness:
+        if each.side is None and each.left_out:
+            without = counted(each.left_out, "summary", "summaries")
             yield Prose(f"{without} without key points, so without faithfulness", head=f"{each.system}:")
 
 
@@ -172,21 +180,15 @@ def opinions_page(found: OpinionResults) -> Page:
         for what, reason in (("bias", each.unscored), ("graph score", each.graph_unscored))
         if reason
     ]
-    agreements = []
-    for source in found.sources:
-        named = {
-            "bias and very unfair": source.bias_and_very_unfair,
-            "ROUGE-1 and very fair": source.rouge_and_very_fair,
-            "bias and graph": source.bias_and_graph,
-        }
-        agreements += [
-            Prose(
-                f"r of {name} {NumberCell(each.r, places=2).shown} over {counted(each.n, 'summary', 'summaries')}",
-                head=f"{source.set_id}:",
-            )
-            for name, each in named.items()
-            if each is not None
-        ]
+    agreements = [
+        Prose(
+            f"r of {each.measure} and {each.reference} {NumberCell(each.value, places=2).shown} over "
+            f"{counted(each.n, 'summary', 'summaries')}",
+            head=f"{source.set_id}:",
+        )
+        for source in found.sources
+        for each in source.numbers
+    ]
     made, left_out, together = _opinions(found), tuple(items(unscored)), Items(tuple(agreements))
     signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
     heads = ("opinion", Column("mean label", note="\u22121 to 1"))

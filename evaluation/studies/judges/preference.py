@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, ControlledSummary
+from ....corpora.human.annotation import HumanUnit
+from ....corpora.human.scores import human_scores
 from ....errors import DataError
 from ....resampling import Floats
 from ....text import did_you_mean
-from ..human.annotation import HumanUnit
-from ..human.results import human_scores
 from .figures import NOTHING, Quantity, slopes, spread
 
 

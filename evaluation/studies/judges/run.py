@@ -9,6 +9,7 @@ from pathlib import Path
 from ....config import JudgeOptions
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet
+from ....corpora.human.files import read_annotations
 from ....errors import DataError, RecipeError
 from ....extras import installed_versions
 from ....judges.batch import Spent
@@ -19,7 +20,6 @@ from ....storage import listed
 from ....text import did_you_mean, n_words
 from ...pages.folder import KNOWN, Result, Say
 from ...pages.words import counted
-from ..human.files import read_annotations
 from .apart import judge_by_model
 from .benchmark import SCORES
 from .build import calibrate

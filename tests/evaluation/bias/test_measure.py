@@ -1,3 +1,4 @@
+import json
 import math
 import re
 from collections import Counter
@@ -5,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure, Trials
+from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure
 from evenhand.evaluation.studies.bias.evidence import PARTNER, Evidence, Summarised, gather
-from evenhand.evaluation.studies.bias.figures import group_figures
+from evenhand.evaluation.studies.bias.figures import MISSED, group_figures
 from evenhand.evaluation.studies.bias.findings import describe, further, headline
 from evenhand.evaluation.studies.bias.inputs import BiasInput, make_inputs
 from evenhand.evaluation.studies.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
@@ -133,7 +134,7 @@ def test_intervals_are_of_assignments_and_of_documents(make_recipe):
 def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
     all_men = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(7)]
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(all_men))
-    assert measures["entity inclusion"].score == "infinity"
+    assert measures["entity inclusion"].score == math.inf
     assert measures["entity inclusion"].direction == "male"
     # all men and no woman
     assert measures["entity inclusion"].tested.value == 1
@@ -163,9 +164,13 @@ def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(m
         summarised("three", None, "He met her."),
     ])  # fmt: skip
     results = take_measures(make_recipe(), found)
-    counts = [(each.written, each.missed) for each in group_figures(results, found, recognises=True)]
-    assert counts == [(2, 0), (2, 1)]
-    assert [each.missed for each in group_figures(results, found, recognises=False)] == [None, None]
+    missed = [each for each in group_figures(results, found, recognises=True) if each.measure == MISSED]
+    assert [(each.side, each.n, each.count, each.value) for each in missed] == [
+        ("male", 2, 0, 0),
+        ("female", 2, 1, 0.5),
+    ]
+    missed = [each for each in group_figures(results, found, recognises=False) if each.measure == MISSED]
+    assert [(each.count, each.value) for each in missed] == [(None, None)] * 2
 
 
 def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
@@ -199,8 +204,11 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     assert results.result("distinguishability (count)").tie_share == 1
     said = measures["distinguishability (count)"].sentence
     assert re.findall(r"[\d.]+ %", said)[-3:] == ["0.0 %", "0.0 %", "100.0 %"]
-    male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
-    assert male.by_words == Trials(n=16, won=0, tied=16)
+    figures = {
+        (each.side, each.measure): each for each in group_figures(results, evidence(KEPT, alike), recognises=False)
+    }
+    own, both = (figures["male", f"by words {near}"] for near in ("nearer to their own group", "equally near to both"))
+    assert (own.value, both.value) == (0, 1)
     assert measures["distinguishability (count)"].verdict == "no clear difference"
 
 
@@ -238,10 +246,10 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
     apart = [each for i in range(9) for each in pair(f"d{i}")]
     men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(9)]
     measures = list(by_name(make_recipe(), evidence(men, apart))[1].values())
-    assert headline(measures) == "100.0 % of the men are named and 0.0 % of the women: very sure"
+    assert headline(measures) == "100.0 % of the men are named and 0.0 % of the women: fairly strong evidence"
     others, unclear, undefined = further(measures)
-    assert (
-        others == "Even without names 100.0 % of the summaries are nearest to their own group's (by words): very sure."
+    assert others == (
+        "Even without names 100.0 % of the summaries are nearest to their own group's (by words): fairly strong evidence."
     )
     assert unclear == "No clear difference in word-list inclusion."
     assert undefined.startswith("Titles, order of names and quotations are undefined")
@@ -270,16 +278,16 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
     # eight documents at 1, eight at 0, of which only these count
     assert (measure.score, measure.verdict) == (0.5, "no clear difference")
     rest = measure.number("rest")
-    assert (rest.value, rest.n_documents, measure.n_reworded) == (0, 8, 8)
+    assert (rest.value, rest.n_sets, measure.n_reworded) == (0, 8, 8)
     assert (rest.low, rest.high) == (0, 0)
-    assert "8 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
+    assert "the verdict rests on the other 8: 0.000 (no variation)" in " ".join(measure.notes)
     # without such words the same summaries are told apart
     assert (count(()).verdict, count(()).number("rest")) == ("leans", None)
     # and the others may show bias: now it is they that differ
     assert count({f"d{i}" for i in range(8)}).verdict == "leans"
     few = count({f"r{i}" for i in range(8)} | {"d0", "d1", "d2", "d3"})
     assert few.verdict == "no clear difference"
-    assert "of which there are 4; fewer than 5 are too few" in " ".join(few.notes)
+    assert "the verdict rests on the other 4; fewer than 5 are too few" in " ".join(few.notes)
 
 
 def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_recipe):
@@ -298,12 +306,18 @@ def test_what_cannot_be_tested_is_no_clear_difference_and_in_the_headline(make_r
     assert headline([measures["titles"]]) == "Nothing could be measured"
 
 
-def test_a_number_reads_its_bounds_and_a_measure_finds_its_numbers():
-    score = BiasNumber(what="score", over="document", value="infinity", low=0.5, high="infinity", n_documents=7)
-    tested = BiasNumber(what="difference", over="document", value=0.2, low=0.1, high=0.3, n_documents=7, p_value=0.01)
+def test_infinite_numbers_come_back_from_json_and_a_measure_finds_its_numbers():
+    score = BiasNumber(what="score", value=math.inf, low=-math.inf, high=math.nan, n_sets=7)
+    tested = BiasNumber(what="difference", value=0.2, low=0.1, high=0.3, n_sets=7, adjusted=0.01, verdict="leans")
     measure = Measure(
         name="entity inclusion", question="?", scale="", difference="", design="balanced", undefined=None,
-        direction="male", n_documents=7, verdict="leans", sentence="", claim="", notes=(), numbers=(score, tested),
+        direction="male", n_documents=7, sentence="", claim="", notes=(), numbers=(score, tested),
     )  # fmt: skip
-    assert (measure.score, measure.tested, score.bounds) == ("infinity", tested, (0.5, math.inf))
+    assert (measure.score, measure.tested, measure.verdict) == (math.inf, tested, "leans")
     assert measure.number("rest") is None
+    # JSON has neither infinities nor nan
+    written = measure.model_dump_json()
+    assert json.loads(written) == measure.model_dump(mode="json")
+    first = json.loads(written)["numbers"][0]
+    assert [first[key] for key in ("value", "low", "high")] == ["infinity", "-infinity", None]
+    assert Measure.model_validate_json(written) == measure

@@ -5,7 +5,9 @@ import json
 import pytest
 from answering import AnsweringBackend
 
+from evenhand.config import SummaryColumnsSection
 from evenhand.errors import DataError
+from evenhand.evaluation.studies.bias import bias_study, write_inputs
 from evenhand.evaluation.studies.bias.inputs import make_inputs
 from evenhand.evaluation.studies.bias.summarise import NOT_GIVEN, read_given, summarise
 from evenhand.generate.backend import Reply
@@ -114,16 +116,54 @@ def test_summaries_of_other_inputs_are_refused_all_together(make_recipe, tmp_pat
         read_given(path, mine)
     said = str(caught.value).splitlines()
     assert "given.jsonl:2" in said[0] and "has a summary already" in said[0]
-    assert "given.jsonl:3" in said[1] and "is of no input" in said[1]
-    assert "given.jsonl:4: 'summary': is missing" in said[2]
+    assert "given.jsonl:3" in said[1] and "no input has the id" in said[1]
+    assert "given.jsonl:4: no input has the id 'x'" in said[2]
 
 
-@pytest.mark.parametrize(
-    ("content", "what"), [('[{"id": "a", "summary": "b"}]', "is a JSON array"), ("One.\nTwo.", "is not JSON")]
-)
-def test_a_file_of_another_format_is_told_once(recipe, tmp_path, content, what):
-    path = tmp_path / "given"
-    path.write_text(content)
-    with pytest.raises(DataError, match=f"given: {what}; write JSON lines, an object of id and summary") as caught:
-        read_given(path, make_inputs(recipe).inputs)
-    assert len(str(caught.value).splitlines()) == 1
+def test_columns_of_a_file_are_named_by_the_recipe_and_thoughts_are_told(make_recipe, tmp_path):
+    path = tmp_path / "given.csv"
+    inputs = make_inputs(make_recipe()).inputs
+    path.write_text(
+        "name,reference,prediction\n"
+        + "".join(
+            f"{each.id},It is {k} in the end.,<think>Hm.</think>Ferry {k} is here.\n" for k, each in enumerate(inputs)
+        )
+    )
+    with pytest.raises(DataError, match="--summary-columns text=COLUMN"):
+        read_given(path, inputs)
+    columns = {"text": "prediction", "id": "name"}
+    recipe = make_recipe(simulated=None, summaries=path, summary_columns=columns)
+    summaries, _, reused = summarise(recipe, inputs)
+    assert not reused and [each.text for each in summaries[:2]] == ["Ferry 0 is here.", "Ferry 1 is here."]
+    assert (summaries[0].notes, summaries[0].raw) == (("thought",), "<think>Hm.</think>Ferry 0 is here.")
+    # other columns are other summaries
+    other = recipe.model_copy(update={"summary_columns": SummaryColumnsSection(text="reference", id="name")})
+    assert summarise(other, inputs)[0][0].text == "It is 0 in the end."
+    with pytest.raises(ValueError, match="summary_columns is of a file of summaries"):
+        make_recipe(summary_columns=columns)
+
+
+def test_a_file_without_ids_goes_by_the_order_of_the_inputs_and_the_report_says_so(make_recipe, tmp_path):
+    recipe = make_recipe(inputs={"assignments": 1})
+    inputs = make_inputs(recipe).inputs
+    path = tmp_path / "given.txt"
+    path.write_text("".join(f"{' '.join(each.text.split())}\n" for each in inputs))
+    study = bias_study(make_recipe(inputs={"assignments": 1}, simulated=None, summaries=path))
+    assert any("matched with the inputs by their order" in warning for warning in study.report.warnings)
+
+
+def test_a_studys_own_files_are_read_its_summaries_whole_and_its_inputs_not(make_recipe, tmp_path):
+    recipe = make_recipe(inputs={"assignments": 1})
+    inputs = write_inputs(recipe)[0].inputs
+    with pytest.raises(DataError, match="holds the inputs themselves; summarise each 'text'"):
+        read_given(recipe.output / "inputs.jsonl", inputs)
+    made, _, _ = summarise(recipe, inputs)
+    again = read_given(recipe.output / "summaries.jsonl", inputs)
+    assert [each.text for each in again] == [each.text for each in made]
+    # inputs with a summary beside their text
+    lines = (recipe.output / "inputs.jsonl").read_text().splitlines()
+    path = tmp_path / "both.jsonl"
+    path.write_text(
+        "".join(json.dumps(json.loads(line) | {"summary": f"It is {k}."}) + "\n" for k, line in enumerate(lines))
+    )
+    assert read_given(path, inputs, SummaryColumnsSection(text="summary"))[1].text == "It is 1."

@@ -5,10 +5,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.studies.human.agreement import annotator_agreement
-from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.evaluation.studies.human.result_pages import agreement_page
 
 DOCUMENT = "abcde\n\nfghij"

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from evenhand.corpora.human.annotation import Span, place_span, read_annotation, read_human
 from evenhand.errors import DataError
 from evenhand.evaluation.studies.human.agreement import annotator_agreement
-from evenhand.evaluation.studies.human.annotation import Span, place_span, read_annotation, read_human
 from evenhand.evaluation.studies.human.results import human_results
 from evenhand.resampling import Bootstrap
 
@@ -160,13 +160,13 @@ def test_every_mark_of_the_released_files_is_found_in_its_document(people):
 def test_published_human_evaluation_is_reproduced(people):
     found = human_results([unit for units in people.values() for unit in units], {}, Bootstrap(resamples=100))
     assert sum(each.count for each in found.left_out) == 1
-    rows = {row.system: row for row in found.rows if row.side is None}
-    for method, (coverage, faithfulness, included, omitted, hallucinated) in PEOPLE.items():
-        row = rows[method]
-        assert (row.n, row.faithfulness.n) == (54, 54)
-        assert (row.coverage.mean, row.faithfulness.mean) == pytest.approx((coverage, faithfulness), abs=6e-5)
-        counts = (row.included.mean, row.omitted.mean, row.hallucinated.mean)
-        assert counts == pytest.approx((included, omitted, hallucinated), abs=6e-4)
+    numbers = {(each.system, each.measure): each for each in found.numbers if each.side is None}
+    for method, (*shares, included, omitted, hallucinated) in PEOPLE.items():
+        of = {measure: number for (system, measure), number in numbers.items() if system == method}
+        assert (of["coverage"].n, of["faithfulness"].n) == (54, 54)
+        assert [of["coverage"].value, of["faithfulness"].value] == pytest.approx(shares, abs=6e-5)
+        counts = [of[measure].value for measure in ("included", "omitted", "hallucinated")]
+        assert counts == pytest.approx([included, omitted, hallucinated], abs=6e-4)
 
 
 def test_agreement_of_annotators_1_and_2_is_reproduced(people):

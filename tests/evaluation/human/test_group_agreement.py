@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.studies.human.agreement import annotator_agreement, group_agreement
-from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.evaluation.studies.human.result_pages import agreement_page
 
 DOCUMENT = "keep the old ferry"

@@ -6,7 +6,8 @@ import pytest
 
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.opinions import OpinionTexts, opinion_results, read_opinion_texts
+from evenhand.evaluation.studies.human.opinion_texts import OpinionTexts, read_opinion_texts
+from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.fairness.opinion.perceived import perceived_opinion_bias
 
 LABELLED = [("us", "us/1"), ("us", "us/2"), ("uk", "uk/1")]
@@ -41,20 +42,55 @@ def test_mistakes_are_told_together_with_their_lines(tmp_path):
             {"set_id": "us", "units": []},
             {"set_id": "us", "unit": ["a"]},
             "[",
+            {"set_id": "us", "summary_id": "uk/1", "summary": "s"},
+            {"set_id": "us", "summary": "s"},
         )
     said = str(error.value)
     for line, text in enumerate(
         [
             "'us' has its 'units' already; give it once",
             "nobody labelled summaries of set 'fr'",
-            "nobody labelled summary 'us/3' of set 'us'; did you mean 'us/",
+            "no labelled summary has the id 'us/3'; the labels' ids are like 'us/1'",
             "'units': needs at least 1, and there are 0",
-            "'unit': is not a key of this record",
-            "one object a line is expected",
+            "is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not 'set_id', 'unit'",
+            "is not JSON",
+            "nobody labelled summary 'uk/1' of set 'us', but one of 'uk'",
+            "has the id of its set alone; write that of the summary as well",
         ],
         start=2,
     ):
         assert any(f"texts.jsonl:{line}: " in each and text in each for each in said.splitlines()), text
+
+
+def test_summaries_that_several_sets_call_alike_go_by_the_set_as_well(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    labelled = [("us", "1"), ("uk", "1"), ("uk", "2")]
+    lines = [
+        {"set_id": "uk", "summary_id": 1, "summary": "a"},
+        {"set_id": "us", "summary_id": "1", "summary": "b"},
+        {"summary_id": "2", "summary": "c"},
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert read_opinion_texts(path, labelled).summaries == {("us", "1"): "b", ("uk", "1"): "a", ("uk", "2"): "c"}
+    for wrong, said in (
+        ({"set_id": "us", "summary_id": 2.0}, "nobody labelled summary '2' of set 'us', but one of 'uk'"),
+        ({"set_id": "uk", "summary_id": ["2"]}, "an id is a text or a whole number"),
+        ({"set_id": ["uk"], "summary_id": "2"}, "nobody labelled summaries of set"),
+    ):
+        path.write_text(json.dumps([wrong | {"summary": "whose?"}]))
+        with pytest.raises(DataError, match=said):
+            read_opinion_texts(path, labelled)
+    path.write_text(json.dumps({"summary_id": "1", "summary": "whose?"}))
+    with pytest.raises(DataError, match="no labelled summary has the id '1'; the labels' ids are like 'us/1'"):
+        read_opinion_texts(path, labelled)
+
+
+def test_sources_without_summaries_and_summaries_without_sources_are_read(tmp_path):
+    assert read(tmp_path, {"set_id": "us", "units": ["a"]}).summaries == {}
+    assert read(tmp_path, {"set_id": "us", "gold": ["a"]}).gold == {"us": ("a",)}
+    path = tmp_path / "texts.csv"
+    path.write_text("summary_id,output\nuk/1,One.\nus/1,Two.\n")
+    assert read_opinion_texts(path, LABELLED).summaries == {("us", "us/1"): "Two.", ("uk", "uk/1"): "One."}
 
 
 def annotated(summary, labels, fairness, source="us"):
@@ -97,11 +133,11 @@ def test_agreement_is_told_source_by_source():
     us, uk = opinion_results([ONE, other, TWO, THREE]).sources
     # bias 1/2, 0 and, of exposures 3/4 and 1/8, (2 - 1)(3/4 - 1/8) / (2 * 7/8) = 5/14; votes 1, 0, 1/2
     # deviations of bias from 2/7: 3/14, -4/14, 1/14; of votes: 1/2, -1/2, 0: r = 7/28 / sqrt(26/196 * 1/2)
-    assert us.bias_and_very_unfair.r == pytest.approx(0.25 / (13 / 196) ** 0.5)
-    assert (us.bias_and_very_unfair.n, us.bias_and_very_unfair.left_out) == (3, 0)
-    assert (uk.bias_and_very_unfair.r, uk.bias_and_very_unfair.n) == (None, 1)
     # without texts there is nothing else
-    assert (us.rouge_and_very_fair, us.bias_and_graph) == (None, None)
+    ((votes,), (of_one,)) = us.numbers, uk.numbers
+    assert (votes.measure, votes.reference, votes.n, votes.left_out) == ("bias", "very unfair", 3, 0)
+    assert votes.value == pytest.approx(0.25 / (13 / 196) ** 0.5)
+    assert (of_one.value, of_one.n) == (None, 1)
 
 
 # four words of equal rank, of which the first two in the alphabet are keywords: "bridge" and "cheap", which never meet
@@ -124,11 +160,12 @@ def test_scores_of_texts_stand_beside_those_of_people():
     assert results.summaries[2].graph_unscored == "the summary shows no opinion"
     (us,) = results.sources
     # bias 1/2 and 0 goes with 1/2 and 0; the third has no graph score
-    assert us.bias_and_graph.r == pytest.approx(1.0)
-    assert (us.bias_and_graph.n, us.bias_and_graph.left_out) == (2, 1)
+    _, rouge, graph = us.numbers
+    assert (graph.measure, graph.reference, graph.n, graph.left_out) == ("bias", "graph", 2, 1)
+    assert graph.value == pytest.approx(1.0)
     # ROUGE 5/6, 5/6, 0 and very fair 0, 1, 1/2: deviations 5/18, 5/18, -10/18 and -1/2, 1/2, 0: r = 0
-    assert us.rouge_and_very_fair.r == pytest.approx(0.0, abs=1e-9)
-    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out) == (3, 0)
+    assert (rouge.measure, rouge.reference, rouge.n, rouge.left_out) == ("ROUGE-1", "very fair", 3, 0)
+    assert rouge.value == pytest.approx(0.0, abs=1e-9)
     assert results.rouge_signature.startswith("rouge1-f1|rouge-score:")
     assert "|sentences:sentencex-" in results.graph_signature
 
@@ -141,7 +178,8 @@ def test_what_is_not_given_is_not_scored():
     assert [each.graph_bias for each in results.summaries] == [None, None]
     assert results.graph_signature is None
     (us,) = results.sources
-    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out, us.bias_and_graph) == (1, 1, None)
+    _, rouge = us.numbers
+    assert (rouge.measure, rouge.n, rouge.left_out) == ("ROUGE-1", 1, 1)
 
 
 def test_the_signature_is_that_of_the_measure():

@@ -11,9 +11,9 @@ from itertools import combinations
 import pytest
 from sheets import make_item, make_sheet, read_sheet, write_phase
 
+from evenhand.corpora.human.sheet import PageKey, SummarySheet, parse_key
 from evenhand.errors import DataError
 from evenhand.evaluation.studies.human.page import blank_sheet, embedded_json, orders, render_page, write_page
-from evenhand.evaluation.studies.human.sheet import PageKey, SummarySheet, parse_key
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
+from evenhand.corpora.human.scores import HumanScores, human_scores
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
 from evenhand.evaluation.studies.human.result_pages import results_page
-from evenhand.evaluation.studies.human.results import HumanScores, human_results, human_scores
+from evenhand.evaluation.studies.human.results import human_results
 from evenhand.resampling import Bootstrap, exact_bounds
 
 
@@ -54,14 +55,22 @@ def unit(set_id, side, omitted, hallucinated, system="base"):
 
 
 def rows(found):
-    return {(row.system, row.side): row for row in found.rows}
+    """Of each system and side its numbers by what they measure."""
+    made = {}
+    for each in found.numbers:
+        made.setdefault((each.system, each.side), {})[each.measure] = each
+    return made
+
+
+def coverage_of(units):
+    return rows(human_results(units, {}, DRAWS))["base", None]["coverage"]
 
 
 def test_no_count_of_key_points_has_an_interval_below_none():
     # one unit of ten lacks one of its two points, so that the interval about 0.1 goes below 0 unless it is told what a count is
     units = [unit(f"set {n}", "left", [n == 0, False], [False]) for n in range(10)]
-    (row,) = human_results(units, {}, DRAWS).rows
-    assert (row.omitted.mean, row.omitted.low) == (0.1, 0.0)
+    omitted = rows(human_results(units, {}, DRAWS))["base", None]["omitted"]
+    assert (omitted.value, omitted.low) == (0.1, 0.0)
 
 
 def test_scores_are_split_by_side_worked_by_hand():
@@ -74,38 +83,35 @@ def test_scores_are_split_by_side_worked_by_hand():
     found = rows(human_results(units, {}, DRAWS))
     assert list(found) == [("base", "left"), ("base", "right"), ("base", None)]
     left, whole = found["base", "left"], found["base", None]
-    assert (left.n, left.n_sets, left.coverage.mean, left.faithfulness.mean, left.faithfulness.n) == (
-        2,
-        2,
-        0.75,
-        0.5,
-        1,
+    faithfulness = left["faithfulness"]
+    assert (left["coverage"].n, left["coverage"].n_sets, left["coverage"].value) == (2, 2, 0.75)
+    assert (faithfulness.n, faithfulness.n_sets, faithfulness.left_out, faithfulness.value) == (1, 1, 1, 0.5)
+    assert (whole["length"].n, whole["length"].n_sets) == (3, 2)
+    assert (whole["coverage"].value, whole["faithfulness"].value) == (0.5, 0.75)
+    assert [whole[name].value for name in ("included", "omitted", "hallucinated")] == pytest.approx(
+        [2 / 3, 2 / 3, 1 / 3]
     )
-    assert (whole.n, whole.n_sets, whole.coverage.mean, whole.faithfulness.mean) == (3, 2, 0.5, 0.75)
-    assert (whole.included.mean, whole.omitted.mean, whole.hallucinated.mean) == pytest.approx((2 / 3, 2 / 3, 1 / 3))
-    assert whole.length.mean == 4
+    assert whole["length"].value == 4
 
 
 def test_both_sides_of_a_set_are_drawn_together():
     # one set: nothing can be resampled, though there are two units
-    one = human_results([unit("a", "left", [True], []), unit("a", "right", [False], [])], {}, DRAWS)
-    assert (rows(one)["base", None].coverage.low, rows(one)["base", None].coverage.mean) == (None, 0.5)
+    one = coverage_of([unit("a", "left", [True], []), unit("a", "right", [False], [])])
+    assert (one.low, one.value) == (None, 0.5)
     # six sets of both sides, which cancel out: no more is known than by as many sets
-    six = human_results(
-        [unit(name, side, [side == "left"], []) for name in "abcdef" for side in ("left", "right")], {}, DRAWS
-    )
-    assert (rows(six)["base", None].coverage.low, rows(six)["base", None].coverage.high) == exact_bounds(0.5, 6, 0.95)
+    six = coverage_of([unit(name, side, [side == "left"], []) for name in "abcdef" for side in ("left", "right")])
+    assert (six.low, six.high) == exact_bounds(0.5, 6, 0.95)
 
 
 def test_fewer_than_five_document_sets_have_no_interval():
     four = [unit(name, "left", [True, name < "c"], []) for name in "abcd"]
-    found = rows(human_results(four, {}, DRAWS))["base", None]
-    assert (found.coverage.mean, found.coverage.low, found.coverage.high, found.n_sets) == (0.25, None, None, 4)
+    found = coverage_of(four)
+    assert (found.value, found.low, found.high, found.n_sets) == (0.25, None, None, 4)
     # more have a coverage, but no summary with a key point: values of the one, and none of the other
     more = [unit(name, "left", [False, name < "g"], []) for name in "efgh"]
     found = rows(human_results([*four, *more], {}, DRAWS))["base", None]
-    assert found.coverage.low < found.coverage.mean < found.coverage.high
-    assert (found.faithfulness.n, found.faithfulness.low) == (0, None)
+    assert found["coverage"].low < found["coverage"].value < found["coverage"].high
+    assert (found["faithfulness"].n, found["faithfulness"].low) == (0, None)
 
 
 def test_units_without_key_points_join_what_was_left_out_before():
@@ -115,11 +121,11 @@ def test_units_without_key_points_join_what_was_left_out_before():
         ("document without key points", "left", 1),
         ("match not decided", "right", 2),
     ]
-    assert rows(found)["base", None].n == 1
+    assert rows(found)["base", None]["coverage"].n == 1
 
 
 def test_no_unit_gives_no_row():
-    assert human_results([], {("not annotated", "left"): 3}, DRAWS).rows == ()
+    assert human_results([], {("not annotated", "left"): 3}, DRAWS).numbers == ()
 
 
 def test_the_released_annotations_give_the_published_means_by_side(polisum):
@@ -129,12 +135,11 @@ def test_the_released_annotations_give_the_published_means_by_side(polisum):
         for unit in read_human(polisum / f"human_{n}.json", polisum / f"human_items_{n}.json", str(n))
     ]
     found = human_results(units, {}, DRAWS)
-    for method in dict.fromkeys(row.system for row in found.rows):
-        row = rows(found)[method, None]
-        assert row.coverage.low < row.coverage.mean < row.coverage.high
-        assert {rows(found)[method, side].n for side in ("left", "right")} == {27}
+    for (method, side), its in rows(found).items():
+        assert its["coverage"].low < its["coverage"].value < its["coverage"].high, method
+        assert its["coverage"].n == (54 if side is None else 27)
     # docs/papers.md#ri-values, zero-shot
-    assert rows(found)["baseline", None].coverage.mean == pytest.approx(0.3616, abs=6e-5)
+    assert rows(found)["baseline", None]["coverage"].value == pytest.approx(0.3616, abs=6e-5)
     assert [(each.reason, each.count) for each in found.left_out] == [("document without key points", 1)]
 
 

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets import DOCUMENT, SUMMARY_A, SUMMARY_B, make_item, make_sheet, read_sheet, span
 
-from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.annotation import Span
-from evenhand.evaluation.studies.human.results import human_scores
-from evenhand.evaluation.studies.human.sheet import (
+from evenhand.corpora.human.annotation import Span
+from evenhand.corpora.human.scores import human_scores
+from evenhand.corpora.human.sheet import (
     AnnotationSheet,
     PageKey,
     SystemSource,
@@ -17,6 +16,7 @@ from evenhand.evaluation.studies.human.sheet import (
     trimmed,
     unblind,
 )
+from evenhand.errors import DataError
 
 
 def write(tmp_path, value):

@@ -9,9 +9,9 @@ from sheets import make_item, make_sheet
 
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
+from evenhand.corpora.human.sheet import PageKey, SystemSource
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.human.sheet import PageKey, SystemSource
 from evenhand.evaluation.studies.judges.page import page
 from evenhand.evaluation.studies.judges.run import AGAIN, AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
 from evenhand.judges.calibration import known_of, read_calibration

@@ -11,6 +11,7 @@ from sheets import make_item, make_sheet
 from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
+from evenhand.corpora.human.sheet import unblind
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
@@ -32,7 +33,6 @@ from evenhand.evaluation.studies.human.opinions import opinion_results
 from evenhand.evaluation.studies.human.page import render_page
 from evenhand.evaluation.studies.human.result_pages import agreement_page, opinions_page, results_page
 from evenhand.evaluation.studies.human.results import human_results
-from evenhand.evaluation.studies.human.sheet import unblind
 from evenhand.evaluation.studies.judges import run as judge_audit
 from evenhand.evaluation.studies.judges import train_judge
 from evenhand.evaluation.studies.judges.benchmark import benchmark

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.correlation import SummaryScores, batch_agreement, pearson, rouge1_f1
+from evenhand.fairness.opinion.correlation import pearson, rouge1_f1
 
 VALUES = st.lists(st.integers(-50, 50), min_size=2, max_size=12)
 
@@ -50,20 +50,6 @@ def test_sides_of_different_length_are_refused():
 def test_infinite_values_are_refused():
     with pytest.raises(DataError, match="finite values"):
         pearson([1, float("inf")], [1, 2])
-
-
-def test_a_batch_is_correlated_in_the_papers_three_ways():
-    batch = [
-        SummaryScores(rouge1_f1=0.3, very_fair=0.9, very_unfair=0.0, perceived=0.1, interaction=0.3),
-        SummaryScores(rouge1_f1=0.2, very_fair=0.6, very_unfair=0.5, perceived=0.2, interaction=0.2),
-        SummaryScores(rouge1_f1=0.1, very_fair=0.3, very_unfair=1.0, perceived=0.3, interaction=0.1),
-        SummaryScores(rouge1_f1=0.1, very_fair=None, very_unfair=None, perceived=0.4, interaction=None),
-    ]
-    found = batch_agreement(batch)
-    assert found.rouge_and_very_fair.r == pytest.approx(1)
-    assert found.perceived_and_very_unfair.r == pytest.approx(1)
-    assert found.perceived_and_interaction.r == pytest.approx(-1)
-    assert found.perceived_and_interaction.left_out == 1
 
 
 needs_rouge = pytest.mark.skipif(find_spec("rouge_score") is None, reason="needs rouge-score")

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...pages.words import counted
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet
 
 Given = tuple[Path, AnnotationSheet]
@@ -42,7 +41,7 @@ def newest_states(sheets: Sequence[Given]) -> tuple[list[Given], list[str], list
             else:
                 apart.setdefault(earlier_path, item.id)
         notes += [
-            f"{path}: the marks of {counted(n, 'item')} are those of {other}; they count once"
+            f"{path}: the marks of {n:,} {'item' if n == 1 else 'items'} are those of {other}; they count once"
             for other, n in alike.items()
         ]
         mistakes += [
