@@ -17,6 +17,7 @@ NOTHING = "-"
 DIGITS = ".9g"
 # of a number that is tested against 0; "not tried" is one of which nothing could be said
 Verdict = Literal["higher", "lower", "no clear difference"]
+CLEAR = ("higher", "lower")
 
 
 def _read(written: object) -> object:
@@ -66,6 +67,16 @@ class Number(Record):
     verdict: str | None = Field(default=None, exclude_if=is_none)
     # what each document set of the page says of it; none of what no gate can name
     by_set: BySet = Field(default=(), exclude_if=not_)
+
+    @property
+    def size(self) -> float:
+        """Of the value without its sign; 0 where it is undefined."""
+        return abs(self.value or 0.0)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether its page concludes that it is off 0."""
+        return self.verdict in CLEAR
 
     @model_validator(mode="after")
     def _bounds_are_in_order(self) -> "Number":

@@ -308,9 +308,7 @@ class Numbers(Results[R]):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each number; of an audit with what is expected, and the gap to it."""
-        wanted = ("system", "subject", "measure", "k", "value", "side", "estimate", "mean", "low", "high", "n")
-        dumped = (record.model_dump(mode="json") for record in self)
-        return [{key: row[key] for key in wanted if key in row} | _beside_chance(row) for row in dumped]
+        return [_row(record) for record in self]
 
     def about(self) -> str:
         """The headline, and how many warnings there are."""
@@ -319,11 +317,15 @@ class Numbers(Results[R]):
         return f"{title}; {counted(n, 'warning')} in .found.warnings" if n else title
 
 
-def _beside_chance(number: Mapping[str, Any]) -> dict[str, Any]:
-    """What is concluded from a number of an audit; None where no chance level is known."""
-    if "chance" not in number:
-        return {}
-    chance = number["chance"] or {}
-    columns = {"expected": "expected", "gap": "gap", "gap_low": "low", "gap_high": "high"}
-    columns |= {"adjusted": "adjusted", "verdict": "verdict"}
-    return {column: chance.get(key) for column, key in columns.items()}
+OF_SCORES = ("system", "subject", "measure", "k", "side", "value", "mean", "low", "high", "n")
+OF_AUDIT = ("system", "measure", "side", "value", "low", "high", "n_sets")
+
+
+def _row(number: Record) -> dict[str, Any]:
+    """A number, and what is concluded of an audit's; None where no chance level is known."""
+    gap = getattr(number, "gap", None)
+    if gap is None:
+        return {key: getattr(number, key) for key in OF_SCORES if hasattr(number, key)}
+    concluded = {"expected": gap.expected, "gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
+    concluded |= {"adjusted": gap.adjusted, "verdict": gap.verdict}
+    return {key: getattr(number, key) for key in OF_AUDIT} | concluded

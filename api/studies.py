@@ -11,7 +11,7 @@ from ..config import Recipe, SummaryColumnsSection
 from ..corpora.summaries import read_summaries, summaries_of
 from ..corpora.summary_columns import USUAL, columns_of
 from ..errors import DataError, EvenhandError, RecipeError
-from ..evaluation.audit.contents import Number
+from ..evaluation.audit.contents import AuditNumber
 from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
 from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.pages.folder import Say
@@ -60,7 +60,7 @@ def audit(
     say: Say | None = None,
     summary_columns: Mapping[str, str] | None = None,
     **options: Any,
-) -> Numbers[Number]:
+) -> Numbers[AuditNumber]:
     """Who gets less room than their documents, how sure that is, and in which summaries.
 
     Args:

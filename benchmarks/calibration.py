@@ -24,7 +24,7 @@ from ..config.fairness import EntailerSection, MatcherSection
 from ..corpora.bundled import DOCUMENTS, file_of
 from ..corpora.reader import read_document_sets
 from ..evaluation.audit.conclusions import conclude
-from ..evaluation.audit.contents import Chance
+from ..evaluation.audit.contents import ChanceGap
 from ..evaluation.audit.coverage import UnitCoverage
 from ..evaluation.audit.figures import Family, Measured
 from ..evaluation.audit.plan import AuditPlan
@@ -185,10 +185,10 @@ def measured(family: Family, given: Sequence[LabelledSummary], system: str = "sy
     return Measured(family, system, tuple(found), family.figures(found))
 
 
-def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, Chance]:
+def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, ChanceGap]:
     """By value, what an audit says of the gaps by which it names groups."""
-    found = conclude([measured(family, given)], ["system"], PLAN).chances
-    return {quantity.value: chance for (*_, quantity), chance in found.items() if quantity.kind.names}
+    found = conclude([measured(family, given)], ["system"], PLAN).gaps
+    return {quantity.side: gap for (*_, quantity), gap in found.items() if quantity.kind.names}
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def count_named(corpus: Corpus, trials: int, *, planted: bool = True) -> Counts:
     for generator in generators(corpus, trials):
         documents = drawn_sets(corpus, generator)
         found = verdicts(family, items(corpus, documents, generator))
-        false += any(chance.verdict != "no clear difference" for chance in found.values())
+        false += any(gap.is_clear for gap in found.values())
         if planted:
             smallest += is_missed(family, items(corpus, documents, generator, values[-1]), values[-1])
             largest += is_missed(family, items(corpus, documents, generator, values[0]), values[0])

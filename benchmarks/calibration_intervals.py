@@ -68,8 +68,8 @@ def count_held(found: Measured, n_sets: int, trials: int, smallest: str) -> dict
         students = t_interval(drawn.reduce, drawn.columns, drawn.rests_on, LEVEL)
         said, plan = drawn.said(), Bootstrap(LEVEL, seed=trial)
         for k, quantity in enumerate(figures.quantities):
-            if quantity.value in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:
-                own, by_t = bounds_of(students.at(k)[0], said[:, k], quantity.kind, plan)[:2], students.at(k)[1:3]
+            if quantity.side in (None, smallest) and drawn.rests_on[:, k].sum() >= LEAST_SETS:
+                own, by_t = bounds_of(students.at(k)[0], said[:, k], quantity.kind, plan), students.at(k)[1:3]
                 held = Held([holds(own, true[k])], [holds(by_t, true[k])], _width(own, by_t))
                 counted.setdefault(quantity.kind.name, Held())
                 counted[quantity.kind.name] += held

@@ -14,12 +14,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..corpora.reordered import turned_places
-from ..evaluation.audit.contents import Effect
-from ..evaluation.audit.order import Order, effects_of, judged
+from ..evaluation.audit.gaps import judged
+from ..evaluation.audit.order import Order, effects_of
 from ..evaluation.significance import concluded
 from ..fairness.groups.order import THIRDS, thirds
 from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures.words import WordMatcher
+from ..number import Number
 from ..resampling import LEAST_SETS
 from .calibration import LEVEL, PLAN, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
 from .simulate import asked, print_heads, print_row
@@ -63,11 +64,13 @@ def orders(
     return found
 
 
-def effects(systems: Sequence[Sequence[LabelledSummary]]) -> dict[tuple[str, str], Effect]:
+def effects(systems: Sequence[Sequence[LabelledSummary]]) -> dict[tuple[str, str | None], Number]:
     """By what a gap follows and the third."""
     found, tests = effects_of([measured(ORDER, each) for each in systems], PLAN.bootstrap)
     _, (said,) = concluded([], [tests], LEVEL)
-    return {(each.follows, each.place): each for each in judged(found, said, LEVEL, LEAST_SETS)}
+    return {
+        (each.measure, each.side): judged(each, said, k, PLAN.bootstrap, LEAST_SETS) for k, each in enumerate(found)
+    }
 
 
 def count_places(corpus: Corpus, halved: Halved, trials: int, *, blocks: bool = False) -> int:
@@ -78,7 +81,7 @@ def count_places(corpus: Corpus, halved: Halved, trials: int, *, blocks: bool = 
         if halved in THIRDS:
             said += found[halved].verdict == "lower"
         else:
-            said += any(chance.verdict != "no clear difference" for chance in found.values())
+            said += any(gap.is_clear for gap in found.values())
     return said
 
 
@@ -90,7 +93,7 @@ def count_effects(
     truth, other = ("documents", "place") if by_documents else ("place", "documents")
     for generator in generators(corpus, trials):
         found = effects(orders(corpus, halved, generator, n_orders, by_documents=by_documents))
-        wrong += any(found[other, third].verdict != "no clear difference" for third in THIRDS)
+        wrong += any(found[other, third].is_clear for third in THIRDS)
         right += halved in THIRDS and found[truth, halved].verdict == "lower"
     return wrong, right
 

@@ -120,7 +120,7 @@ def count(corpus: Corpus, manner: Manner, planted: Planted, trials: int) -> int:
     for generator in generators(corpus, trials):
         found = verdicts(family(corpus.values), items(corpus, manner, planted, generator))
         if planted in ("fair", "room"):
-            said += any(chance.verdict != "no clear difference" for chance in found.values())
+            said += any(gap.is_clear for gap in found.values())
         else:
             # few summaries speak of a small value in a word of its own
             last = found.get(corpus.values[-1])

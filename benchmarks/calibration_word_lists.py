@@ -76,7 +76,7 @@ def count_named(corpus: Corpus, trials: int) -> Counts:
     false = smallest = largest = 0
     for generator in generators(corpus, trials):
         fair = items(corpus, gendered_sets(corpus, generator), generator)
-        false += any(chance.verdict != "no clear difference" for chance in verdicts(family, fair).values())
+        false += any(gap.is_clear for gap in verdicts(family, fair).values())
         found = [is_missed(family, without_half(fair, name, generator), name) for name in LISTS]
         largest, smallest = largest + found[0], smallest + found[1]
     return Counts(trials, false, smallest, largest)

@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from ..evaluation.audit import page as audit_page
-from ..evaluation.audit.contents import Audit, PairedDifference
-from ..evaluation.audit.contents import Number as AuditNumber
+from ..evaluation.audit.contents import Audit, AuditNumber
 from ..evaluation.pages.blocks import (
     Block,
     Facts,
@@ -223,7 +222,7 @@ def _difference(test: Difference, judge: JudgeNote, places: int) -> tuple[Text |
 
 def measures(found: Audit) -> Table:
     """What papers measure of a corpus, and less the first system's."""
-    less = {(each.measure, each.system): each for each in found.differences if each.value is None}
+    less = {(each.measure, each.system): each for each in found.differences if each.side is None}
     groups = [
         group(
             [
@@ -239,9 +238,9 @@ def measures(found: Audit) -> Table:
     return table("measures", heads, groups)
 
 
-def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | NumberCell, ...]:
-    shown = (Text(str(each.measure)), count(each.n), NumberCell(each.estimate, bounds(each)))
+def _measured(each: AuditNumber, less: AuditNumber | None) -> tuple[Text | NumberCell, ...]:
+    shown = (Text(each.measure), count(each.n_sets), NumberCell(each.value, bounds(each)))
     if less is None:
         return (*shown, NumberCell(None), Text(""))
-    said = Text(less.verdict, tone="unsure" if less.verdict == UNSURE else "neutral")
-    return (*shown, NumberCell(less.estimate, bounds(less), sign=True, adjusted_p=less.adjusted), said)
+    said = Text(less.verdict or "", tone="unsure" if less.verdict == UNSURE else "neutral")
+    return (*shown, NumberCell(less.value, bounds(less), sign=True, adjusted_p=less.adjusted), said)

@@ -66,14 +66,14 @@ def corpus_measures(
     ]
     figures = family.figures(found)
     numbers = figures.all_sets().tolist()
-    whole = {str(q.measure): x for q, x in zip(figures.quantities, numbers, strict=True) if q.value is None}
+    whole = {str(q.measure): x for q, x in zip(figures.quantities, numbers, strict=True) if q.side is None}
     by_value: dict[str, dict[str, float]] = {}
     n_samples: dict[str, int] = {}
     for place, quantity in enumerate(figures.quantities):
-        if quantity.value is not None and str(quantity.measure) == "shortfall (words)":
-            n_samples[quantity.value] = int(figures.rests_on[:, place].sum())
-        if quantity.value is not None:
-            by_value.setdefault(str(quantity.measure), {})[quantity.value] = numbers[place]
+        if quantity.side is not None and str(quantity.measure) == "shortfall (words)":
+            n_samples[quantity.side] = int(figures.rests_on[:, place].sum())
+        if quantity.side is not None:
+            by_value.setdefault(str(quantity.measure), {})[quantity.side] = numbers[place]
     seen = [value for value, n in n_samples.items() if n]
     unfair = by_value.get("under-represented (words)", {})
     return SimpleNamespace(

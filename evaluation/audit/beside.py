@@ -18,7 +18,18 @@ from ...fairness.groups.shares import area_by_cutoff
 from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined
 from ..pages.words import counted
-from .contents import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
+from .contents import (
+    AUC,
+    BUR,
+    COVERAGE_DIFFERENCE,
+    COVERAGE_PARITY,
+    EQUAL_COVERAGE,
+    NO_GAP,
+    UER,
+    AuditNumber,
+    ChanceGap,
+    Measure,
+)
 from .coverage import Covered, UnitCoverage, sentences_of
 from .figures import Floats, Measured, bounds_of
 from .input import AuditInput
@@ -32,7 +43,7 @@ BATCH = 16
 FOUND: tuple[tuple[Bound, str], ...] = (("lower", "lowest found"), ("upper", "highest found"))
 
 
-def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Beside]:
+def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[AuditNumber]:
     """All that the plan asks for, system after system."""
     reachable: dict[str, Floats] = {}
     for each in measured:
@@ -49,13 +60,13 @@ def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> 
             yield from _reachable(each, each.family, given, reachable)
 
 
-def _cut_offs(each: Measured, family: ValueShares) -> Beside:
+def _cut_offs(each: Measured, family: ValueShares) -> AuditNumber:
     masses = [found.masses for found in each.found if isinstance(found, Taken)]
     auc = area_by_cutoff(masses, tau=family.tau, aim=family.target)
     return _made(each, Measure(AUC, family.by), "over the released cut-offs", auc, len(masses))
 
 
-def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[Beside]:
+def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[AuditNumber]:
     """The values of largest and smallest mean difference, by the released bootstrap over documents, whatever set they are of."""
     gaps: dict[str, list[float]] = {}
     n_sets: Counter[str] = Counter()
@@ -79,33 +90,28 @@ def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[Beside]:
             means[value],
             n_sets[value],
         )
-        yield row.model_copy(update={"value": value, "p_value": p_value})
+        yield row.model_copy(update={"side": value, "p_value": p_value})
 
 
-def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap) -> Iterator[Beside]:
+def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap) -> Iterator[AuditNumber]:
     figures = each.figures
     places = [place for place, quantity in enumerate(figures.quantities) if quantity.kind in BY_DOMINATING]
     values = [[document.value for document in given.labelled(documents)] for documents in given.sets]
     dominating = np.array([_most_frequent(its) for its in values])
-    rows: list[tuple[int, Beside]] = []
+    rows: list[tuple[int, AuditNumber]] = []
     for value in given.values if places else ():
         mine = figures.only((dominating == value) & figures.scored)
         n = len(mine.columns)
         if not n:
             continue
-        said, estimates = mine.said(), mine.all_sets()
-        expected = np.full_like(estimates, np.nan) if mine.expect is None else mine.expect(mine.columns.sum(axis=0))
+        said, found = mine.said(), mine.all_sets()
+        expected = np.full_like(found, np.nan) if mine.expect is None else mine.expect(mine.columns.sum(axis=0))
         for place in places:
-            estimate, measure = defined(estimates[place]), figures.quantities[place].measure
-            low, high, _ = bounds_of(estimate, said[:, place], measure.kind, bootstrap)
-            row = _made(each, measure, "where it has most documents", estimate, n)
-            known = {
-                "value": value,
-                "low": low,
-                "high": high,
-                "expected": defined(expected[place]) if mine.nulls[place] else None,
-            }
-            rows.append((place, row.model_copy(update=known)))
+            measure, null = figures.quantities[place].measure, mine.nulls[place] if mine.nulls else ""
+            row = _made(each, measure, "where it has most documents", defined(found[place]), n)
+            low, high = bounds_of(row.value, said[:, place], measure.kind, bootstrap)
+            gap = ChanceGap(reference=null, expected=defined(expected[place])) if null else NO_GAP
+            rows.append((place, row.model_copy(update={"side": value, "low": low, "high": high, "gap": gap})))
     yield from (row for _, row in sorted(rows, key=lambda each: each[0]))
 
 
@@ -135,7 +141,7 @@ def matrices(family: UnitCoverage, given: AuditInput) -> dict[str, Floats]:
 
 def _reachable(
     each: Measured, family: UnitCoverage, given: AuditInput, reachable: Mapping[str, Floats]
-) -> Iterator[Beside]:
+) -> Iterator[AuditNumber]:
     """Of as many sentences as the system's summaries have units, on average."""
     n_units = [sum(map(len, found.coverage.clusters)) for found in each.found if isinstance(found, Covered)]
     most = max(1, round(float(np.mean(n_units))))
@@ -156,8 +162,5 @@ def _reachable(
             yield _made(each, Measure(COVERAGE_PARITY, family.by), how, parity, sum(map(bool, chosen)))
 
 
-def _made(each: Measured, measure: Measure, how: str, estimate: float | None, n: int) -> Beside:
-    return Beside(
-        measure=measure, family=each.family.name, system=each.system, how=how, value=None, estimate=estimate, low=None, high=None,
-        expected=None, p_value=None, n=n,
-    )  # fmt: skip
+def _made(each: Measured, measure: Measure, how: str, value: float | None, n_sets: int) -> AuditNumber:
+    return AuditNumber(measure=str(measure), system=each.system, how=how, value=value, n_sets=n_sets)

@@ -11,27 +11,29 @@ from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
 from ...number import what_sets_say
-from ...resampling import NOISE, Bootstrap, defined, pseudo_values
+from ...resampling import NOISE, defined, pseudo_values
 from ...runfolder.stages import RECORDED
 from .beside import beside
 from .conclusions import conclude
 from .contents import (
+    NO_GAP,
     SCHEMA,
     Audit,
-    Chance,
+    AuditNumber,
+    ChanceGap,
     Example,
     Line,
     MeasureNote,
-    Number,
+    NumberKind,
     Representation,
     ValueNote,
 )
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured, bounds_of, most
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
 from .plan import AuditPlan
-from .value_names import OF_OTHERS, Name, named, named_in, namer
+from .value_names import OF_OTHERS, Name, named, namer, with_names
 from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
@@ -70,7 +72,7 @@ def build_audit(
         raise DataError(f"nothing is left to audit: {said}")
     labels = [system.label for system in given.systems]
     concluded = conclude(measured, labels, plan, are_orders=given.has_orders)
-    numbers = _numbers(measured, given, plan, concluded.chances)
+    numbers = _numbers(measured, given, plan, concluded.gaps)
     of_systems = [
         [n for n in numbers if (n.system, n.family) == (system, family.name)]
         for system in labels
@@ -79,17 +81,9 @@ def build_audit(
     name = namer(given.attribute, given.labels)
     represented = tuple(found for mine in of_systems if (found := _represented(mine, given.attribute, name)))
     found_of = {(each.system, each.family): each for each in represented}
-    aggregates = tuple(number for number in numbers if number.value is None)
-    systems = tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems)
-    return Audit(
+    audit = Audit(
         schema_name=SCHEMA,
-        title=title(
-            named(numbers, name),
-            [named_in(each, name) for each in represented],
-            named(concluded.votes, name),
-            systems,
-            concluded.effects,
-        ),
+        title="",
         warnings=tuple(warnings(measured, given, plan, numbers)),
         hints=tuple(hints),
         documents=given.documents,
@@ -99,10 +93,9 @@ def build_audit(
         labels=dict(given.labels),
         n_sets=len(given.sets),
         n_not_drawn=given.n_not_drawn,
-        systems=systems,
+        systems=tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems),
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
-        by_value=tuple(number for number in numbers if number.value is not None),
-        aggregates=aggregates,
+        numbers=tuple(numbers),
         represented=represented,
         differences=concluded.differences,
         votes=concluded.votes,
@@ -117,9 +110,10 @@ def build_audit(
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
     )
+    return audit.model_copy(update={"title": title(with_names(audit))})
 
 
-def _represented(numbers: Sequence[Number], attribute: str, name: Name) -> Representation | None:
+def _represented(numbers: Sequence[AuditNumber], attribute: str, name: Name) -> Representation | None:
     """Who is represented less or more, with the names of values in its sentences."""
     found, words = representation(numbers, attribute), representation(named(numbers, name), attribute)
     return found and words and found.model_copy(update={"sentence": words.sentence, "details": words.details})
@@ -143,73 +137,50 @@ def _measure(family: Family, given: AuditInput, progress: Progress | None) -> It
 
 
 def _numbers(
-    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, chances: Mapping[Key, Chance]
-) -> list[Number]:
-    """Every quantity of every system with its interval and its chance level."""
-    numbers: list[Number] = []
+    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, gaps: Mapping[Key, ChanceGap]
+) -> list[AuditNumber]:
+    """Every quantity of every system with its interval and its gap to what is expected."""
+    numbers = []
     present = [documents.values(given.attribute) for documents in given.sets]
     sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
     for each in measured:
-        estimates, said = each.figures.all_sets(), each.figures.said()
-        n_sets = each.figures.parts.sum(axis=0)
-        numbers += [
-            _number(each, place, defined(estimates[place]), said[:, place], plan.bootstrap, sets_with).model_copy(
-                update={
-                    "is_small": quantity.value is not None and bool(n_sets[place] < plan.least_group),
-                    "chance": chances.get((each.family.name, each.system, quantity)),
-                    "withheld": each.figures.withheld if quantity.kind.names else "",
-                    "by_set": what_sets_say(said[:, place]),
-                }
-            )
-            for place, quantity in enumerate(each.figures.quantities)
-        ]
+        figures, values, said = each.figures, each.figures.all_sets(), each.figures.said()
+        n_parts = figures.parts.sum(axis=0)
+        for place, quantity in enumerate(figures.quantities):
+            value = defined(values[place])
+            low, high = bounds_of(value, said[:, place], quantity.kind, plan.bootstrap)
+            reasons = _reasons(figures, place, sets_with)
+            withheld = ChanceGap(withheld=figures.withheld) if quantity.kind.names else NO_GAP
+            numbers.append(
+                AuditNumber(
+                    measure=str(quantity.measure), system=each.system, side=quantity.side, value=value, low=low, high=high,
+                    n_sets=int(figures.rests_on[:, place].sum()), left_out=sum(reasons.values()), reasons=reasons,
+                    sentence="" if quantity.side is not None else _sentence(each, quantity.kind, value),
+                    is_small=quantity.side is not None and bool(n_parts[place] < plan.least_group),
+                    gap=gaps.get((each.family.name, each.system, quantity), withheld),
+                    by_set=what_sets_say(said[:, place]),
+                )
+            )  # fmt: skip
     return numbers
 
 
-def _number(
-    each: Measured,
-    place: int,
-    estimate: float | None,
-    said: Floats,
-    bootstrap: Bootstrap,
-    sets_with: Mapping[str, Bools],
-) -> Number:
-    figures, quantity = each.figures, each.figures.quantities[place]
-    n = int(figures.rests_on[:, place].sum())
-    low, high, interval = bounds_of(estimate, said, quantity.kind, bootstrap)
-    left_out = Counter(reason for reason in figures.left_out if reason is not None)
-    without = figures.scored & ~figures.rests_on[:, place]
-    present = sets_with.get(quantity.value or "", np.zeros_like(without))
-    why = (
-        ((ONE_VALUED, without),)
-        if quantity.kind.of_several
-        else ((figures.no_part, without),)
-        if figures.no_part
-        else ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present))
-    )
-    for reason, those in why:
-        if those.any():
-            left_out[reason] += int(those.sum())
-    shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.kind.is_share else f"{estimate:.3f}"
-    sentence = ""
-    if quantity.value is None:
-        sentence = each.family.sentence(quantity.kind, shown, figures) if shown else f"Undefined: {figures.undefined}."
-    return Number(
-        measure=quantity.measure,
-        family=each.family.name,
-        signature=each.family.signature,
-        system=each.system,
-        value=quantity.value,
-        estimate=estimate,
-        low=low,
-        high=high,
-        interval=interval,
-        n=n,
-        left_out=dict(left_out),
-        **asdict(bootstrap),
-        is_share=quantity.kind.is_share,
-        sentence=sentence,
-    )
+def _reasons(figures: Figures, place: int, sets_with: Mapping[str, Bools]) -> Counter[str]:
+    """Why a quantity does not rest on sets, and on how many."""
+    quantity, without = figures.quantities[place], figures.scored & ~figures.rests_on[:, place]
+    present = sets_with.get(quantity.side or "", np.zeros_like(without))
+    by_value = {NO_DOCUMENT: without & ~present, NO_WORD: without & present}
+    whole = ONE_VALUED if quantity.kind.of_several else figures.no_part
+    counts = Counter(reason for reason in figures.left_out if reason is not None)
+    for reason, those in ({whole: without} if whole else by_value).items():
+        counts[reason] += int(those.sum())
+    return +counts
+
+
+def _sentence(each: Measured, kind: NumberKind, value: float | None) -> str:
+    """What an aggregate means, or why it is undefined."""
+    if value is None:
+        return f"Undefined: {each.figures.undefined}."
+    return each.family.sentence(kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", each.figures)
 
 
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
@@ -252,7 +223,7 @@ def chosen(figures: Figures, n: int, named: Representation | None) -> list[Chose
     naming = figures.naming
     if not naming:
         return most_unfair(figures, n)
-    values = [str(figures.quantities[place].value) for place in naming]
+    values = [str(figures.quantities[place].side) for place in naming]
     is_shown = figures.rests_on & ~np.isnan(figures.unfairness)[:, None]
     gaps = np.where(is_shown, figures.beyond(figures.columns), np.nan)[:, naming]
     off = np.full(len(gaps), np.nan)

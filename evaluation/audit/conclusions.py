@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...number import Number
 from ..significance import concluded
-from . import order
-from .contents import SHARES, Chance, Effect, PairedDifference, Vote
+from .contents import SHARES, AuditNumber, ChanceGap, Vote
 from .figures import Measured
-from .gaps import Key, chances, levels, pairs, tested
-from .order import Order
-from .pairs import judged, paired_differences
+from .gaps import Key, judged, judged_gaps, levels_of, pairs, tested
+from .order import Order, effects_of
+from .pairs import judged_differences, paired_differences
 from .plan import AuditPlan
 
 
@@ -17,10 +17,10 @@ from .plan import AuditPlan
 class Conclusions:
     """Everything that has a verdict."""
 
-    chances: dict[Key, Chance]
+    gaps: dict[Key, ChanceGap]
     votes: tuple[Vote, ...]
-    effects: tuple[Effect, ...]
-    differences: tuple[PairedDifference, ...]
+    effects: tuple[Number, ...]
+    differences: tuple[AuditNumber, ...]
 
 
 def conclude(
@@ -41,7 +41,7 @@ def conclude(
     votes = pairs(measured, compared, bootstrap)
     differences = paired_differences(measured, compared, bootstrap, least)
     by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
-    effects = [order.effects_of(by_order, bootstrap)] if by_order else []
+    effects, of_effects = effects_of(by_order, bootstrap) if by_order else ((), None)
     n_first = sum(each.is_first for each in families)
     first, others = concluded(
         [each.tests for each in families[:n_first]],
@@ -49,37 +49,36 @@ def conclude(
             *(each.tests for each in families[n_first:]),
             *(each.tests for each in votes),
             *(tests for _, tests in differences),
-            *(tests for _, tests in effects),
+            *([of_effects] if of_effects else []),
         ],
         bootstrap.level,
     )
     left = iter((*first, *others))
-    found = levels(measured)
+    gaps = {key: gap for each in measured for key, gap in levels_of(each)}
     for family in families:
-        found |= chances(family, next(left), bootstrap, least)
-    named = {
-        system for (_, system, quantity), chance in found.items()
-        if quantity.kind.votes and chance.verdict in ("higher", "lower")
-    }  # fmt: skip
+        gaps |= judged_gaps(family, next(left), gaps, bootstrap, least)
+    named = {system for (_, system, quantity), gap in gaps.items() if quantity.kind.votes and gap.is_clear}
     told = tuple(
         each.vote(next(left), bool(named & {each.mine.system, each.theirs.system}), bootstrap, least) for each in votes
     )
-    of_published = tuple(each for rows, _ in differences for each in judged(rows, next(left)))
+    of_published = tuple(
+        each for rows, _ in differences for each in judged_differences(rows, next(left), bootstrap.level)
+    )
     return Conclusions(
-        found,
+        gaps,
         tuple(held_against(each, of_published) for each in told),
-        effects=tuple(each for rows, _ in effects for each in order.judged(rows, next(left), bootstrap.level, least)),
+        effects=tuple(judged(each, its, k, bootstrap, least) for its in left for k, each in enumerate(effects)),
         differences=of_published,
     )
 
 
-def held_against(vote: Vote, differences: Sequence[PairedDifference]) -> Vote:
+def held_against(vote: Vote, differences: Sequence[AuditNumber]) -> Vote:
     """No system is fairer of which published measures of whole corpora clearly say the opposite."""
-    opposite = {"fairer": "higher", "less fair": "lower"}.get(vote.verdict)
+    opposite = {"fairer": "higher", "less fair": "lower"}.get(vote.verdict or "")
     found = tuple(
-        str(each.measure)
+        each.measure
         for each in differences
-        if each.verdict == opposite and each.value is None and each.family == SHARES
+        if each.verdict == opposite and each.side is None and each.family == SHARES
         and (each.system, each.reference) == (vote.system, vote.reference)
     )  # fmt: skip
     return vote.model_copy(update={"verdict": "differs", "apart": found}) if found else vote

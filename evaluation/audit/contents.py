@@ -1,18 +1,19 @@
 """What audit.json holds: every number with its measure, its count, what was left out of it and the bootstrap it comes from."""
 
 from dataclasses import dataclass
+from functools import cache
 from operator import not_
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import Field, field_validator
 
-from ...number import BySet, Verdict
+from ...number import Number
 from ...records import Record, is_none
-from ...resampling import NOISE
+from ...resampling import NOISE, Bootstrap
 from ..gate.contents import Gate
 
 # what audit.json calls itself
-SCHEMA = "evenhand-audit/7"
+SCHEMA = "evenhand-audit/8"
 # the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
 SHARES = "value-shares"
 
@@ -79,16 +80,20 @@ WORDS_COMPARED = NumberKind(
     "share of compared listed words in summaries", is_tested=False, only_names=True, is_of_lists=True
 )
 
-KINDS = {
-    kind.name: kind
-    for kind in (
+# family -> its kinds of numbers
+FAMILIES = {
+    SHARES: (
         *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
-        *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, TONE_IN_SOURCES, TONE_IN_SUMMARIES),
-        *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
-        *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED),
-    )
+    ),
+    "order": (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES),
+    "tone": (TONE_IN_SOURCES, TONE_IN_SUMMARIES),
+    "coverage": (EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
+    "opinions": (OPINION_GRAPH,),
+    "word-lists": (WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED),
 }
+KINDS = {kind.name: kind for kinds in FAMILIES.values() for kind in kinds}
+FAMILY_OF_KIND = {kind: family for family, kinds in FAMILIES.items() for kind in kinds}
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,19 @@ class Measure:
     def __str__(self) -> str:
         return f"{self.kind.name} ({self.by})" if self.by else self.kind.name
 
+    @classmethod
+    @cache
+    def read(cls, name: str) -> "Measure":
+        """The measure of its name in a file.
+
+        Raises:
+            ValueError: it is not known.
+        """
+        kind, _, by = name.partition(" (")
+        if kind not in KINDS:
+            raise ValueError(f"measure {name!r} is not known")
+        return cls(KINDS[kind], by.removesuffix(")"))
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -109,26 +127,12 @@ class Quantity:
 
     measure: Measure
     # attribute value, or group of a word list; None for an aggregate
-    value: str | None = None
+    side: str | None = None
 
     @property
     def kind(self) -> NumberKind:
         """The kind of number."""
         return self.measure.kind
-
-
-def _read(written: object) -> object:
-    """The measure of its name in a file."""
-    if not isinstance(written, str):
-        return written
-    name, _, by = written.partition(" (")
-    if name not in KINDS:
-        raise ValueError(f"measure {written!r} is not known")
-    return Measure(KINDS[name], by.removesuffix(")"))
-
-
-# in audit.json a measure is its name
-WrittenMeasure = Annotated[Measure, BeforeValidator(_read), PlainSerializer(str, return_type=str)]
 
 
 class MeasureNote(Record):
@@ -142,71 +146,91 @@ class MeasureNote(Record):
     signature: str
 
 
-class Chance(Record):
-    """A number beside what is expected: of room of documents of the same manner of writing."""
+class ChanceGap(Number):
+    """How far a number is from what is expected, which `reference` names: room of documents of the same manner of writing.
 
-    # name of the null by which it is expected
-    null: str
-    expected: float
+    Without a reference no null is known that holds. Bounds are those that the test does not refuse; None where sets do not bound
+    it, and of a number between the ends of what is expected. Of measures that do not name nothing is concluded from gaps.
+    """
+
+    expected: float | None = Field(default=None, exclude_if=is_none)
     # ends of what is expected, where that is not a single number and `expected` is the nearest of it
     between: tuple[float, float] | None = Field(default=None, exclude_if=is_none)
-    # the number less that, with its interval, which holds what the test does not refuse; None where sets do not bound it, and of
-    # a number between those ends
-    gap: float
-    low: float | None
-    high: float | None
-    # two-sided, of "the gap is 0", corrected for everything that the page tests (`significance`); None with fewer than two sets,
-    # and of measures that do not name, from whose gaps nothing is concluded
-    adjusted: float | None
-    verdict: Verdict | None
     # the largest gap, of either sign, of extracts of the same documents that know no label (`fairness.groups.extracts`)
     blind: float | None = Field(default=None, exclude_if=is_none)
     # why nobody is named, though the gap is clear; "" where it is not, or somebody is
     doubt: str = Field(default="", exclude_if=not_)
-    # what each document set says of the gap
-    by_set: BySet = Field(default=(), exclude_if=not_)
+    # why, where a null is known, but nothing is concluded by it from these summaries
+    withheld: str = Field(default="", exclude_if=not_)
 
     @property
     def is_inside(self) -> bool:
         """Whether the number lies between the ends of what is expected: the gap is 0 then, and has no spread."""
-        return self.between is not None and abs(self.gap) <= NOISE
+        return self.between is not None and self.size <= NOISE
 
 
-class Number(Record):
-    """A quantity of one system's summaries with its interval over document sets."""
+NO_GAP = ChanceGap()
 
-    # written "BUR (ngram)", "share in sources (ngram)", ...
-    measure: WrittenMeasure
-    family: str
-    signature: str
-    system: str
-    # attribute value, or group of a word list; None for an aggregate
-    value: str | None
-    # None when undefined
-    estimate: float | None
-    # over document sets; None with fewer than `resampling.LEAST_SETS`
-    low: float | None
-    high: float | None
-    # document sets that it rests on, and those left out by reason
-    n: int
-    left_out: dict[str, int]
-    level: float
-    resamples: int
-    seed: int
-    # whether it is a share or a difference of shares, printed as per cent
-    is_share: bool
-    # what it means for a reader, or why it is undefined; "" where the number stands in the table by value
-    sentence: str = ""
+
+class AuditNumber(Number):
+    """A quantity of one system's summaries, or what it is less that of another system, which `reference` names.
+
+    A number rests on `n_sets` document sets; a difference on those that are scored under both, with `left_out` under one only.
+    """
+
+    # why sets are left out
+    reasons: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    # what an aggregate means for a reader, or why it is undefined
+    sentence: str = Field(default="", exclude_if=not_)
     # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
-    is_small: bool = False
-    # over what each set says, or that of Clopper and Pearson, of a rate; "t" in files of earlier versions
-    interval: Literal["bootstrap-t", "t", "exact"] = "bootstrap-t"
-    # None where no null is known that holds
-    chance: Chance | None = None
-    # why, where a null is known, but nothing is concluded by it from these summaries
-    withheld: str = Field(default="", exclude_if=not_)
-    # what each document set says of it
-    by_set: BySet = Field(default=(), exclude_if=not_)
+    is_small: bool = Field(default=False, exclude_if=not_)
+    # of numbers that papers report beside their measures, and from which nothing is concluded: "over the released cut-offs",
+    # "most over-represented", "where it has most documents", "lowest found with 4 sentences"
+    how: str = Field(default="", exclude_if=not_)
+    gap: ChanceGap = Field(default=NO_GAP, exclude_if=lambda gap: gap == NO_GAP)
+
+    @field_validator("measure")
+    @classmethod
+    def _is_known(cls, measure: str) -> str:
+        Measure.read(measure)
+        return measure
+
+    @property
+    def kind(self) -> NumberKind:
+        """What kind of number it is."""
+        return Measure.read(self.measure).kind
+
+    @property
+    def by(self) -> str:
+        """The matcher, entailer or word list; "" where nothing is chosen."""
+        return Measure.read(self.measure).by
+
+    @property
+    def family(self) -> str:
+        """The family of measures that it is of."""
+        return FAMILY_OF_KIND[self.kind]
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it is printed with its sign."""
+        return self.kind.is_difference or bool(self.reference)
+
+
+# "differs": clearly, but neither is clearly nearer to 0; "too few sets" (--least-group) have any of the values
+Outcome = Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
+
+
+class Vote(AuditNumber):
+    """Which of two systems is fairer by shares: whose gap to the chance level is nearer to 0; its value is their difference.
+
+    Of the attribute value that differs most. Its verdict is an `Outcome`.
+    """
+
+    # of both at that value, over the sets that are scored under both
+    system_gap: float | None
+    reference_gap: float | None
+    # published measures that clearly say the opposite: no system is fairer then
+    apart: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class Representation(Record):
@@ -214,7 +238,7 @@ class Representation(Record):
 
     family: str
     system: str
-    measure: WrittenMeasure
+    measure: str
     # attribute values, or groups of a word list, clearly below and above their chance level, the farthest first
     under: tuple[str, ...]
     over: tuple[str, ...]
@@ -223,101 +247,6 @@ class Representation(Record):
     # who, and the numbers of each of them
     sentence: str
     details: tuple[str, ...]
-
-
-class Beside(Record):
-    """A number that papers report beside their measures, and from which nothing is concluded."""
-
-    measure: WrittenMeasure
-    family: str
-    system: str
-    # "over the released cut-offs", "most over-represented", "where it has most documents", "lowest found with 4 sentences"
-    how: str
-    value: str | None
-    # None when undefined
-    estimate: float | None
-    # over document sets, and by chance; None where that is not known
-    low: float | None
-    high: float | None
-    expected: float | None
-    # one-sided, of the released bootstrap over documents
-    p_value: float | None
-    # document sets that it rests on
-    n: int
-
-
-class PairedDifference(Record):
-    """One system minus the first one, over the sets that are scored under both."""
-
-    measure: WrittenMeasure
-    family: str
-    signature: str
-    value: str | None
-    system: str
-    reference: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-    # sets scored under both, and under one only
-    n: int
-    left_out: int
-    level: float
-    resamples: int
-    seed: int
-    is_share: bool
-    # two-sided: systems are exchanged in whole sets; corrected for everything that the page tests. None with fewer than two sets,
-    # and where the difference is undefined
-    adjusted: float | None
-    # "not measured" where the measure is undefined for one of the systems
-    verdict: Verdict | Literal["not measured"]
-
-
-Outcome = Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
-
-
-class Vote(Record):
-    """Which of two systems is fairer by one family of measures: whose gap to the chance level is nearer to 0."""
-
-    family: str
-    measure: WrittenMeasure
-    system: str
-    reference: str
-    # the attribute value that differs most
-    value: str | None
-    # of both at that value, over the sets that are scored under both, and their difference with its t interval
-    gap: float | None
-    reference_gap: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    # sets scored under both
-    n: int
-    # of "both have the same gap", corrected for everything that the page tests
-    adjusted: float | None
-    is_share: bool
-    # "differs": clearly, but neither is clearly nearer to 0; "too few sets" (--least-group) have any of the values
-    verdict: Outcome
-    # published measures that clearly say the opposite: no system is fairer then
-    apart: tuple[str, ...] = Field(default=(), exclude_if=not_)
-
-
-class Effect(Record):
-    """What follows the place and what the documents, where the same documents were summarised in several orders."""
-
-    # third of a set
-    place: str
-    # "order of the file": the gap of the third in it; "place": of any documents that stand there; "documents": of those that
-    # stand there in the file, wherever they stand
-    follows: Literal["order of the file", "place", "documents"]
-    # share in summaries less what is expected, with its interval; None where the orders do not tell
-    gap: float | None
-    low: float | None
-    high: float | None
-    # sets scored in every order
-    n: int
-    # of "the gap is 0", corrected for everything that the page tests
-    adjusted: float | None
-    verdict: Verdict | None
 
 
 class Line(Record):
@@ -410,14 +339,17 @@ class Audit(Record):
     n_not_drawn: int
     systems: tuple[SystemNote, ...]
     measures: tuple[MeasureNote, ...]
-    by_value: tuple[Number, ...]
-    aggregates: tuple[Number, ...]
+    # of all systems, by attribute value or group of a word list, and of all together
+    numbers: tuple[AuditNumber, ...]
     represented: tuple[Representation, ...]
-    differences: tuple[PairedDifference, ...]
+    # of published measures, to the first system
+    differences: tuple[AuditNumber, ...]
     votes: tuple[Vote, ...]
-    # by place, where systems are one summarizer with the documents in several orders
-    orders: tuple[Effect, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    # gaps of each third of a set, where systems are one summarizer with the documents in several orders: their measure is what
+    # they follow (`order.FOLLOWS`)
+    orders: tuple[Number, ...] = ()
+    # what papers report besides
+    beside: tuple[AuditNumber, ...] = ()
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]
@@ -425,3 +357,18 @@ class Audit(Record):
     sets: tuple[str, ...] = ()
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)
+
+    @property
+    def by_value(self) -> list[AuditNumber]:
+        """The numbers of attribute values and of groups of word lists."""
+        return [each for each in self.numbers if each.side is not None]
+
+    @property
+    def aggregates(self) -> list[AuditNumber]:
+        """The numbers of all values together."""
+        return [each for each in self.numbers if each.side is None]
+
+    @property
+    def bootstrap(self) -> Bootstrap:
+        """How intervals were drawn, and their level."""
+        return Bootstrap(**self.options["bootstrap"])

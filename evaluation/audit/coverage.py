@@ -19,6 +19,7 @@ from ...fairness.groups.units import FEWEST_UNITS
 from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from ...text import sentences
+from ..pages.value_names import noun
 from .contents import (
     COVERAGE,
     COVERAGE_DIFFERENCE,
@@ -137,7 +138,7 @@ class UnitCoverage:
 
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
-        amount = f"the documents of a {self.attribute} are covered {point} points of 100 more or less than"
+        amount = f"the documents of a {noun(self.attribute)} are covered {point} points of 100 more or less than"
         if kind == EQUAL_COVERAGE:
             return f"Within a set, {amount} all of the set's documents, on average."
         return f"Over all sets, {amount} all documents of their sets, on average: what does not cancel out."

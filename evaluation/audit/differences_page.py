@@ -25,7 +25,7 @@ from ..pages.blocks import (
 from ..pages.numbers import MINUS
 from ..pages.words import joined
 from .cells import hundredfold, hundredfold_scale, shown
-from .contents import Audit, PairedDifference, Vote
+from .contents import Audit, AuditNumber, Vote
 
 TONES: dict[str, Tone] = {
     "too few sets": "unsure",
@@ -57,66 +57,53 @@ def differences(audit: Audit) -> Iterator[Block]:
         )
         yield LEGEND
         yield vote_table(audit)
+    lengths = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
     yield Heading(
         f"Published measures: differences to {reference}",
         lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer, and "
-        f"nobody is named and no system called fairer by them. {_tests(audit)} The picture shows differences in points. "
-        f"{_lengths(audit)}",
+        "nobody is named and no system called fairer by them. p by exchanging the systems of whole sets, corrected for "
+        "everything that the page tests; there is a clear difference where it is small. The interval is that of the "
+        f"difference alone. The picture shows differences in points. Average number of words of the summaries: {lengths}. "
+        "Published measures follow the length of summaries: evenhand compare compares systems at equal length, with several "
+        "candidates of a request.",
     )
     yield difference_table(audit)
-
-
-def _tests(audit: Audit) -> str:
-    """How differences are tested."""
-    return (
-        "p by exchanging the systems of whole sets, corrected for everything that the page tests; there is a clear difference "
-        "where it is small. The interval is that of the difference alone."
-    )
-
-
-def _lengths(audit: Audit) -> str:
-    """How long the systems' summaries are, and what that has to do with differences."""
-    said = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
-    return (
-        f"Average number of words of the summaries: {said}. Published measures follow the length of summaries: "
-        "evenhand compare compares systems at equal length, with several candidates of a request."
-    )
 
 
 def vote_table(audit: Audit) -> Table:
     """One row a family, a group for each system but the first."""
     reference = audit.votes[0].reference
     columns: Columns[Vote] = {
-        "measure": lambda each: str(each.measure),
-        "at": lambda each: each.value or "",
+        "measure": lambda each: each.measure,
+        "at": lambda each: each.side or "",
         # the reference may be called anything
         Column("gap", note="of the system" if reference != "the system" else "of the other system"): lambda each: (
-            _points(each, each.gap)
+            _points(each.system_gap)
         ),
-        Column("gap", note=f"of {reference}"): lambda each: _points(each, each.reference_gap),
-        "difference": lambda each: _points(each, each.difference, bounds(each)),
+        Column("gap", note=f"of {reference}"): lambda each: _points(each.reference_gap),
+        "difference": lambda each: _points(each.value, bounds(each)),
         "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-        "verdict": lambda each: Text(each.verdict, joined(each.apart), tone=TONES[each.verdict]),
-        "sets": lambda each: count(each.n),
+        "verdict": lambda each: Text(each.verdict or "", joined(each.apart), tone=TONES[each.verdict or ""]),
+        "sets": lambda each: count(each.n_sets),
     }
     by_system = grouped(audit.votes, lambda each: each.system)
     groups = [group(rows_of(its, columns), system if len(by_system) > 1 else "") for system, its in by_system.items()]
     return table("which system is fairer", columns, groups)
 
 
-def _points(vote: Vote, value: float | None, between: Bounds | None = None) -> NumberCell:
-    return in_unit(value, between, is_share=vote.is_share, is_difference=True)
+def _points(value: float | None, between: Bounds | None = None) -> NumberCell:
+    return in_unit(value, between, is_share=True, is_difference=True)
 
 
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
-    columns: Columns[PairedDifference] = {
-        "measure": lambda each: f"{each.measure}: {each.value}" if each.value else str(each.measure),
-        "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.is_share else ()),
+    columns: Columns[AuditNumber] = {
+        "measure": lambda each: f"{each.measure}: {each.side}" if each.side else each.measure,
+        "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.kind.is_share else ()),
         "difference": shown,
         "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-        "verdict": lambda each: Text(each.verdict, tone=None if each.verdict == "not measured" else _tone(each)),
-        "sets": lambda each: count(each.n),
+        "verdict": lambda each: Text(each.verdict or "", tone=None if each.verdict == "not measured" else _tone(each)),
+        "sets": lambda each: count(each.n_sets),
         "under one only": lambda each: count(each.left_out),
     }
     reference = audit.differences[0].reference
@@ -125,5 +112,5 @@ def difference_table(audit: Audit) -> Table:
     return table(f"differences to {reference}", columns, groups, hundredfold_scale(audit.differences))
 
 
-def _tone(difference: PairedDifference) -> Tone:
-    return "neutral" if difference.verdict in ("higher", "lower") else "unsure"
+def _tone(difference: AuditNumber) -> Tone:
+    return "neutral" if difference.is_clear else "unsure"

@@ -6,7 +6,7 @@ gives the columns and that function.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, exact_bounds, interval_by_sets, pseudo_values
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, exact_bounds, interval_by_sets, pseudo_values
 from .contents import Measure, NumberKind, Quantity, TakenApart
 
 K = TypeVar("K", bound=Hashable)
@@ -194,28 +194,26 @@ class Measured:
     figures: Figures
 
 
-def bounds_of(
-    estimate: float | None, said: Floats, kind: NumberKind, bootstrap: Bootstrap
-) -> tuple[float | None, float | None, Literal["bootstrap-t", "exact"]]:
-    """Bounds of one quantity, and what they are: of rates exact, of others by bootstrap-t, which knows nothing of the scale.
+def bounds_of(value: float | None, said: Floats, kind: NumberKind, bootstrap: Bootstrap) -> Bounds:
+    """Bounds of one quantity: of rates exact, of others by bootstrap-t, which knows nothing of the scale.
 
     Student's t with the jackknife holds far less than it says where most sets have 0, as of a shortfall:
     docs/run-folder.md#audit-intervals.
 
     Args:
-        estimate: the quantity; None where undefined.
+        value: the quantity; None where undefined.
         said: what each set says of it, `pseudo_values`; nan of those on which it does not rest.
         kind: of the quantity.
         bootstrap: draws, and the level.
     """
     known = said[~np.isnan(said)]
-    if kind.is_rate and len(known) >= LEAST_SETS and estimate is not None:
-        return *exact_bounds(estimate, len(known), bootstrap.level), "exact"
-    low, high = interval_by_sets(estimate, known.tolist(), bootstrap)
+    if kind.is_rate and len(known) >= LEAST_SETS and value is not None:
+        return exact_bounds(value, len(known), bootstrap.level)
+    low, high = interval_by_sets(value, known.tolist(), bootstrap)
     # every measure is at least 0, and shares at most 1, save for differences
     if low is not None and high is not None and not kind.is_difference:
         low, high = max(0.0, low), min(1.0, high) if kind.is_share else high
-    return low, high, "bootstrap-t"
+    return low, high
 
 
 def quantities_of(

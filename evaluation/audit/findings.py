@@ -5,12 +5,14 @@ first what holds for all of them, then which is nearer. Values are named by shar
 names somebody follows below. A gap under `SMALLEST` is no headline.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...number import Number
 from ...resampling import LEAST_SETS
 from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
+from ..pages.value_names import noun
 from ..pages.words import joined
 from .contents import (
     PLACE_IN_SOURCES,
@@ -19,9 +21,9 @@ from .contents import (
     SHARES,
     TONE_IN_SOURCES,
     WORDS_IN_SOURCES,
-    Chance,
-    Effect,
-    Number,
+    Audit,
+    AuditNumber,
+    ChanceGap,
     Representation,
     SystemNote,
     Vote,
@@ -95,42 +97,44 @@ def system_note(system: System, sets: Sequence[str] = ()) -> SystemNote:
     )  # fmt: skip
 
 
-def representation(numbers: Sequence[Number], attribute: str) -> Representation | None:
+def by_distance(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
+    """Those below what is expected first, then the farthest."""
+    return sorted(numbers, key=lambda each: (each.gap.verdict != "lower", -each.gap.size))
+
+
+def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representation | None:
     """Who is clearly off the chance level under one system and family; None where the family knows none that holds.
 
     Args:
         numbers: of the system and family.
         attribute: what values are called.
     """
-    known = [(each, each.chance) for each in numbers if each.measure.kind.names and each.chance]
+    known = [each for each in numbers if each.kind.names and each.gap.reference]
     if not known:
         return None
-    first = known[0][0]
-    clear = sorted(
-        ((each, chance) for each, chance in known if chance.verdict in ("higher", "lower")),
-        key=lambda pair: (pair[1].verdict != "lower", -abs(pair[1].gap)),
-    )
-    sources = {each.value: each.estimate for each in numbers if each.measure.kind in IN_SOURCES}
+    first = known[0]
+    clear = by_distance(each for each in known if each.gap.is_clear)
+    sources = {each.side: each.value for each in numbers if each.kind in IN_SOURCES}
     under, over = (
-        tuple(each.value for each, chance in clear if chance.verdict == which and each.value)
-        for which in ("lower", "higher")
+        tuple(each.side for each in clear if each.gap.verdict == which and each.side) for which in ("lower", "higher")
     )
-    small = tuple(each.value for each, chance in known if each.value and (each.is_small or _is_unknown(chance)))
+    small = tuple(each.side for each in known if each.side and (each.is_small or _is_unknown(each.gap)))
     said = [_claim(WORDINGS[first.family], under, over, attribute)] if clear or len(small) < len(known) else []
     said += [
-        f"{each.value} is not named, though its gap is clear: {chance.doubt}." for each, chance in known if chance.doubt
+        f"{each.side} is not named, though its gap is clear: {each.gap.doubt}." for each in known if each.gap.doubt
     ]
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict {MORE_SETS}.")
+    details = tuple(f"{_stated(each, sources.get(each.side))}: a gap of {gap_words(each.gap)}." for each in clear)
     return Representation(
         family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(said),
-        details=tuple(_detail(each, chance, sources.get(each.value)) for each, chance in clear), under=under, over=over,
+        details=details, under=under, over=over,
     )  # fmt: skip
 
 
-def _is_unknown(chance: Chance) -> bool:
-    """Whether the gap has no interval for want of sets; one of 0 between the ends of what is expected needs none."""
-    return chance.low is None and chance.verdict == "no clear difference" and not chance.is_inside
+def _is_unknown(gap: ChanceGap) -> bool:
+    """Whether it has no interval for want of sets; one of 0 between the ends of what is expected needs none."""
+    return gap.low is None and gap.verdict == "no clear difference" and not gap.is_inside
 
 
 def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribute: str) -> str:
@@ -143,7 +147,7 @@ def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribut
         return said if wording.subject.startswith("{value}") else said[:1].upper() + said[1:]
 
     if not under and not over:
-        nobody = wording.nobody.format(attribute=attribute)
+        nobody = wording.nobody.format(attribute=noun(attribute))
         return f"No {nobody} is clearly {wording.verb} {wording.less} or {wording.more} {wording.than}."
     if not under or not over:
         return f"{who(under or over)} {wording.less if under else wording.more} {wording.than}."
@@ -151,25 +155,21 @@ def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribut
     return f"{who(under)} {wording.less} and {others} {wording.more} {wording.than}."
 
 
-def _detail(found: Number, chance: Chance, source: float | None) -> str:
-    """The numbers behind a claim, for one value."""
-    return f"{_stated(found, chance, source)}: a gap of {gap_words(chance)}."
-
-
-def gap_words(chance: Chance) -> str:
+def gap_words(gap: ChanceGap) -> str:
     """ "-5.9 points (-9.3 to -2.6; p = 0.001) by documents of the same manner of writing"."""
-    bounds = chance.low, chance.high
-    said = [] if None in bounds else [interval(*bounds, 1, "points", sign=True)]
-    said += [] if None in bounds or chance.adjusted is None else [said_p(chance.adjusted)]
+    said = []
+    if gap.low is not None and gap.high is not None:
+        said = [interval(gap.low, gap.high, 1, "points", sign=True)]
+        said += [] if gap.adjusted is None else [said_p(gap.adjusted)]
     brackets = f" ({'; '.join(said)})" if said else ""
-    return f"{_points(chance.gap)} points{brackets} by {chance.null}"
+    return f"{signed(100 * (gap.value or 0.0), 1)} points{brackets} by {gap.reference}"
 
 
-def _stated(found: Number, chance: Chance, source: float | None) -> str:
+def _stated(found: AuditNumber, source: float | None) -> str:
     """What a value has of the documents and of the summaries, and what would be expected."""
-    expected = chance.between or (chance.expected,)
+    expected = found.gap.between or (found.gap.expected,)
     return WORDINGS[found.family].detail.format(
-        value=found.value, there=percent(source), here=percent(found.estimate),
+        value=found.side, there=percent(source), here=percent(found.value),
         # ends that are written alike are said once
         expected=" to ".join(dict.fromkeys(map(percent, expected))),
     )  # fmt: skip
@@ -180,32 +180,27 @@ def speaking(represented: Sequence[Representation]) -> list[Representation]:
     return sorted((each for each in represented if each.under or each.over), key=lambda each: each.family != SHARES)
 
 
-def number_of(numbers: Sequence[Number], found: Representation, value: str) -> tuple[Number, Chance]:
+def gap_that_names(numbers: Sequence[AuditNumber], found: Representation, side: str) -> ChanceGap:
     """By which a value is named."""
-    return next(
-        (each, each.chance)
-        for each in numbers
-        if (each.system, each.measure, each.value) == (found.system, found.measure, value) and each.chance
-    )
+    named = (found.system, found.measure, side)
+    return next(each.gap for each in numbers if (each.system, each.measure, each.side) == named)
 
 
-def order_sentence(effects: Sequence[Effect], follows: str) -> str:
+def order_sentence(effects: Sequence[Number], follows: str) -> str:
     """Which thirds have clearly more or less room by their place, or by their documents, in a sentence."""
-    mine = [each for each in effects if each.follows == follows]
-    clear = [each for each in mine if each.verdict in ("higher", "lower") and each.gap is not None]
-    if all(each.gap is None for each in mine):
+    mine = [each for each in effects if each.measure == follows]
+    clear = [each for each in mine if each.is_clear]
+    if all(each.value is None for each in mine):
         return "Place and documents cannot be separated: the orders do not move documents through all thirds of their sets."
     is_place = follows == "place"
     where = "Whatever documents stand in it" if is_place else "Wherever they stand"
     if not clear:
         return f"{where}, {'no third of a set has' if is_place else 'the documents of no third have'} clearly more or less room."
-    gaps = [
-        f"{100 * abs(each.gap or 0.0):.1f} points {'less' if each.verdict == 'lower' else 'more'}" for each in clear
-    ]
+    gaps = [f"{100 * each.size:.1f} points {'less' if each.verdict == 'lower' else 'more'}" for each in clear]
     first, *others = zip(clear, gaps, strict=True)
-    subject = f"the {first[0].place} of a set has" if is_place else f"the documents of the {first[0].place} have"
+    subject = f"the {first[0].side} of a set has" if is_place else f"the documents of the {first[0].side} have"
     said = [f"{subject} {first[1]} of the room than is expected"]
-    said += [f"{'the' if is_place else 'those of the'} {each.place} {gap}" for each, gap in others]
+    said += [f"{'the' if is_place else 'those of the'} {each.side} {gap}" for each, gap in others]
     return f"{where}, {joined(said)}."
 
 
@@ -213,60 +208,38 @@ def _are(names: Sequence[str]) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def _points(share: float | None) -> str:
-    return signed(None if share is None else 100 * share, 1)
-
-
-def title(
-    numbers: Sequence[Number],
-    represented: Sequence[Representation],
-    votes: Sequence[Vote],
-    systems: Sequence[SystemNote],
-    effects: Sequence[Effect] = (),
-) -> str:
+def title(audit: Audit) -> str:
     """At most `MOST_WORDS`: with one system what happened to whom; with several what holds for all, then which is nearer.
 
-    Args:
-        numbers: of all systems; what the first aggregate says stands where no chance level is known.
-        represented: of all systems.
-        votes: on every system but the first.
-        systems: the reference first.
-        effects: of one summarizer with the documents in several orders; where there are any, what follows the place.
+    Of one summarizer with the documents in several orders it is what follows the place; where no chance level is known, what the
+    first aggregate says.
     """
-    if effects:
-        return _of_orders(effects)
-    shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
-    if len(systems) < 2:
-        if shares and all(each.estimate is None for each in shares):
-            return "Nothing of the documents was found in the summaries"
-        return _of_one(numbers, represented)
-    return _of_several(shares, represented, votes, systems)
+    if audit.orders:
+        return _of_orders(audit.orders)
+    shares = [each for each in audit.numbers if each.kind == SHARE_IN_SUMMARIES]
+    if len(audit.systems) > 1:
+        return _of_several(audit, shares)
+    if shares and all(each.value is None for each in shares):
+        return "Nothing of the documents was found in the summaries"
+    return _of_one(audit, shares)
 
 
-def large(numbers: Sequence[Number]) -> list[tuple[Number, Chance]]:
-    """Shares that name a value by a gap of at least `SMALLEST`, those below what is expected first, then the farthest."""
-    found = [
-        (each, each.chance)
-        for each in numbers
-        if each.measure.kind == SHARE_IN_SUMMARIES
-        and each.chance
-        and each.chance.verdict in ("higher", "lower")
-        and abs(each.chance.gap) >= SMALLEST
-    ]
-    return sorted(found, key=lambda pair: (pair[1].verdict != "lower", -abs(pair[1].gap)))
+def large(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
+    """Those with a clear gap of at least `SMALLEST`, those below what is expected first, then the farthest."""
+    return by_distance(each for each in numbers if each.gap.is_clear and each.gap.size >= SMALLEST)
 
 
-def _of_one(numbers: Sequence[Number], represented: Sequence[Representation]) -> str:
+def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     """Of the value that is farthest below what is expected, or above it where none is below."""
-    for found, chance in large(numbers)[:1]:
-        here, expected = percent(found.estimate), percent(chance.expected)
-        return f"{found.value} gets {here} of the summaries' words; {expected} would be even-handed"
-    shares = next((each for each in represented if each.family == SHARES), None)
-    if shares and (shares.under or shares.over):
+    for each in large(shares)[:1]:
+        here, expected = percent(each.value), percent(each.gap.expected)
+        return f"{each.side} gets {here} of the summaries' words; {expected} would be even-handed"
+    of_shares = [each for each in audit.represented if each.family == SHARES]
+    if any(each.under or each.over for each in of_shares):
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
-    if of := [shares] if shares else [*speaking(represented), *represented]:
-        return _claim_of_one(of[0])
-    return next((_measured(each) for each in numbers if each.sentence), "Nothing could be measured")
+    if told := (*of_shares, *speaking(audit.represented), *audit.represented):
+        return _claim_of_one(told[0])
+    return next((_measured(each) for each in audit.numbers if each.sentence), "Nothing could be measured")
 
 
 def _claim_of_one(found: Representation) -> str:
@@ -279,76 +252,73 @@ def _claim_of_one(found: Representation) -> str:
     return said if len(said.split()) <= MOST_WORDS else said.partition(" than ")[0]
 
 
-def _measured(found: Number) -> str:
+def _measured(found: AuditNumber) -> str:
     """What a number means, or where that takes long the number."""
     said = found.sentence.removesuffix(".")
-    if found.estimate is None or len(said.split()) <= MOST_WORDS:
+    if found.value is None or len(said.split()) <= MOST_WORDS:
         return said
-    return f"{found.measure}: {percent(found.estimate) if found.is_share else f'{found.estimate:.3f}'}"
+    return f"{found.measure}: {percent(found.value) if found.kind.is_share else f'{found.value:.3f}'}"
 
 
-def _of_orders(effects: Sequence[Effect]) -> str:
+def _of_orders(effects: Sequence[Number]) -> str:
     """The third that has clearly less room whatever stands there, or more where none has less."""
-    mine = [(each, each.gap) for each in effects if each.follows == "place" and each.gap is not None]
+    mine = [each for each in effects if each.measure == "place" and each.value is not None]
     if not mine:
         return "Place and documents cannot be separated: documents do not stand in all thirds"
-    clear = [each for each in mine if each[0].verdict in ("higher", "lower")]
-    for each, gap in sorted(clear, key=lambda pair: (pair[0].verdict != "lower", -abs(pair[1])))[:1]:
+    clear = sorted((each for each in mine if each.is_clear), key=lambda each: (each.verdict != "lower", -each.size))
+    for each in clear[:1]:
         which = "less" if each.verdict == "lower" else "more"
-        return f"The {each.place} of a set has {100 * abs(gap):.1f} points {which} room, whatever stands there"
+        return f"The {each.side} of a set has {100 * each.size:.1f} points {which} room, whatever stands there"
     return order_sentence(effects, "place").removesuffix(".")
 
 
-def _of_several(
-    shares: Sequence[Number],
-    represented: Sequence[Representation],
-    votes: Sequence[Vote],
-    systems: Sequence[SystemNote],
-) -> str:
+def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     """What most of the systems do to a value, and then which is clearly nearer to what is expected."""
-    told = large(shares)
-    if not any(each.chance for each in shares):
-        wordless = [each.label for each in systems if not each.n_words]
+    told, votes, n_systems = large(shares), audit.votes, len(audit.systems)
+    if not any(each.gap.reference for each in shares):
+        wordless = [each.label for each in audit.systems if not each.n_words]
         those = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
         why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
         return f"Which system is fairer cannot be said: {why}"
     if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
         return f"Too few sets to say which system is fairer ({LEAST_SETS} or --least-group are needed)"
     if not told:
-        if any(each.family == SHARES and (each.under or each.over) for each in represented):
-            return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {len(systems)} systems"
-        return f"Nobody is clearly represented less or more under any of {len(systems)} systems"
+        if any(each.family == SHARES and (each.under or each.over) for each in audit.represented):
+            return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {n_systems} systems"
+        return f"Nobody is clearly represented less or more under any of {n_systems} systems"
     by_value: dict[tuple[str | None, str], list[float]] = {}
-    for found, chance in told:
-        by_value.setdefault((found.value, "less" if chance.gap < 0 else "more"), []).append(100 * abs(chance.gap))
+    for each in told:
+        by_value.setdefault((each.side, _which(each.gap)), []).append(100 * each.gap.size)
     # of the value of which most systems say the same, of several the one that loses
     (value, which), gaps = max(by_value.items(), key=lambda item: (len(item[1]), item[0][1] == "less", max(item[1])))
     low, high = (f"{end(gaps):.0f}" for end in (min, max))
     points = low if low == high else f"{low} to {high}"
-    some = [n.system for n, chance in told if n.value == value and (chance.gap < 0) == (which == "less")]
-    n_all = "Both systems" if len(systems) == 2 else f"{len(some)} of {len(systems)} systems"
+    some = [each.system for each in told if each.side == value and _which(each.gap) == which]
+    n_all = "Both systems" if n_systems == 2 else f"{len(some)} of {n_systems} systems"
     givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
     first = f"{givers} {value} {points} points {which} than expected"
-    clear = [
-        each for each in votes if each.verdict in ("fairer", "less fair") and abs(each.difference or 0) >= SMALLEST
-    ]
-    if len(systems) == 2 and clear:
+    clear = [each for each in votes if each.verdict in ("fairer", "less fair") and each.size >= SMALLEST]
+    if n_systems == 2 and clear:
         first += f"; {clear[0].system} is {clear[0].verdict}"
     elif clear:
-        gap_of = {n.system: abs(n.chance.gap) for n in shares if n.value == value and n.chance}
+        gap_of = {each.system: each.gap.size for each in shares if each.side == value and each.gap.reference}
         nearest = min(gap_of, key=lambda system: gap_of[system])
         if any(nearest == (each.system if each.verdict == "fairer" else each.reference) for each in clear):
             first += f"; {nearest} is nearest"
     return first
 
 
+def _which(gap: ChanceGap) -> str:
+    return "less" if (gap.value or 0.0) < 0 else "more"
+
+
 def apart(vote: Vote) -> str:
     """That shares and published measures point to different systems, in a sentence; "" where they do not."""
-    if not vote.apart or vote.difference is None:
+    if not vote.apart or vote.value is None:
         return ""
-    more = "more" if abs(vote.gap or 0.0) > abs(vote.reference_gap or 0.0) else "less"
+    farther = abs(vote.system_gap or 0.0) - abs(vote.reference_gap or 0.0)
     return (
-        f"{vote.system} leans {100 * abs(abs(vote.gap or 0.0) - abs(vote.reference_gap or 0.0)):.1f} points {more} on average "
-        f"than {vote.reference} ({vote.value}), while {joined(list(vote.apart))}, which look at single summaries, say the "
-        "opposite: neither is called fairer."
+        f"{vote.system} leans {100 * abs(farther):.1f} points {'more' if farther > 0 else 'less'} on average than "
+        f"{vote.reference} ({vote.side}), while {joined(list(vote.apart))}, which look at single summaries, say the opposite: "
+        "neither is called fairer."
     )

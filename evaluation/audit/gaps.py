@@ -6,22 +6,25 @@ mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly wh
 What is random under a null, and how tests are corrected for each other, is said in `significance`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from ...fairness.groups.coverage import over
-from ...number import what_sets_say
+from ...number import Number, what_sets_say
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, added_by_sets, defined, pseudo_values
+from ..pages.value_names import noun
 from ..significance import Concluded, NullDraws, Unit, dealt, flipped
 from ..verdicts import verdict
-from .contents import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARES, Chance, Outcome, Quantity, Vote
+from .contents import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARES, ChanceGap, Outcome, Quantity, Vote
 from .figures import Bools, Figures, Floats, Measured
 from .shares import ValueShares
 
 # family, system, quantity
 Key = tuple[str, str, Quantity]
+N = TypeVar("N", bound=Number)
 # a clear gap of shares that names nobody
 BLIND = "an extract of the same documents that knows no {attribute} has as large a gap"
 UNLIKE = "whether it has less or more depends on whether long documents are due more room than short ones"
@@ -92,88 +95,78 @@ def _by_signs(figures: Figures, plan: Bootstrap) -> NullDraws:
     return flipped(added, over(weights, weights.sum(axis=0)), plan)
 
 
-def chances(each: Tested, concluded: Concluded, plan: Bootstrap, least_sets: int) -> dict[Key, Chance]:
-    """By system and quantity, with verdicts.
+def judged(number: N, concluded: Concluded, test: int, plan: Bootstrap, least_sets: int) -> N:
+    """The number with its corrected p-value, bounds and verdict; with fewer sets than `least_sets` there is none."""
+    p, low, high = concluded.at(test)
+    said = verdict((low, high), p, level=plan.level, n_sets=number.n_sets, least_sets=least_sets)
+    return number.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": said})
+
+
+def judged_gaps(
+    each: Tested, concluded: Concluded, levels: Mapping[Key, ChanceGap], plan: Bootstrap, least_sets: int
+) -> Iterator[tuple[Key, ChanceGap]]:
+    """The gaps by which groups are named, with verdicts.
 
     Args:
         each: gaps of a family.
         concluded: what is said of its tests.
+        levels: gaps without verdicts.
         plan: level of the verdicts.
         least_sets: with fewer there is none.
     """
-    found: dict[Key, Chance] = {}
     test = 0
     for measured in each.measured:
-        figures = measured.figures
-        blind = measured.family.blind_gaps(measured.found) if isinstance(measured.family, ValueShares) else None
-        of_all = dict(_with_level(measured))
-        for place in figures.naming:
-            quantity = figures.quantities[place]
-            chance = of_all.get(quantity)
-            if chance is not None:
-                p, low, high = concluded.at(test)
-                n_sets = int(figures.parts[:, place].sum())
-                said = verdict((low, high), p, level=plan.level, n_sets=n_sets, least_sets=least_sets)
-                changes: dict[str, object] = {"low": low, "high": high, "adjusted": p, "verdict": said}
-                if chance.is_inside:
-                    changes |= {"low": None, "high": None}
-                if blind is not None:
-                    reach = max(abs(float(gaps[figures.naming.index(place)])) for gaps in blind.values())
-                    changes["blind"] = reach
-                    why = doubt(measured, place, chance.gap, reach)
-                    if said != "no clear difference" and why:
-                        changes |= {"verdict": "no clear difference", "doubt": why}
-                of_all[quantity] = chance.model_copy(update=changes)
+        figures, family = measured.figures, measured.family
+        shares = family if isinstance(family, ValueShares) else None
+        blind = shares.blind_gaps(measured.found).values() if shares else ()
+        for k, place in enumerate(figures.naming):
+            key = (family.name, measured.system, figures.quantities[place])
+            if key in levels:
+                gap = judged(levels[key], concluded, test, plan, least_sets)
+                if gap.is_inside:
+                    gap = gap.model_copy(update={"low": None, "high": None})
+                if shares:
+                    gap = gap.model_copy(update={"blind": max(abs(float(its[k])) for its in blind)})
+                    if gap.is_clear and (why := doubt(figures, place, gap, shares.attribute)):
+                        gap = gap.model_copy(update={"verdict": "no clear difference", "doubt": why})
+                yield key, gap
             test += 1
-        found |= {(measured.family.name, measured.system, quantity): chance for quantity, chance in of_all.items()}
-    return found
 
 
-def levels(measured: Sequence[Measured]) -> dict[Key, Chance]:
-    """What is expected of quantities of families by which nobody is named, without verdicts."""
-    return {
-        (each.family.name, each.system, quantity): chance
-        for each in measured
-        if not each.figures.naming
-        for quantity, chance in _with_level(each)
-    }
-
-
-def _with_level(measured: Measured) -> Iterator[tuple[Quantity, Chance]]:
-    """Quantities beside what is expected of them, not yet judged."""
+def levels_of(measured: Measured) -> Iterator[tuple[Key, ChanceGap]]:
+    """Gaps of quantities to what is expected of them, without verdicts."""
     figures = measured.figures
     if figures.expect is None or not any(figures.nulls) or not figures.scored.any():
         return
     sums = figures.columns.sum(axis=0)
     expected, ends = figures.expect(sums), figures.between(sums) if figures.between else None
-    gaps, by_sets = figures.beyond(sums), pseudo_values(figures.beyond, figures.columns, figures.rests_on)
+    values, by_sets = figures.beyond(sums), pseudo_values(figures.beyond, figures.columns, figures.rests_on)
+    n_sets = figures.parts.sum(axis=0).tolist()
     for place, quantity in enumerate(figures.quantities):
-        gap = defined(gaps[place])
-        if not figures.nulls[place] or gap is None:
+        value = defined(values[place])
+        if not figures.nulls[place] or value is None:
             continue
         between = (float(ends[0][place]), float(ends[1][place])) if ends and not np.isnan(ends[0][place]) else None
         yield (
-            quantity,
-            Chance(
-                null=figures.nulls[place], expected=float(expected[place]), between=between, gap=gap, low=None, high=None,
-                adjusted=None, verdict=None, by_set=what_sets_say(by_sets[:, place]),
+            (measured.family.name, measured.system, quantity),
+            ChanceGap(
+                reference=figures.nulls[place], value=value, expected=float(expected[place]), between=between,
+                n_sets=n_sets[place], by_set=what_sets_say(by_sets[:, place]),
             ),
         )  # fmt: skip
 
 
-def doubt(measured: Measured, place: int, gap: float, blind: float) -> str:
+def doubt(figures: Figures, place: int, gap: ChanceGap, attribute: str) -> str:
     """Why a clear gap of shares names nobody; "" where it names its value."""
-    if abs(gap) <= blind:
-        return BLIND.format(
-            attribute=measured.family.attribute if isinstance(measured.family, ValueShares) else "label"
-        )
-    figures, all_sets = measured.figures, measured.figures.all_sets()
-    value = figures.quantities[place].value
+    if gap.size <= (gap.blind or 0.0):
+        return BLIND.format(attribute=noun(attribute))
+    all_sets = figures.all_sets()
+    side = figures.quantities[place].side
     for due in (SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS):
         (of_due,) = (
-            k for k, quantity in enumerate(figures.quantities) if quantity.kind == due and quantity.value == value
+            k for k, quantity in enumerate(figures.quantities) if quantity.kind == due and quantity.side == side
         )
-        if np.sign(all_sets[place] - all_sets[of_due]) != np.sign(gap):
+        if np.sign(all_sets[place] - all_sets[of_due]) != np.sign(gap.value or 0.0):
             return UNLIKE
     return ""
 
@@ -219,10 +212,9 @@ class Pair:
         p, low, high = concluded.at(k)
         quantity = self.mine.figures.quantities[self.mine.figures.naming[k]]
         return Vote(
-            family=SHARES, measure=quantity.measure, system=self.mine.system, reference=self.theirs.system, value=quantity.value,
-            gap=defined(float(mine[k])), reference_gap=defined(float(theirs[k])), difference=defined(float(mine[k] - theirs[k])),
-            low=low, high=high, n=self.n_sets[k], adjusted=p, is_share=True,
-            verdict=outcome,
+            measure=str(quantity.measure), system=self.mine.system, reference=self.theirs.system, side=quantity.side,
+            value=defined(float(mine[k] - theirs[k])), low=low, high=high, n_sets=self.n_sets[k], adjusted=p, verdict=outcome,
+            system_gap=defined(float(mine[k])), reference_gap=defined(float(theirs[k])),
         )  # fmt: skip
 
 

@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...number import BySet
-from ...resampling import Bootstrap
+from ...number import Number
 from ..gate.limits import fold
 from ..gate.numbers import SHARE_GAP, SUMMARISED, Named, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
-from .contents import COVERAGE_DIFFERENCE, KINDS, SCHEMA, Audit
-from .contents import Number as AuditNumber
+from .contents import COVERAGE_DIFFERENCE, KINDS, SCHEMA, SHARES, Audit, AuditNumber
 
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
@@ -23,39 +21,31 @@ def page_numbers(audit: Audit) -> PageNumbers:
     return PageNumbers(
         Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods),
         in_order(numbers, [each.label for each in audit.systems]),
-        Bootstrap(**audit.options["bootstrap"]),
+        audit.bootstrap,
     )
 
 
 def _of_audit(audit: Audit) -> Iterator[Named]:
+    signatures = {each.family: each.signature for each in audit.measures}
     for each in (*audit.aggregates, *audit.by_value):
-        kind = fold(each.measure.kind.name)
-        yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
-        if each.measure.kind == COVERAGE_DIFFERENCE:
-            yield _of_number(audit, each, ("gap",), ("coverage",), each.estimate, each.by_set)
-        if each.value is None or not (each.chance or each.withheld):
-            continue
-        family = fold(FAMILIES.get(each.family, each.family))
-        functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
-        if chance := each.chance:
-            found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
-            yield replace(found, is_inside=chance.is_inside, accused=accused_bounds(chance))
-        else:
-            yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
+        signature, gap = signatures[each.family], each.gap
+        yield _named(audit, each, each, (fold(each.kind.name),), (), signature)
+        if each.kind == COVERAGE_DIFFERENCE:
+            yield _named(audit, each, each, ("gap",), ("coverage",), signature)
+        if each.side is not None and (gap.reference or gap.withheld):
+            functions = ("gap", SHARE_GAP) if each.family == SHARES else ("gap",)
+            family = fold(FAMILIES.get(each.family, each.family))
+            found = _named(audit, each, gap, functions, (family,), signature)
+            yield replace(found, is_inside=gap.is_inside, accused=accused_bounds(gap), withheld=gap.withheld)
 
 
-def _of_number(
-    audit: Audit,
-    each: AuditNumber,
-    functions: tuple[str, ...],
-    measures: tuple[str, ...],
-    value: float | None,
-    by_set: BySet,
+def _named(
+    audit: Audit, of: AuditNumber, number: Number, functions: tuple[str, ...], measures: tuple[str, ...], signature: str
 ) -> Named:
     return Named(
-        functions, measures, each.value, each.system, (), value, by_name(audit.sets, by_set), each.signature,
-        is_share=each.is_share, is_rate=each.measure.kind.is_rate, has_few=each.is_small,
-        is_difference=each.measure.kind.is_difference or bool(measures),
+        functions, measures, of.side, of.system, (), number.value, by_name(audit.sets, number.by_set), signature,
+        is_share=of.kind.is_share, is_rate=of.kind.is_rate, has_few=of.is_small,
+        is_difference=of.kind.is_difference or bool(measures),
     )  # fmt: skip
 
 

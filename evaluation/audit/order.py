@@ -7,7 +7,6 @@ the documents of each value of a set.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -27,19 +26,20 @@ from ...fairness.groups.order import (
 from ...fairness.groups.taste import TASTE, Credit, sources_of
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.words import WordMatcher
+from ...number import Number
 from ...resampling import Bootstrap, added_by_sets, defined
 from ...text import sentences as split_sentences
-from ..significance import Concluded, NullDraws, flipped
-from ..verdicts import verdict
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Line, NumberKind, Side, TakenApart
+from ..significance import NullDraws, flipped
+from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Line, NumberKind, Side, TakenApart
 from .figures import Bools, Figures, Floats, Leftover, Measured, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
 NO_MATCH = "no matched word"
 BLOCKS = "values that are alone in a third"
-# what a gap may follow, as `place_and_documents` has it
-FOLLOWS: tuple[Literal["order of the file", "place", "documents"], ...] = ("order of the file", "place", "documents")
+# what a gap may follow, as `place_and_documents` has it: the gap of the third in the order of the file; of any documents that
+# stand there; of those that stand there in the file, wherever they stand
+FOLLOWS = ("order of the file", "place", "documents")
 WITHIN = f"{TASTE} and value"
 
 
@@ -204,7 +204,7 @@ def _shares(sums: Floats) -> list[Floats]:
     return [over(each, mass) for each in shares]
 
 
-def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Effect, ...], NullDraws]:
+def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Number, ...], NullDraws]:
     """Whether gaps follow the place or the documents, of summaries of the same documents in several orders; and their tests.
 
     Args:
@@ -231,20 +231,7 @@ def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Eff
     weights = np.full(added.shape, 1 / max(1, len(columns)))
     tests = flipped(np.where(np.isnan(estimate), np.nan, added), weights, plan)
     made = tuple(
-        Effect(
-            place=third, follows=follows, gap=defined(float(estimate[k])), low=None, high=None, n=len(columns), adjusted=None,
-            verdict=None,
-        )
+        Number(measure=follows, side=third, value=defined(float(estimate[k])), n_sets=len(columns))
         for k, (follows, third) in enumerate(names)
-    )  # fmt: skip
+    )
     return made, tests
-
-
-def judged(effects: Sequence[Effect], concluded: Concluded, level: float, least_sets: int) -> tuple[Effect, ...]:
-    """The same with verdicts; with fewer sets there are none."""
-    found = []
-    for k, each in enumerate(effects):
-        p, low, high = concluded.at(k)
-        said = verdict((low, high), p, level=level, n_sets=each.n, least_sets=least_sets)
-        found.append(each.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": said}))
-    return tuple(found)

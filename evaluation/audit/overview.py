@@ -3,124 +3,118 @@
 from collections.abc import Iterator, Sequence
 
 from ...resampling import cut_to, too_few
-from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose
+from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose, grouped
 from ..pages.marked import marked
 from ..pages.numbers import percent, signed
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
-from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, Chance, Example, Number, Side
+from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, AuditNumber, Example, Side
 from .examples_page import set_name
-from .findings import IN_SOURCES, SMALLEST, apart, gap_words
+from .findings import IN_SOURCES, apart, gap_words, large
 
 # summaries shown, and documents beside each of them
 MOST_EXAMPLES, MOST_DOCUMENTS = 2, 2
+# family -> what a row of its picture is, where it is no attribute value
+ROWS_ARE = {"order": "place", "word-lists": "word list"}
 # other clear gaps that are named below the headline
 MOST_OTHERS = 3
-
-# a number and its chance level
-Gap = tuple[Number, Chance]
 
 
 def overview(audit: Audit) -> Overview:
     """The first page."""
-    gaps = _gaps(audit)
-    clear = [each for each in gaps if each[1].verdict != NOT_CLEAR.lower() and abs(each[1].gap) >= SMALLEST]
+    numbers = _numbers(audit)
     # who loses most is named, and who gains only where nobody clearly loses
-    clear.sort(key=lambda each: (each[1].verdict != "lower", -abs(each[1].gap)))
+    clear = large(numbers)
     text = _evidence(audit, clear[0], clear[1:]) if clear else f"{counted(audit.n_sets, 'document set')}."
-    is_little = not clear and any(too_few(audit.n_sets, number.level) for number, _ in gaps[:1])
+    is_little = not clear and numbers and too_few(audit.n_sets, audit.bootstrap.level)
     return Overview(
         headline=audit.title,
-        sure=certainty(clear[0][1].adjusted) if clear else TOO_FEW if is_little else NOT_CLEAR,
+        sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else NOT_CLEAR,
         text=text,
-        picture=_picture(audit, gaps),
-        blocks=tuple(_examples(audit, clear[0][0])) if clear else (),
+        picture=_picture(audit, numbers),
+        blocks=tuple(_examples(audit, clear[0])) if clear else (),
     )
 
 
-def _gaps(audit: Audit) -> list[Gap]:
-    """Shares with their chance levels; of the first other measure by which groups are named where shares were not measured."""
-    known = [(n, n.chance) for n in audit.by_value if n.chance and n.measure.kind.names and n.estimate is not None]
-    kinds = [n.measure for n, _ in known]
-    shares = [measure for measure in kinds if measure.kind == SHARE_IN_SUMMARIES]
-    return [each for each in known if each[0].measure == (shares or kinds)[0]]
+def _numbers(audit: Audit) -> list[AuditNumber]:
+    """Shares with a known chance level; of the first other measure by which groups are named where shares were not measured."""
+    known = [n for n in audit.by_value if n.gap.reference and n.kind.names and n.value is not None]
+    shares = [n.measure for n in known if n.kind == SHARE_IN_SUMMARIES]
+    return [n for n in known if n.measure == (shares or [known[0].measure])[0]]
 
 
-def _subject(number: Number) -> str:
+def _subject(number: AuditNumber) -> str:
     """ "documents of negative", "documents of stars 1", "the first third of the documents"."""
-    value = number.value or ""
+    value = number.side or ""
     other = {"order": f"the {value} of the documents", "word-lists": f"words of {value}"}
     return other.get(number.family, f"documents of {value}")
 
 
-def _evidence(audit: Audit, first: Gap, others: Sequence[Gap]) -> str:
+def _evidence(audit: Audit, first: AuditNumber, others: Sequence[AuditNumber]) -> str:
     """The numbers behind the headline, and who else is off what is expected."""
-    number, chance = first
     several = len(audit.systems) > 1
-    said = f"{capital(gap_words(chance))}, {counted(number.n, 'document set')}."
+    said = f"{capital(gap_words(first.gap))}, {counted(first.n_sets, 'document set')}."
     named = [
-        f"{number.value} {signed(100 * chance.gap, 1)}{f' ({number.system})' if several else ''}"
-        for number, chance in others[:MOST_OTHERS]
+        f"{each.side} {signed(100 * (each.gap.value or 0.0), 1)}{f' ({each.system})' if several else ''}"
+        for each in others[:MOST_OTHERS]
     ]
     more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
     also = [f"Also clear: {'; '.join(named)}{more}."] if named else []
     return " ".join((said, *also, *filter(None, map(apart, audit.votes))))
 
 
-def _picture(audit: Audit, gaps: Sequence[Gap]) -> Picture | None:
-    if not gaps:
+def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
+    if not numbers:
         return None
-    first = gaps[0][0]
-    sources = {n.value: n.estimate for n in audit.by_value if n.measure.kind in IN_SOURCES and n.family == first.family}
+    first = numbers[0]
+    sources = {n.side: n.value for n in audit.by_value if n.kind in IN_SOURCES and n.family == first.family}
     systems = [each.label for each in audit.systems]
     rows = []
-    for value in dict.fromkeys(number.value for number, _ in gaps):
-        mine = [each for each in gaps if each[0].value == value]
-        n_sets = max(number.n for number, _ in mine)
+    for value, mine in grouped(numbers, lambda each: each.side or "").items():
         rows.append(
             PictureRow(
-                name=value or "",
-                note=f"{counted(n_sets, 'set')}{', few' if mine[0][0].is_small else ''}",
-                lanes=tuple(_lane(each, systems.index(each[0].system)) for each in mine),
+                name=f"{value} of a set" if first.family == "order" else value,
+                note=f"{counted(max(each.n_sets for each in mine), 'set')}{', few' if mine[0].is_small else ''}",
+                lanes=tuple(_lane(each, systems.index(each.system)) for each in mine),
                 reference=sources.get(value),
                 band=_expected(mine),
             )
         )
-    what = "share of the summaries\u2019 words" if first.measure.kind == SHARE_IN_SUMMARIES else first.measure.kind.name
+    what = "share of the summaries\u2019 words" if first.kind == SHARE_IN_SUMMARIES else first.kind.name
+    rows_are = ROWS_ARE.get(first.family, audit.attribute)
     return Picture(
-        name=f"overview by {audit.attribute}",
-        rows_are=audit.attribute,
-        title=f"{what.capitalize()} by {audit.attribute}, for each of {joined(systems, 3)}",
-        parts=(PicturePart(tuple(rows), "%" if first.is_share else "", 1 if first.is_share else 3, what),),
+        name=f"overview by {rows_are}",
+        rows_are=rows_are,
+        title=f"{what.capitalize()} by {rows_are}, for each of {joined(systems, 3)}",
+        parts=(PicturePart(tuple(rows), "%" if first.kind.is_share else "", 1 if first.kind.is_share else 3, what),),
         reference="share of the documents" if first.family == SHARES else "in the documents",
-        band="expected, as wide as label-blind extracts are off it",
+        band="expected" if first.gap.blind is None else "expected, as wide as label-blind extracts are off it",
         keys=(
             "clear: clearly off what is expected",
             "unsure: no clear difference",
-            f"interval: {100 * first.level:g} % interval",
+            f"interval: {100 * audit.bootstrap.level:g} % interval",
         ),
     )
 
 
-def _lane(each: Gap, style: int) -> Lane:
-    number, chance = each
-    ends = (None if end is None else chance.expected + end for end in (chance.low, chance.high))
-    drawn = cut_to((0.0, 1.0) if number.is_share else None, number.estimate or 0.0, *ends)
-    mark = Mark(number.estimate or 0.0, drawn, style)
-    return Lane(number.system, (mark,), is_clear=chance.verdict != NOT_CLEAR.lower())
+def _lane(each: AuditNumber, style: int) -> Lane:
+    value, gap, expected = each.value or 0.0, each.gap, each.gap.expected or 0.0
+    ends = (None if end is None else expected + end for end in (gap.low, gap.high))
+    drawn = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
+    return Lane(each.system, (Mark(value, drawn, style),), is_clear=gap.is_clear)
 
 
-def _expected(mine: Sequence[Gap]) -> tuple[float, float]:
+def _expected(mine: Sequence[AuditNumber]) -> tuple[float, float]:
     """From the lowest to the highest that is expected under any system, as far as extracts that know no label are off it."""
     ends = [
-        end + sign * (chance.blind or 0.0)
-        for _, chance in mine
-        for end in (chance.between or (chance.expected,))
+        end + sign * (each.gap.blind or 0.0)
+        for each in mine
+        for end in each.gap.between or (each.gap.expected or 0.0,)
         for sign in (-1, 1)
     ]
     return min(ends), max(ends)
 
 
-def _examples(audit: Audit, named: Number) -> Iterator[Block]:
+def _examples(audit: Audit, named: AuditNumber) -> Iterator[Block]:
     """The summaries that show best what the headline says, with the words marked that are of the named value."""
     found = [each for each in audit.examples if (each.system, each.family) == (named.system, named.family)]
     if not found:
@@ -128,7 +122,7 @@ def _examples(audit: Audit, named: Number) -> Iterator[Block]:
     whose = _subject(named)
     yield Heading("Look for yourself", lead=f"Marked: words of the summary that {whose} have, too.")
     for example in found[:MOST_EXAMPLES]:
-        yield from _example(example, named.value or "")
+        yield from _example(example, named.side or "")
 
 
 def _example(example: Example, value: str) -> Iterator[Block]:

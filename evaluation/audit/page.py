@@ -1,6 +1,6 @@
 """The audit as a page: who gets less room than their documents, by value first, then measures, differences and examples."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ...fairness.groups.taste import TASTE
@@ -34,30 +34,27 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.numbers import percent
+from ..pages.value_names import noun
 from ..pages.words import counted, joined
 from ..significance import DRAWS
 from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import (
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
-    SHARES,
     SHORTFALL,
     UNDER_REPRESENTED,
     Audit,
-    Beside,
-    Measure,
-    Number,
+    AuditNumber,
     Representation,
-    SystemNote,
     ValueNote,
 )
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, apart, gap_words, number_of, speaking
+from .findings import WORDINGS, apart, gap_that_names, gap_words, speaking
 from .overview import overview
 from .places_page import orders, places, tones, word_lists
 from .value_names import with_names
-from .warnings import aim, left_out, length, notes, too_narrow
+from .warnings import aim, length, notes, too_narrow
 
 # what is expected, by the names of nulls
 NULLS = {
@@ -109,37 +106,33 @@ def page(audit: Audit) -> Page:
 
 
 def _values(audit: Audit) -> Iterator[Block]:
-    made = list(value_tables(audit))
+    made = value_tables(audit)
     if not made:
         return
     yield Heading(f"By {audit.attribute}")
-    if any(n.measure.kind in DRAWN for n in audit.by_value):
+    if any(n.kind in DRAWN for n in audit.by_value):
         yield Prose(
-            f"How much of the documents and how much of the summaries each {audit.attribute} has, in per cent, over the "
+            f"How much of the documents and how much of the summaries each {noun(audit.attribute)} has, in per cent, over the "
             f"sets that have words of several, with {level_of(audit)} % intervals. {aim(audit)}",
             "lead",
         )
-    for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
-        yield Heading(system.label, 3)
+    folded: list[Block] = []
+    for system, found in made.items():
+        yield Heading(system, 3)
         yield found.without(*PUBLISHED)
-    published = [found for found in made if any(column.name in PUBLISHED for column in found.columns)]
-    if published:
-        kept = {audit.attribute, *PUBLISHED}
-        folded = [
-            replace(
-                each.without(*(c.name for c in each.columns if c.name not in kept)),
-                name=f"{each.name}, published measures",
-            )
-            for each in published
-        ]
-        blocks = tuple(block for each in folded for block in (Heading(each.name, 3), each))
-        yield Details(f"Published measures of each {audit.attribute}", blocks)
+        names = [column.name for column in found.columns]
+        if any(name in PUBLISHED for name in names):
+            others = [name for name in names if name not in (audit.attribute, *PUBLISHED)]
+            published = replace(found.without(*others), name=f"{found.name}, published measures")
+            folded += [Heading(published.name, 3), published]
+    if folded:
+        yield Details(f"Published measures of each {noun(audit.attribute)}", tuple(folded))
     yield _reading(audit)
 
 
 def _reading(audit: Audit) -> Prose:
     """How the numbers by value are read, and by which null they are expected."""
-    nulls = dict.fromkeys(n.chance.null for n in audit.by_value if n.chance and n.family not in ELSEWHERE)
+    nulls = dict.fromkeys(n.gap.reference for n in audit.by_value if n.family not in ELSEWHERE)
     said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
@@ -152,56 +145,34 @@ def _reading(audit: Audit) -> Prose:
     )
 
 
-def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[Measure, str | None], Number]:
-    mine = (n for n in audit.by_value if n.system == system.label and n.family not in ELSEWHERE)
-    return {(n.measure, n.value): n for n in mine}
+def value_tables(audit: Audit) -> dict[str, Table]:
+    """The table by attribute value of each system; none when no family splits by value.
 
-
-def value_tables(audit: Audit) -> Iterator[Table]:
-    """The table by attribute value of each system; none when no family splits by value."""
-    calibrated = _calibrated(audit)
-    for system in audit.systems:
-        mine = _by_value(audit, system)
-        measures = dict.fromkeys(measure for measure, _ in mine)
-        if mine:
-            columns = _columns(measures, calibrated, audit)
-            heads: Heads = (audit.attribute, "sets", "documents", *columns)
-            rows = (
-                _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated)
-                for note in audit.values
-            )
-            yield table(f"{system.label} by {audit.attribute}", heads, rows)
-
-
-def _calibrated(audit: Audit) -> set[Measure]:
-    """Measures by which groups are named, where a chance level is known."""
-    return {n.measure for n in audit.by_value if n.chance and n.measure.kind.names}
-
-
-def _columns(measures: Iterable[Measure], calibrated: Collection[Measure], audit: Audit) -> Iterator[Column]:
-    """Of each measure its own, and of those by which groups are named the gap to what is expected, with the null's name.
-
-    Args:
-        measures: in their order.
-        calibrated: those by which groups are named.
-        audit: its numbers.
+    Each measure has a column, and one by which groups are named another with the gap to what is expected and the null's name.
     """
-    for each in measures:
-        note = f"({each.by})" if each.by else ""
-        yield Column(each.kind.name, note=note)
-        if each in calibrated:
-            mine = (n for n in audit.by_value if n.measure == each)
-            yield gap_column(mine)
+    numbers = [n for n in audit.by_value if n.family not in ELSEWHERE]
+    with_gap = {n.measure for n in numbers if n.gap.reference and n.kind.names}
+    tables = {}
+    for system, its in grouped(numbers, lambda each: each.system).items():
+        mine = {(n.measure, n.side): n for n in its}
+        measures = {n.measure: n for n in its}
+        columns: list[Column] = []
+        for name, first in measures.items():
+            columns.append(Column(first.kind.name, note=f"({first.by})" if first.by else ""))
+            if name in with_gap:
+                columns.append(gap_column(n for n in numbers if n.measure == name))
+        heads: Heads = (audit.attribute, "sets", "documents", *columns)
+        rows = (
+            _value_row(note, [mine.get((each, note.value)) for each in measures], with_gap) for note in audit.values
+        )
+        tables[system] = table(f"{system} by {audit.attribute}", heads, rows)
+    return tables
 
 
-def _cells(found: Number, calibrated: Collection[Measure], note: str) -> Iterator[Cell]:
-    yield shown(found, 1, note)
-    if found.measure in calibrated:
-        yield from gap_of(found)
-
-
-def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure]) -> Row:
-    cells = (cell for each in found if each for cell in _cells(each, calibrated, rests_on(each)))
+def _value_row(note: ValueNote, found: Sequence[AuditNumber | None], with_gap: Collection[str]) -> Row:
+    cells: list[Cell] = []
+    for each in filter(None, found):
+        cells += [shown(each, 1, rests_on(each)), *(gap_of(each) if each.measure in with_gap else ())]
     return row(note.value, count(note.n_sets), count(note.n_documents), *cells)
 
 
@@ -230,17 +201,17 @@ def _aggregates(audit: Audit) -> Table:
     for system in audit.systems:
         rows = [
             row(
-                str(n.measure),
+                n.measure,
                 shown(n),
-                in_unit(n.chance.expected, None, 2, is_share=n.is_share, note=f"by {n.chance.null}")
-                if n.chance
+                in_unit(n.gap.expected, None, 2, is_share=n.kind.is_share, note=f"by {n.gap.reference}")
+                if n.gap.reference
                 else NumberCell(None),
-                gap(n.chance, is_share=n.is_share),
-                count(n.n),
-                Text(n.sentence, f"Left out: {left_out(n.left_out)}." if n.left_out else ""),
+                gap(n.gap, is_share=n.kind.is_share),
+                count(n.n_sets),
+                Text(n.sentence, _why_left_out(n)),
             )
             for n in audit.aggregates
-            if n.system == system.label and n.estimate is not None
+            if n.system == system.label and n.value is not None
         ]
         rows.append(row("length", "", "", "", "", length(system)))
         groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
@@ -251,10 +222,15 @@ def not_measured(audit: Audit) -> str:
     """Which measures are undefined of which systems, and why; "" where all are defined."""
     measures: dict[tuple[str, str], list[str]] = {}
     for each in audit.aggregates:
-        if each.estimate is None:
-            why = f"{each.sentence} Left out: {left_out(each.left_out)}." if each.left_out else each.sentence
-            measures.setdefault((each.system, why), []).append(str(each.measure))
+        if each.value is None:
+            why = " ".join(filter(None, (each.sentence, _why_left_out(each))))
+            measures.setdefault((each.system, why), []).append(each.measure)
     return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
+
+
+def _why_left_out(number: AuditNumber) -> str:
+    said = ", ".join(f"{n:,} {reason}" for reason, n in number.reasons.items())
+    return f"Left out: {said}." if said else ""
 
 
 def beside(audit: Audit) -> Iterator[Block]:
@@ -272,21 +248,15 @@ def beside(audit: Audit) -> Iterator[Block]:
 
 def beside_table(audit: Audit) -> Table:
     """A row for each number, a group for each system."""
-    columns: Columns[Beside] = {
-        "measure": lambda each: str(each.measure),
+    columns: Columns[AuditNumber] = {
+        "measure": lambda each: each.measure,
         Column("", "long"): lambda each: each.how,
         # the user's name, which may be that of another column
-        Column(audit.attribute): lambda each: each.value or "",
-        "value": lambda each: in_unit(
-            each.estimate,
-            None if each.low is None else bounds(each),
-            2,
-            is_share=True,
-            is_difference=each.measure.kind.is_difference,
-        ),
-        "expected": lambda each: NumberCell(each.expected, places=2, unit="%"),
+        Column(audit.attribute): lambda each: each.side or "",
+        "value": lambda each: replace(shown(each), bounds=None if each.low is None else bounds(each), note=""),
+        "expected": lambda each: NumberCell(each.gap.expected, places=2, unit="%"),
         "p": lambda each: NumberCell(each.p_value, unit="p"),
-        "sets": lambda each: count(each.n),
+        "sets": lambda each: count(each.n_sets),
     }
     groups = [
         group(rows_of(its, columns), system if len(audit.systems) > 1 else "")
@@ -296,16 +266,16 @@ def beside_table(audit: Audit) -> Table:
 
 
 def _made(audit: Audit) -> Iterator[Block]:
-    bootstrap = audit.options["bootstrap"]
+    bootstrap = audit.bootstrap
     drawn = (
-        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap['resamples']:,} draws, of differences "
+        f"{level_of(audit)} % over document sets: bootstrap-t of {bootstrap.resamples:,} draws, of differences "
         f"Student's t with the jackknife; gaps and p by {DRAWS:,} deals of the documents' labels, or flips of the sets' signs; "
-        f"seed {bootstrap['seed']}"
+        f"seed {bootstrap.seed}"
     )
     nulls: dict[str, dict[str, None]] = {}
     for n in (*audit.aggregates, *audit.by_value):
-        if n.chance:
-            nulls.setdefault(n.chance.null, {})[str(n.measure)] = None
+        if n.gap.reference:
+            nulls.setdefault(n.gap.reference, {})[n.measure] = None
     expected = "; ".join(f"{joined(list(measures))} by {null}" for null, measures in nulls.items())
     facts: tuple[Fact, ...] = (
         ("documents", code(f"{audit.documents} {audit.documents_digest}")),
@@ -334,8 +304,8 @@ def _named(audit: Audit) -> Iterator[Block]:
         elif found:
             first, *others = found
             value = (first.under or first.over)[0]
-            _, chance = number_of(audit.by_value, first, value)
-            sure = f"For {WORDINGS[first.family].subject.format(value=value)} the gap is {gap_words(chance)}."
+            gap = gap_that_names(audit.by_value, first, value)
+            sure = f"For {WORDINGS[first.family].subject.format(value=value)} the gap is {gap_words(gap)}."
             said += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
             for each in others:
                 said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))
@@ -346,23 +316,18 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
     """What several systems give the value of which the headline tells, or else the one that is farthest off what is expected."""
     if len(audit.systems) < 2 or audit.orders:
         return
-    known = [(n, n.chance) for n in audit.by_value if n.measure.kind == SHARE_IN_SUMMARIES and n.chance]
-    told = [v.value for v in audit.votes if v.family == SHARES and v.verdict in ("fairer", "less fair", "differs")]
-    clear = [each for each in known if each[1].verdict != "no clear difference"]
-    for value in [*told, *(n.value for n, _ in sorted(clear or known, key=lambda each: -abs(each[1].gap)))][:1]:
-        mine = [each for each in known if each[0].value == value][:MOST_SIDE_BY_SIDE]
-        sources = (n.estimate for n in audit.by_value if n.measure.kind == SHARE_IN_SOURCES and n.value == value)
-        given = joined(
-            [
-                f"{n.system} {'gives it ' if place == 0 else ''}{percent(n.estimate)} of the summaries' words"
-                f" ({percent(chance.expected)} would be expected)"
-                if place == 0
-                else f"{n.system} {percent(n.estimate)} ({percent(chance.expected)})"
-                for place, (n, chance) in enumerate(mine)
-            ]
-        )
+    known = [n for n in audit.by_value if n.kind == SHARE_IN_SUMMARIES and n.gap.reference]
+    told = [v.side for v in audit.votes if v.verdict in ("fairer", "less fair", "differs")]
+    clear = [each for each in known if each.gap.is_clear]
+    for value in [*told, *(n.side for n in sorted(clear or known, key=lambda each: -each.gap.size))][:1]:
+        mine = [each for each in known if each.side == value][:MOST_SIDE_BY_SIDE]
+        sources = (n.value for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.side == value)
+        shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in mine[1:]]
+        for n in mine[:1]:
+            would = f"{percent(n.gap.expected)} would be expected"
+            shares.insert(0, f"{n.system} gives it {percent(n.value)} of the summaries' words ({would})")
         unclear = "" if clear or told else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words; {given}{unclear}."
+        yield f"{value} has {percent(next(sources, None))} of the documents' words; {joined(shares)}{unclear}."
 
 
 def _look_first(audit: Audit, found: Representation) -> list[str]:

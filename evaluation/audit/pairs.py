@@ -1,20 +1,19 @@
 """Systems side by side: what differs from the first one in published measures, over the sets that are scored under both."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 import numpy as np
 
 from ...resampling import Bootstrap, t_interval
 from ..significance import Concluded, NullDraws, exchanged
 from ..verdicts import verdict
-from .contents import PairedDifference
+from .contents import AuditNumber
 from .figures import Floats, Measured
 
 
 def paired_differences(
     measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
-) -> list[tuple[list[PairedDifference], NullDraws]]:
+) -> list[tuple[list[AuditNumber], NullDraws]]:
     """Every later system minus the first one in every tested quantity, without verdicts, and their tests.
 
     Args:
@@ -34,18 +33,18 @@ def paired_differences(
     ]
 
 
-def judged(differences: Sequence[PairedDifference], concluded: Concluded) -> Iterator[PairedDifference]:
+def judged_differences(differences: Sequence[AuditNumber], concluded: Concluded, level: float) -> Iterator[AuditNumber]:
     """The differences with corrected p-values and what follows from them; the interval is that of the difference alone."""
     for k, each in enumerate(differences):
         p, *_ = concluded.at(k)
         # the sign of a clear difference is its own
-        said = verdict((each.estimate, each.estimate), p, level=each.level, n_sets=each.n)
-        yield each.model_copy(update={"adjusted": p, "verdict": "not measured" if each.estimate is None else said})
+        said = verdict((each.value, each.value), p, level=level, n_sets=each.n_sets)
+        yield each.model_copy(update={"adjusted": p, "verdict": "not measured" if each.value is None else said})
 
 
 def _differences(
     one: Measured, other: Measured, bootstrap: Bootstrap, least_group: int
-) -> Iterator[tuple[list[PairedDifference], NullDraws]]:
+) -> Iterator[tuple[list[AuditNumber], NullDraws]]:
     """A system's differences from the reference over the sets that are scored under both."""
     both = one.figures.scored & other.figures.scored
     mine, theirs = one.figures.only(both), other.figures.only(both)
@@ -61,16 +60,14 @@ def _differences(
     rows, places = [], []
     for place, quantity in enumerate(mine.quantities):
         n = n_sets[place]
-        if not quantity.kind.is_tested or (quantity.value is not None and n < least_group):
+        if not quantity.kind.is_tested or (quantity.side is not None and n < least_group):
             continue
-        estimate, low, high, _ = found.at(place)
+        value, low, high, _ = found.at(place)
         places.append(place)
         rows.append(
-            PairedDifference(
-                measure=quantity.measure, family=one.family.name, signature=one.family.signature, value=quantity.value,
-                system=one.system, reference=other.system, estimate=estimate, low=low, high=high, n=n,
-                left_out=n_of_either[place] - n, **asdict(bootstrap), is_share=quantity.kind.is_share, adjusted=None,
-                verdict="no clear difference",
+            AuditNumber(
+                measure=str(quantity.measure), side=quantity.side, system=one.system, reference=other.system, value=value,
+                low=low, high=high, n_sets=n, left_out=n_of_either[place] - n,
             )
         )  # fmt: skip
     if rows:

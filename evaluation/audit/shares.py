@@ -30,6 +30,7 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...judges.measures.words import WordMatcher
 from ...text import sentences as split_sentences
+from ..pages.value_names import noun
 from .contents import (
     AUC,
     BUR,
@@ -230,7 +231,7 @@ class ValueShares:
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room_aimed = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
-        what = self.attribute
+        what = noun(self.attribute)
         return {
             BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room_aimed}.",
             BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {what}.",
@@ -291,7 +292,7 @@ class ValueShares:
     def _quantities(self) -> tuple[Quantity, ...]:
         """By the matcher, but for room."""
         return tuple(
-            Quantity(Measure(each.kind, self.words.name), each.value) if each.kind in ROOM else each
+            Quantity(Measure(each.kind, self.words.name), each.side) if each.kind in ROOM else each
             for each in quantities_of(self.by, self._rows(), self.values, self._wholes())
         )
 

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from ...records import Record
 from ..pages.value_names import value_name
-from .contents import Audit, Example, Representation
+from .contents import Audit, AuditNumber, Example, Representation
 
 # families whose numbers are of places and of lists of words, which have names of their own
 OF_OTHERS = ("order", "word-lists", "opinions")
 
-R = TypeVar("R", bound=Record)
+A = TypeVar("A", bound=AuditNumber)
 Name = Callable[[str], str]
 
 
@@ -19,14 +18,12 @@ def namer(attribute: str, labels: Mapping[str, str]) -> Name:
     return lambda value: value_name(value, attribute, labels)
 
 
-def named(records: Iterable[R], name: Name) -> tuple[R, ...]:
-    """Numbers, votes or differences with the names of their values."""
-    return tuple(_named(each, name) for each in records)
-
-
-def _named(record: R, name: Name) -> R:
-    value, family = getattr(record, "value", None), getattr(record, "family", "")
-    return record if value is None or family in OF_OTHERS else record.model_copy(update={"value": name(value)})
+def named(numbers: Iterable[A], name: Name) -> tuple[A, ...]:
+    """The numbers with the names of their values."""
+    return tuple(
+        each if each.side is None or each.family in OF_OTHERS else each.model_copy(update={"side": name(each.side)})
+        for each in numbers
+    )
 
 
 def named_in(found: Representation, name: Name) -> Representation:
@@ -54,10 +51,10 @@ def with_names(audit: Audit) -> Audit:
     """The audit with its values by their names, in everything that a page makes tables and pictures of."""
     name = namer(audit.attribute, audit.labels)
     changed: dict[str, Any] = {
-        key: named(getattr(audit, key), name)
-        for key in ("values", "by_value", "aggregates", "differences", "votes", "beside")
+        key: named(getattr(audit, key), name) for key in ("numbers", "differences", "votes", "beside")
     }
     changed |= {
+        "values": tuple(each.model_copy(update={"value": name(each.value)}) for each in audit.values),
         "represented": tuple(named_in(each, name) for each in audit.represented),
         "examples": tuple(_example(each, name) for each in audit.examples),
     }

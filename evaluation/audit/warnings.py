@@ -1,7 +1,7 @@
 """What a reader must know of the audit's numbers: warnings of one audit, and notes on what its measures and intervals mean."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from ...corpora.summary_ids import SETS
 from ...fairness.opinion.tokens import share_borderless
 from ...resampling import LEAST_SETS, NOISE, least_p_value
 from ...text import did_you_mean
+from ..pages.blocks import grouped
 from ..pages.numbers import FLAT
+from ..pages.value_names import noun
 from ..pages.words import capital, counted, joined
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
@@ -23,8 +25,7 @@ from .contents import (
     SOF,
     UER,
     Audit,
-    Number,
-    PairedDifference,
+    AuditNumber,
     SystemNote,
 )
 from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
@@ -44,7 +45,7 @@ SPREADS = (SOF, COVERAGE_PARITY)
 
 
 def warnings(
-    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, numbers: Sequence[Number]
+    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, numbers: Sequence[AuditNumber]
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(given)
@@ -152,64 +153,64 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
         )
 
 
+def _together(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Systems and what is to be said of them; those of which the same is to be said are named together."""
+    for what, its in grouped(said, lambda each: each[1]).items():
+        yield f"{', '.join(system for system, _ in its)}, {what}"
+
+
 def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families whose model did not read all; systems of which the same is to be said are named together."""
-    said: dict[str, list[str]] = {}
+    """Families whose model did not read all."""
+    said = []
     for each in measured:
         if n_cut := sum(isinstance(found, Covered | Taken) and found.n_cut > 0 for found in each.found):
             what = (
                 f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
                 f"{each.family.by} reads; its end was not compared."
             )
-            said.setdefault(what, []).append(each.system)
-    yield from (f"{', '.join(mine)}, {what}" for what, mine in said.items())
+            said.append((each.system, what))
+    return _together(said)
 
 
 def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families that rest on less than half of the sets; those of which the same is to be said are named together."""
-    said: dict[str, dict[str, list[str]]] = {}
+    """Families that rest on less than half of the sets; those of which the same is to be said are named together, too."""
+    said = []
     for each in measured:
         n, n_sets = int(each.figures.scored.sum()), len(each.figures.scored)
         if 2 * n < n_sets:
             counts = Counter(reason for reason in each.figures.left_out if reason is not None)
             why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
             what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
-            said.setdefault(what, {}).setdefault(each.system, []).append(each.family.name)
-    for what, families in said.items():
-        systems: dict[str, list[str]] = {}
-        for system, names in families.items():
-            systems.setdefault(", ".join(names), []).append(system)
-        yield from (f"{', '.join(mine)}, {names}: {what}" for names, mine in systems.items())
+            said.append((each.system, each.family.name, what))
+    for what, its in grouped(said, lambda each: each[2]).items():
+        by_system = grouped(its, lambda each: each[0])
+        yield from _together(
+            (system, f"{', '.join(family for _, family, _ in of)}: {what}") for system, of in by_system.items()
+        )
 
 
-def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPlan) -> Iterator[str]:
+def _of_small_groups(numbers: Sequence[AuditNumber], given: AuditInput, plan: AuditPlan) -> Iterator[str]:
     """Values with too few scored sets, by family and system; systems with the same values are named together."""
     small: dict[tuple[str, str], dict[str, bool]] = {}
     for number in numbers:
-        if number.is_small and not number.measure.kind.is_of_lists and number.value in _found_values(given):
+        if number.is_small and not number.kind.is_of_lists and number.side in _found_values(given):
             values = small.setdefault((number.family, number.system), {})
-            values[number.value] = values.get(number.value, False) or (
-                number.n > 0 and not number.measure.kind.of_several
-            )
+            values[number.side] = values.get(number.side, False) or (number.n_sets > 0 and not number.kind.of_several)
     # a value that takes no part for want of words is named for that reason alone
-    silent = {(n.family, n.system, n.value) for n in numbers if n.n == 0 and NO_WORD in n.left_out}
-    systems: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
+    silent = {(n.family, n.system, n.side) for n in numbers if n.n_sets == 0 and NO_WORD in n.reasons}
+    spreads = {number.family: number.kind.name for number in numbers if number.kind in SPREADS}
+    said = []
     for (family, system), values in small.items():
+        alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
         for is_scored in (True, False):
-            its = tuple(v for v, has in values.items() if has == is_scored and (family, system, v) not in silent)
-            if its:
-                systems.setdefault((family, its, is_scored), []).append(system)
-    spreads = {number.family: number.measure.kind.name for number in numbers if number.measure.kind in SPREADS}
-    for (family, its, is_scored), mine in systems.items():
-        which, names = f"{', '.join(mine)}, {family}", _named([given.name_of(value) for value in its])
-        if is_scored:
-            counted = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
-            yield (
-                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked "
-                f"few and get no verdict{counted}."
+            its = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
+            names = _named([given.name_of(value) for value in its])
+            few = (
+                f"fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked few and get no "
+                f"verdict{alike}."
             )
-        else:
-            yield f"{which}: no scored set has {names}."
+            said += [(system, f"{family}: {few if is_scored else f'no scored set has {names}.'}")] if its else []
+    return _together(said)
 
 
 def _named(values: Sequence[str]) -> str:
@@ -228,14 +229,14 @@ def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Ite
     for each in measured:
         if isinstance(each.family, ValueShares):
             for place, quantity in enumerate(each.figures.quantities):
-                if quantity.value is not None and quantity.kind == SHORTFALL:
+                if quantity.side is not None and quantity.kind == SHORTFALL:
                     silent = np.flatnonzero(each.figures.scored & ~each.figures.rests_on[:, place]).tolist()
-                    n = sum(quantity.value in given.sets[row].values(given.attribute) for row in silent)
-                    found |= Counter({quantity.value: n})
+                    n = sum(quantity.side in given.sets[row].values(given.attribute) for row in silent)
+                    found |= Counter({quantity.side: n})
     for value, n in found.items():
         yield (
-            f"{given.name_of(value)}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes "
-            "no part in BUR, UER, AUC and SOF."
+            f"{given.name_of(value)}: in {n:,} sets no document of this {noun(given.attribute)} has a word that counts; there it "
+            "takes no part in BUR, UER, AUC and SOF."
         )
 
 
@@ -285,7 +286,7 @@ def notes(audit: Audit) -> str:
 
 def short_names(audit: Audit) -> str:
     """What the short names of the audit's measures stand for; "" where it has none."""
-    kinds = {number.measure.kind for number in audit.aggregates}
+    kinds = {number.kind for number in audit.aggregates}
     found = [f"{kind.name}: {name}" for kind, name in NAMES.items() if kind in kinds]
     return f"{'; '.join(found)}." if found else ""
 
@@ -293,12 +294,12 @@ def short_names(audit: Audit) -> str:
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
     said = ["0 is fair."]
-    if any(n.measure.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
+    if any(n.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
         said.append(
             "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
             "every summary there is one."
         )
-    if any(n.measure.kind == OPINION_GRAPH for n in audit.aggregates):
+    if any(n.kind == OPINION_GRAPH for n in audit.aggregates):
         said.append(
             "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher "
             "regardless of their content."
@@ -308,7 +309,7 @@ def fairest(audit: Audit) -> str:
 
 def of_wholes(audit: Audit) -> str:
     """That nothing is concluded from whole measures, and what a gap below 0 is not; "" where no gap is shown."""
-    if not any(number.chance for number in audit.aggregates):
+    if not any(number.gap.reference for number in audit.aggregates):
         return ""
     return (
         "Nothing is concluded from these measures of a whole, so their gaps to what is expected have no p; who is represented "
@@ -318,7 +319,7 @@ def of_wholes(audit: Audit) -> str:
 
 def rising(audit: Audit) -> str:
     """Which measures grow by chance alone; "" where there is none."""
-    kinds = (n.measure.kind for n in audit.aggregates if n.estimate is not None)
+    kinds = (n.kind for n in audit.aggregates if n.value is not None)
     found = dict.fromkeys(kind.name for kind in kinds if kind.grows_by_chance)
     if not found:
         return ""
@@ -330,19 +331,20 @@ def rising(audit: Audit) -> str:
 
 def unusual_intervals(audit: Audit) -> str:
     """What intervals mean that are not those of Student's t; "" where all are."""
-    shown: list[Number | PairedDifference] = [*audit.aggregates, *audit.by_value, *audit.differences]
-    flat = f'"{FLAT.capitalize()}": all sets agree, and their spread says nothing of its uncertainty. '
-    exact = "Intervals of rates are the exact ones of Clopper and Pearson."
+    shown = (*audit.numbers, *audit.differences)
     is_flat = any(n.low is not None and n.high is not None and n.high - n.low <= NOISE for n in shown)
-    said = flat if is_flat else ""
-    has_exact = any(found.interval == "exact" for found in (*audit.aggregates, *audit.by_value))
-    narrow = too_narrow([*audit.aggregates, *audit.by_value])
-    return f"{said}{f'{exact} ' if has_exact else ''}{narrow}".strip()
+    is_exact = any(n.kind.is_rate and n.low is not None for n in audit.numbers)
+    said = (
+        f'"{FLAT.capitalize()}": all sets agree, and their spread says nothing of its uncertainty.' if is_flat else "",
+        "Intervals of rates are the exact ones of Clopper and Pearson." if is_exact else "",
+        too_narrow([*audit.aggregates, *audit.by_value]),
+    )
+    return " ".join(filter(None, said))
 
 
-def too_narrow(numbers: Sequence[Number]) -> str:
+def too_narrow(numbers: Sequence[AuditNumber]) -> str:
     """Of which measures intervals cover the true value less often than stated, by the simulation; "" where none does."""
-    marked = dict.fromkeys(number.measure.kind for number in numbers if is_too_narrow(number))
+    marked = dict.fromkeys(number.kind for number in numbers if is_too_narrow(number))
     said = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
     if not said:
         return ""
@@ -366,8 +368,3 @@ def aim(audit: Audit) -> str:
 def length(system: SystemNote) -> str:
     """How long its summaries are."""
     return f"A summary has {system.n_words:.1f} words in {system.n_sentences:.1f} sentences on average."
-
-
-def left_out(reasons: dict[str, int]) -> str:
-    """How many sets were left out, by reason."""
-    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items()) or "none"

@@ -20,6 +20,14 @@ LETTER = regex.compile(r"\p{L}")
 # numbers with letters in them: "1e3", "5th" and "3x" say as little as "1000", "5" and "3"
 LETTERED_NUMBER = regex.compile(r"[+\-\u2212]?\p{Nd}[\p{Nd}.,]*(?:e[+\-]?\p{Nd}+|st|nd|rd|th|x|k|m)?", regex.IGNORECASE)
 
+# what reads as a noun in the singular after "each": "stance", "political lean", and no "stars" or "has_children"
+NOUN = regex.compile(r"[\p{L}\- ]+(?<!(?<![siu])s)", regex.IGNORECASE)
+
+
+def noun(attribute: str) -> str:
+    """What one of its values is called in a sentence, after "each", "no" or "this": "sentiment", but `value of "stars"`."""
+    return attribute if NOUN.fullmatch(attribute) else f'value of "{attribute}"'
+
 
 def value_name(value: str, attribute: str, labels: Mapping[str, str] | None = None) -> str:
     """What a value is called: the user's label, the attribute before what has no letters or is a number, else the value."""

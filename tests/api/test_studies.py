@@ -25,7 +25,7 @@ def test_an_audit_of_dicts_and_of_steps(documents, tmp_path):
     systems = {"best": best, "first": made, "one-sided": texts, "in order": list(texts.values())}
     found = evenhand.audit(documents, systems, out=tmp_path / "audit", **FAST)
     assert [each.label for each in found.found.systems] == list(systems)
-    shares = {(row["system"], row["measure"]): row["estimate"] for row in found.rows() if row["value"] is None}
+    shares = {(row["system"], row["measure"]): row["value"] for row in found.rows() if row["side"] is None}
     assert {row["system"] for row in found.rows()} == {*systems}
     measure = next(name for _, name in shares if name.startswith("BUR"))
     # each of these summaries is the words of one side
@@ -37,11 +37,12 @@ def test_an_audit_of_dicts_and_of_steps(documents, tmp_path):
 def test_rows_of_an_audit_have_what_is_expected_and_what_is_concluded(documents):
     texts = {each.id: each.documents[0].text for each in documents}
     found = evenhand.audit(documents, {"one-sided": texts}, **FAST)
-    (row,) = (r for r in found.rows() if (r["measure"], r["value"]) == ("share in summaries (words)", "ban"))
-    (number,) = (n for n in found if (str(n.measure), n.value) == ("share in summaries (words)", "ban"))
-    chance = number.chance
-    assert (row["expected"], row["gap"], row["verdict"]) == (chance.expected, chance.gap, chance.verdict)
-    assert (row["gap_low"], row["gap_high"], row["adjusted"]) == (chance.low, chance.high, chance.adjusted)
+    (row,) = (r for r in found.rows() if (r["measure"], r["side"]) == ("share in summaries (words)", "ban"))
+    (number,) = (n for n in found if (n.measure, n.side) == ("share in summaries (words)", "ban"))
+    gap = number.gap
+    assert (row["value"], row["n_sets"]) == (number.value, number.n_sets)
+    assert (row["expected"], row["gap"], row["verdict"]) == (gap.expected, gap.value, gap.verdict)
+    assert (row["gap_low"], row["gap_high"], row["adjusted"]) == (gap.low, gap.high, gap.adjusted)
     # nothing is expected of what the documents have
     assert next(r for r in found.rows() if r["measure"] == "share in sources (words)")["expected"] is None
 

@@ -55,9 +55,9 @@ def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):
     assert done.returncode == 0, done.stderr
     found = Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text())
     shares = {
-        (number.system, number.value): number.estimate
+        (number.system, number.side): number.value
         for number in found.by_value
-        if str(number.measure) == "share in summaries (words)"
+        if number.measure == "share in summaries (words)"
     }
     assert min(shares, key=shares.get) == ("praising", "negative")
     even = [share for (name, _), share in shares.items() if name == "even-handed"]
@@ -85,7 +85,7 @@ def read(folder):
 
 
 def aggregates(found):
-    return {(n.system, str(n.measure)): n for n in found.aggregates}
+    return {(n.system, n.measure): n for n in found.aggregates}
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_systems_side_by_side(two_systems, tmp_path):
     assert done.returncode == 0, done.stderr
     found = read(tmp_path / "audit")
     by_name = aggregates(found)
-    assert by_name["fair", "BUR (words)"].estimate == 0
-    assert by_name["one-sided", "BUR (words)"].estimate == 1
-    verdicts = {(str(d.measure), d.value): d.verdict for d in found.differences}
+    assert by_name["fair", "BUR (words)"].value == 0
+    assert by_name["one-sided", "BUR (words)"].value == 1
+    verdicts = {(d.measure, d.side): d.verdict for d in found.differences}
     assert verdicts["BUR (words)", None] == "higher"
     (vote,) = found.votes
     assert (vote.system, vote.verdict) == ("one-sided", "less fair")
@@ -133,11 +133,11 @@ def test_a_value_of_one_set_has_no_interval(tmp_path):
         "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words"
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    third = [n for n in read(tmp_path / "audit").by_value if n.value == "third" and n.n]
+    third = [n for n in read(tmp_path / "audit").by_value if n.side == "third" and n.n_sets]
     # shares are over all sets that have words of several values, and there it has none in three
-    own = [n for n in third if not n.measure.kind.of_several]
-    assert {(n.n, n.low, n.high) for n in own} == {(1, None, None)}
-    assert {n.n for n in third if n not in own} == {4}
+    own = [n for n in third if not n.kind.of_several]
+    assert {(n.n_sets, n.low, n.high) for n in own} == {(1, None, None)}
+    assert {n.n_sets for n in third if n not in own} == {4}
     # what rests on few sets is marked, and gets no verdict
     assert "4 sets, few" in done.stdout
     assert "third" in read(tmp_path / "audit").represented[0].small
@@ -166,7 +166,7 @@ def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_syste
     assert "matcher 'words'" in found.hints[0] and not any("matcher" in warning for warning in found.warnings)
     page = (tmp_path / "audit" / "details.html").read_text()
     assert page.index("How it was made</h2>") < page.index("Shares are by matcher")
-    assert {n.measure.by for n in (*found.aggregates, *found.by_value)} == {"words"}
+    assert {n.by for n in (*found.aggregates, *found.by_value)} == {"words"}
     asked = process(*two_systems, "--matcher", "ngram", "--out", tmp_path / "other", **WITHOUT_NLTK)
     assert asked.returncode == 2
     assert "evenhand models fetch nltk" in asked.stderr
@@ -223,8 +223,8 @@ def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     assert done.returncode == 0, done.stderr
     found = read(tmp_path / "audit")
     bur = aggregates(found)["out", "BUR (words)"]
-    assert bur.left_out == {"source has no mass": 1, "empty summary": 1}
-    assert bur.n == 5
+    assert bur.reasons == {"source has no mass": 1, "empty summary": 1}
+    assert bur.n_sets == 5
     said = " ".join(found.warnings)
     assert "out: 1 of 5 summaries have no word that the tokenizer finds in any document" in said
     assert "1 scored sets have words of one value only" in said
@@ -372,9 +372,9 @@ def test_published_numbers(perspectivesumm, tmp_path, arguments, bur, uer):
         tmp_path / "audit",
     )
     assert done.returncode == 0, done.stderr
-    found = {str(n.measure): n for n in read(tmp_path / "audit").aggregates}
-    assert round(100 * found["BUR (ngram)"].estimate, 2) == bur
-    assert round(100 * found["UER (ngram)"].estimate, 2) == uer
+    found = {n.measure: n for n in read(tmp_path / "audit").aggregates}
+    assert round(100 * found["BUR (ngram)"].value, 2) == bur
+    assert round(100 * found["UER (ngram)"].value, 2) == uer
     assert json.loads((tmp_path / "audit" / "audit.json").read_text())["attribute"] == "sentiment"
 
 

@@ -226,7 +226,7 @@ def coverage_corpus_of(given: Given) -> Given:
             for each, sample in zip(covered, evidence, strict=True)
         ]
     )
-    names = [(str(quantity.measure), quantity.value) for quantity in figures.quantities]
+    names = [(str(quantity.measure), quantity.side) for quantity in figures.quantities]
     found = {name: each for name, each in zip(names, figures.all_sets().tolist(), strict=True) if not np.isnan(each)}
     means = {value: found[name, value] for name, value in found if name == "coverage difference (vectors)"}
     # the released lists close up where a value never occurs, are filled with zeros at the end, and count values by a file's name

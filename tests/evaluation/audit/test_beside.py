@@ -35,7 +35,7 @@ def audited(**options):
 
 
 def rows(found, measure):
-    return {(each.how, each.value): each for each in found.beside if str(each.measure) == f"{measure} (words)"}
+    return {(each.how, each.side): each for each in found.beside if each.measure == f"{measure} (words)"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_area_is_over_the_released_cut_offs(all_of_it):
     found, (shares, _), given = all_of_it
     masses = [each.masses for each in shares.measure(given.items(given.systems[0]))]
     expected = area(unfair_by_cutoff(pack(masses)).mean(axis=1))
-    assert rows(found, "AUC")["over the released cut-offs", None].estimate == pytest.approx(expected)
+    assert rows(found, "AUC")["over the released cut-offs", None].value == pytest.approx(expected)
 
 
 def test_most_over_and_under_represented_values_have_their_p(all_of_it):
@@ -66,8 +66,8 @@ def test_most_over_and_under_represented_values_have_their_p(all_of_it):
         for which in ("over", "under")
     )
     # two of three units are the left's in every set but one
-    assert (over.value, under.value) == ("left", "right")
-    assert over.estimate > 0 > under.estimate
+    assert (over.side, under.side) == ("left", "right")
+    assert over.value > 0 > under.value
     # one-sided, so below one half on the side that a value leans to
     assert over.p_value < 0.5
     assert under.p_value < 0.5
@@ -76,22 +76,22 @@ def test_most_over_and_under_represented_values_have_their_p(all_of_it):
 def test_measures_by_the_value_that_has_most_documents_leave_ties_out(all_of_it):
     found = rows(all_of_it[0], "Equal Coverage")
     mine = {value: row for (how, value), row in found.items() if how == "where it has most documents"}
-    assert {value: row.n for value, row in mine.items()} == {"left": 2, "right": 1}
-    whole = next(n for n in all_of_it[0].aggregates if str(n.measure) == "Equal Coverage (words)")
-    tie = 4 * whole.estimate - 2 * mine["left"].estimate - mine["right"].estimate
+    assert {value: row.n_sets for value, row in mine.items()} == {"left": 2, "right": 1}
+    whole = next(n for n in all_of_it[0].aggregates if n.measure == "Equal Coverage (words)")
+    tie = 4 * whole.value - 2 * mine["left"].value - mine["right"].value
     # of the set of two and two: units of the left are covered by 1/2 of its documents, as 1/2 of 3 units
     assert tie == pytest.approx(0.0833, abs=1e-3)
     # a single set has nothing to resample
     assert mine["right"].low is None
-    assert mine["left"].expected is not None
+    assert mine["left"].gap.expected is not None
 
 
 def test_reachable_measures_are_those_of_as_many_sentences(all_of_it):
     for measure in ("Equal Coverage", "Coverage Parity"):
         found = rows(all_of_it[0], measure)
         low, high = (found[f"{which} found with 3 sentences", None] for which in ("lowest", "highest"))
-        assert 0 <= low.estimate < high.estimate
-        assert (low.n, high.n) == (4, 4)
+        assert 0 <= low.value < high.value
+        assert (low.n_sets, high.n_sets) == (4, 4)
 
 
 def test_of_very_long_sets_as_many_sentences_are_asked_for_what_is_reachable_as_for_the_chance_level(all_of_it):

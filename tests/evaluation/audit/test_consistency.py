@@ -87,19 +87,19 @@ def test_nobody_is_named_both_less_and_more_nor_without_enough_sets(audits):
             starts = [(d, v) for d in each.details for v in VALUES]
             of_whom = [v for d, v in starts if d.startswith(f"{v} has")]
             assert of_whom == [*each.under, *each.over]
-            levels = {n.value: n for n in audit.by_value if n.system == each.system and n.measure == each.measure}
-            assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "lower"} == under
-            assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "higher"} == over
+            levels = {n.side: n for n in audit.by_value if n.system == each.system and n.measure == each.measure}
+            assert {v for v, n in levels.items() if n.gap.reference and n.gap.verdict == "lower"} == under
+            assert {v for v, n in levels.items() if n.gap.reference and n.gap.verdict == "higher"} == over
             # who is represented less has a smaller share than is expected
-            assert all(levels[v].estimate < levels[v].chance.expected for v in under)
-            assert all(levels[v].estimate > levels[v].chance.expected for v in over)
+            assert all(levels[v].value < levels[v].gap.expected for v in under)
+            assert all(levels[v].value > levels[v].gap.expected for v in over)
             # nobody by what an extract that knows no value has too, nor where words and documents point apart
-            assert all(abs(levels[v].chance.gap) > levels[v].chance.blind for v in under | over)
-            rows = {(n.measure.kind, n.value): n.estimate for n in audit.by_value if n.system == each.system}
+            assert all(abs(levels[v].gap.value) > levels[v].gap.blind for v in under | over)
+            rows = {(n.kind, n.side): n.value for n in audit.by_value if n.system == each.system}
             for due in (SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS):
-                assert all(rows[due, v] > levels[v].estimate for v in under)
-                assert all(rows[due, v] < levels[v].estimate for v in over)
-            doubted = {v for v, n in levels.items() if n.chance and n.chance.doubt}
+                assert all(rows[due, v] > levels[v].value for v in under)
+                assert all(rows[due, v] < levels[v].value for v in over)
+            doubted = {v for v, n in levels.items() if n.gap.reference and n.gap.doubt}
             assert not doubted & (under | over)
             assert {v for v in VALUES if f"{v} is not named, though its gap is clear" in each.sentence} == doubted
             n_named += len(under | over)
@@ -165,18 +165,18 @@ def test_who_is_called_fairer_is_nearer_to_chance(audits):
         for vote in audit.votes:
             seen[vote.verdict] += 1
             if vote.verdict == "fairer":
-                assert abs(vote.gap) < abs(vote.reference_gap)
+                assert abs(vote.system_gap) < abs(vote.reference_gap)
             elif vote.verdict == "less fair":
-                assert abs(vote.gap) > abs(vote.reference_gap)
+                assert abs(vote.system_gap) > abs(vote.reference_gap)
             if vote.verdict in ("fairer", "less fair"):
                 # by the value that loses most under the less fair system
                 less_fair = vote.system if vote.verdict == "less fair" else vote.reference
-                gaps = {n.value: n.chance.gap for n in audit.by_value if n.system == less_fair and n.chance}
+                gaps = {n.side: n.gap.value for n in audit.by_value if n.system == less_fair and n.gap.reference}
                 # over all sets of the system, of which the pair may have fewer
-                assert gaps[vote.value] < 0
+                assert gaps[vote.side] < 0
                 assert not vote.apart
             if vote.verdict in ("fairer", "less fair", "differs"):
-                assert vote.n >= PLAN.least_group
+                assert vote.n_sets >= PLAN.least_group
     assert set(seen) == VERDICTS
 
 
@@ -224,7 +224,7 @@ def test_intervals_of_shares_end_where_shares_end(audits):
         x
         for a in audits
         for x in (*a.by_value, *a.aggregates)
-        if x.is_share and not x.measure.kind.is_difference and x.low is not None
+        if x.kind.is_share and not x.kind.is_difference and x.low is not None
     ]
     assert len(shares) > 1000
     outside = [(x.measure, x.low, x.high) for x in shares if x.low < 0 or x.high > 1]
@@ -244,6 +244,6 @@ def test_a_half_that_a_system_leaves_out_makes_it_less_fair_by_shares_alone():
     audit = build_audit(given, PLAN, [family(given.values) for family in (shares, coverage)])
     (vote,) = audit.votes
     # coverage has no vote; the value that loses is the one that is named
-    assert (vote.family, vote.verdict, vote.value) == ("value-shares", "less fair", "second")
+    assert (vote.family, vote.verdict, vote.side) == ("value-shares", "less fair", "second")
     assert re.fullmatch(r"lean gives second \d+ points less than expected; lean is less fair", audit.title)
     assert {each.family for each in audit.represented} == {"value-shares"}

@@ -170,13 +170,13 @@ def test_every_family_names_in_words_whom_its_gaps_name(audits):
             assert not sides[0] & sides[1]
             assert named(found.sentence, found.family) == sides
             levels = {
-                n.value: n.chance
+                n.side: n.gap
                 for n in audit.by_value
-                if (n.system, n.measure) == (found.system, found.measure) and n.chance
+                if (n.system, n.measure) == (found.system, found.measure) and n.gap.reference
             }
             for side, which in zip(sides, ("lower", "higher"), strict=True):
-                assert {value for value, chance in levels.items() if chance.verdict == which} == side
-                assert all((levels[value].gap < 0) == (which == "lower") for value in side)
+                assert {value for value, gap in levels.items() if gap.verdict == which} == side
+                assert all((levels[value].value < 0) == (which == "lower") for value in side)
                 assert all(levels[value].adjusted <= 0.05 for value in side)
             seen[found.family, bool(sides[0] or sides[1])] += 1
     # else there was nothing to contradict
@@ -204,7 +204,7 @@ def test_a_system_is_compared_only_where_somebody_is_named_under_one_of_two(audi
             if vote.verdict in ("fairer", "less fair", "differs"):
                 assert whom[vote.family, vote.system] or whom[vote.family, vote.reference], audit.title
             if vote.verdict in ("fairer", "less fair"):
-                assert (abs(vote.gap) < abs(vote.reference_gap)) == (vote.verdict == "fairer")
+                assert (abs(vote.system_gap) < abs(vote.reference_gap)) == (vote.verdict == "fairer")
         texts = prose(page(audit))
         nobody = [each for each in texts if "none of this is clearly off what is expected" in each]
         assert not (nobody and any(its for (family, _), its in whom.items() if family == "value-shares"))
@@ -222,17 +222,17 @@ def test_orders_name_the_thirds_that_follow_them_and_compare_nothing(audits):
         (sentence,) = (each for each in prose(made) if each.startswith(order_sentence(audit.orders, "place")))
         by_place, _, by_documents = sentence.partition(". ")
         for follows, said in (("place", by_place), ("documents", by_documents)):
-            clear = {e.place: e for e in audit.orders if e.follows == follows and e.verdict in ("higher", "lower")}
+            clear = {e.side: e for e in audit.orders if e.measure == follows and e.is_clear}
             none = "no third" in said
             assert none == (not clear), sentence
             told = set() if none else {third for third in THIRDS if re.search(rf"\b{third}\b", said)}
             assert told == set(clear)
             # the headline has the third that loses most by its place
             if follows == "place" and clear:
-                first = min(clear.values(), key=lambda effect: (effect.verdict != "lower", -abs(effect.gap)))
-                assert audit.title.startswith(f"The {first.place} of a set has {100 * abs(first.gap):.1f} points")
+                first = min(clear.values(), key=lambda effect: (effect.verdict != "lower", -abs(effect.value)))
+                assert audit.title.startswith(f"The {first.side} of a set has {100 * abs(first.value):.1f} points")
             for third, effect in clear.items():
-                size = f"{100 * abs(effect.gap):.1f} points {'less' if effect.verdict == 'lower' else 'more'}"
+                size = f"{100 * abs(effect.value):.1f} points {'less' if effect.verdict == 'lower' else 'more'}"
                 assert re.search(rf"{third}\b[^,]*? {re.escape(size)}", said), (third, size, said)
             seen[follows, bool(clear)] += 1
         assert [each for each in made.body if isinstance(each, Heading) and each.text == "Place or documents"]

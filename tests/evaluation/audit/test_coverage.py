@@ -43,7 +43,7 @@ def family(tables, values=("left", "right"), mode="released"):
 
 
 def numbers(figures):
-    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, figures.all_sets().tolist(), strict=True)}
+    return {(str(q.measure), q.side): x for q, x in zip(figures.quantities, figures.all_sets().tolist(), strict=True)}
 
 
 def test_worked_by_hand():
@@ -129,7 +129,7 @@ def test_sums_over_sets_give_what_documents_have_one_by_one():
 
 def expected(figures):
     found = figures.expect(figures.columns.sum(axis=0)).tolist()
-    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, found, strict=True)}
+    return {(str(q.measure), q.side): x for q, x in zip(figures.quantities, found, strict=True)}
 
 
 def test_by_chance_labels_are_exchanged():

@@ -34,15 +34,15 @@ def test_intervals_are_those_of_scored_sets_and_few_have_none():
     assert bounds([np.nan, *values]) == bounds(values)
     # of a mean they are those of a report: bootstrap-t of the values themselves, cut where the measure ends
     report = cluster_interval(values, [*map(str, range(5))], Bootstrap())
-    assert bounds(values, COVERAGE_DIFFERENCE) == (pytest.approx(report.low), pytest.approx(report.high), "bootstrap-t")
+    assert bounds(values, COVERAGE_DIFFERENCE) == (pytest.approx(report.low), pytest.approx(report.high))
     assert bounds(values)[0] == max(0.0, report.low)
-    assert bounds(values[1:])[:2] == bounds([])[:2] == (None, None)
+    assert bounds(values[1:]) == bounds([]) == (None, None)
 
 
 def test_where_most_sets_have_none_the_interval_reaches_further_up_than_that_of_t():
     # five of twelve sets: t is as far from the mean on both sides, though a set more would pull it up alone
     values = [0.0] * 7 + [0.1, 0.1, 0.2, 0.3, 0.6]
-    low, high, _ = bounds(values, UER)
+    low, high = bounds(values, UER)
     mean, reach = np.mean(values), 2.201 * np.std(values, ddof=1) / np.sqrt(12)
     assert high - mean > 1.2 * reach
     assert 0 <= low < mean

@@ -4,26 +4,27 @@ from audit_inputs import make_input, two_sided
 from evenhand.evaluation.audit import findings
 from evenhand.evaluation.audit.contents import (
     BUR,
+    NO_GAP,
     PLACE_IN_SUMMARIES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     TONE_IN_SUMMARIES,
     WORDS_COMPARED,
-    Chance,
-    Effect,
-    Measure,
-    Number,
+    Audit,
+    AuditNumber,
+    ChanceGap,
     Vote,
 )
-from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note, title
+from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note
+from evenhand.number import Number
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
 
 
 def number(
+    side,
     value,
-    estimate,
     kind=SHARE_IN_SUMMARIES,
     *,
     gap=None,
@@ -33,29 +34,33 @@ def number(
     doubt="",
     system="mine",
 ):
-    chance = None
+    found = NO_GAP
     if gap is not None:
-        chance = Chance(
-            null="a null", expected=estimate - gap, gap=gap, low=None if width is None else gap - width,
-            high=None if width is None else gap + width, adjusted=None, verdict=verdict, doubt=doubt,
+        found = ChanceGap(
+            reference="a null", expected=value - gap, value=gap, low=None if width is None else gap - width,
+            high=None if width is None else gap + width, verdict=verdict, doubt=doubt,
         )  # fmt: skip
-    return Number(
-        measure=Measure(kind, "words"), family="value-shares", signature="s", system=system, value=value, estimate=estimate,
-        low=None, high=None, n=40, left_out={}, level=0.95, resamples=100, seed=0, is_share=True, is_small=small,
-        chance=chance, sentence="" if value else "What the measure means.",
+    return AuditNumber(
+        measure=f"{kind.name} (words)", system=system, side=side, value=value, n_sets=40, is_small=small, gap=found,
+        sentence="" if side else "What the measure means.",
     )  # fmt: skip
+
+
+def titled(numbers, represented, votes, systems, effects=()):
+    """The title of an audit that says all that."""
+    parts = {"numbers": numbers, "represented": represented, "votes": votes, "systems": systems, "orders": effects}
+    return findings.title(Audit.model_construct(**parts))
 
 
 def sides(*numbers):
     """The same with shares in the sources."""
-    return [*(number(each.value, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
+    return [*(number(each.side, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
 
 
-def vote(verdict, system="mine", value="left", gap=-0.02, reference_gap=-0.061, apart=()):
+def vote(verdict, system="mine", side="left", gap=-0.02, reference_gap=-0.061, apart=()):
     return Vote(
-        family="value-shares", measure=Measure(SHARE_IN_SUMMARIES, "words"), system=system, reference="base", value=value,
-        gap=gap, reference_gap=reference_gap, difference=gap - reference_gap, low=None, high=None, n=40, adjusted=None,
-        is_share=True, verdict=verdict, apart=apart,
+        measure="share in summaries (words)", system=system, reference="base", side=side, value=gap - reference_gap, n_sets=40,
+        verdict=verdict, system_gap=gap, reference_gap=reference_gap, apart=apart,
     )  # fmt: skip
 
 
@@ -74,8 +79,8 @@ KINDS = {
 
 
 def of(family, *numbers):
-    kind = Measure(KINDS[family], "words")
-    return representation([each.model_copy(update={"family": family, "measure": kind}) for each in numbers], "stance")
+    measure = f"{KINDS[family].name} (words)"
+    return representation([each.model_copy(update={"measure": measure}) for each in numbers], "stance")
 
 
 def test_those_clearly_off_what_is_expected_are_named_the_farthest_first():
@@ -130,23 +135,23 @@ def test_one_system_is_headed_by_what_happened_to_whom():
     aggregates = [number(None, 0.9, BUR)]
     # who has less, though another has more by more
     said = "left gets 20.0 % of the summaries' words; 40.0 % would be even-handed"
-    assert title([*aggregates, *numbers], [representation(numbers, "stance")], (), SYSTEMS[:1]) == said
+    assert titled([*aggregates, *numbers], [representation(numbers, "stance")], (), SYSTEMS[:1]) == said
     # where nobody has less, who has most beyond what is expected
     more = sides(number("left", 0.2, gap=-0.2), number("right", 0.5, gap=0.3, verdict="higher"))
     said = "right gets 50.0 % of the summaries' words; 20.0 % would be even-handed"
-    assert title(more, [representation(more, "stance")], (), SYSTEMS[:1]) == said
+    assert titled(more, [representation(more, "stance")], (), SYSTEMS[:1]) == said
     nobody = representation(sides(number("left", 0.2, gap=-0.2)), "stance")
-    assert f"{title(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
-    assert title(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
-    assert title((), (), (), SYSTEMS[:1]) == "Nothing could be measured"
+    assert f"{titled(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
+    assert titled(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
+    assert titled((), (), (), SYSTEMS[:1]) == "Nothing could be measured"
 
 
 @pytest.mark.parametrize(("gap", "is_told"), [(-0.019, False), (-0.02, True), (0.019, False), (0.02, True)])
 def test_a_gap_under_the_smallest_size_is_no_headline(gap, is_told):
     numbers = sides(number("left", 0.5, gap=gap, verdict="lower" if gap < 0 else "higher"))
-    said = title(numbers, [representation(numbers, "stance")], (), SYSTEMS[:1])
+    said = titled(numbers, [representation(numbers, "stance")], (), SYSTEMS[:1])
     assert said.startswith("left gets") if is_told else said == "No gap of shares reaches 2 points"
-    several = title(numbers, [representation(numbers, "stance")], [vote("fairer")], SYSTEMS[:2])
+    several = titled(numbers, [representation(numbers, "stance")], [vote("fairer")], SYSTEMS[:2])
     assert several.startswith("mine gives left 2 points") if is_told else "reaches 2 points under any of 2" in several
 
 
@@ -173,7 +178,7 @@ def two(base, mine):
 def test_two_systems_are_headed_by_what_holds_for_both_and_then_by_who_is_fairer(verdict, gaps, said):
     numbers = two(*gaps)
     votes = [vote(verdict, gap=gaps[1], reference_gap=gaps[0])]
-    assert title(numbers, (), votes, SYSTEMS[:2]) == said
+    assert titled(numbers, (), votes, SYSTEMS[:2]) == said
 
 
 def test_of_several_systems_the_nearest_is_told_where_a_vote_says_so():
@@ -182,11 +187,11 @@ def test_of_several_systems_the_nearest_is_told_where_a_vote_says_so():
         for name, gap in (("base", -0.1), ("mine", -0.08), ("more", -0.03))
     ]
     votes = [vote("no clear difference", "mine"), vote("fairer", "more", gap=-0.03, reference_gap=-0.1)]
-    told = title(numbers, (), votes, SYSTEMS[:3])
+    told = titled(numbers, (), votes, SYSTEMS[:3])
     assert told == "3 of 3 systems give left 3 to 10 points less than expected; more is nearest"
     # a vote for one that is not the nearest to what is expected of this value says nothing of who is
     votes = [vote("fairer", "mine", gap=-0.08, reference_gap=-0.1), vote("no clear difference", "more")]
-    assert title(numbers, (), votes, SYSTEMS[:3]) == "3 of 3 systems give left 3 to 10 points less than expected"
+    assert titled(numbers, (), votes, SYSTEMS[:3]) == "3 of 3 systems give left 3 to 10 points less than expected"
 
 
 def test_the_value_of_which_most_systems_say_the_same_is_told():
@@ -194,17 +199,17 @@ def test_the_value_of_which_most_systems_say_the_same_is_told():
         number(value, 0.5, gap=gap, verdict="lower", system=name)
         for name, value, gap in (("base", "left", -0.3), ("base", "right", -0.1), ("mine", "right", -0.1))
     ]
-    assert title(numbers, (), (), SYSTEMS[:3]) == "2 of 3 systems give right 10 points less than expected"
+    assert titled(numbers, (), (), SYSTEMS[:3]) == "2 of 3 systems give right 10 points less than expected"
 
 
 def test_without_what_is_expected_no_system_is_called_fairer():
     base, mine = (each.model_copy(update={"n_words": 9.0}) for each in SYSTEMS[:2])
-    assert title((), (), (), [base, mine]) == (
+    assert titled((), (), (), [base, mine]) == (
         "Which system is fairer cannot be said: no chance level of shares is known"
     )
     wordless = mine.model_copy(update={"n_words": 0.0})
-    assert title((), (), (), [base, wordless]).endswith("cannot be said: no summary of mine has a word")
-    assert title((), (), (), [wordless] * 4).endswith("cannot be said: no summary of 4 systems has a word")
+    assert titled((), (), (), [base, wordless]).endswith("cannot be said: no summary of mine has a word")
+    assert titled((), (), (), [wordless] * 4).endswith("cannot be said: no summary of 4 systems has a word")
 
 
 def test_that_shares_and_published_measures_point_apart_is_a_sentence():
@@ -218,7 +223,7 @@ def test_that_shares_and_published_measures_point_apart_is_a_sentence():
 
 def test_summaries_that_say_nothing_of_the_documents_are_not_headlined_as_fair():
     silent = [number(None, 0.0, BUR), number("left", None), number("right", None)]
-    assert title(silent, [], [], SYSTEMS[:1]) == "Nothing of the documents was found in the summaries"
+    assert titled(silent, [], [], SYSTEMS[:1]) == "Nothing of the documents was found in the summaries"
 
 
 def clear(family, value, verdict):
@@ -229,17 +234,17 @@ def test_shares_alone_head_the_page_where_they_were_measured():
     others = [clear("order", "first third", "higher"), clear("word-lists", "women", "lower")]
     unclear = sides(number("left", 0.2, gap=-0.1))
     nobody = "No stance is clearly represented less or more than documents written alike would be"
-    assert title(unclear, [representation(unclear, "stance"), *others], [], SYSTEMS[:1]) == nobody
+    assert titled(unclear, [representation(unclear, "stance"), *others], [], SYSTEMS[:1]) == nobody
     # else the first that names somebody
     bare = [number(None, 0.9, BUR)]
     none = of("tone", number("left", 0.2, gap=-0.1))
     place = "The first third of the documents is represented more than by summaries that prefer no place"
-    assert title(bare, [none, *others], [], SYSTEMS[:1]) == place
-    assert title(bare, [none], [], SYSTEMS[:1]).startswith("No stance is clearly spoken of less kindly")
+    assert titled(bare, [none, *others], [], SYSTEMS[:1]) == place
+    assert titled(bare, [none], [], SYSTEMS[:1]).startswith("No stance is clearly spoken of less kindly")
 
 
 def effect(place, gap, verdict="no clear difference"):
-    return Effect(place=place, follows="place", gap=gap, low=None, high=None, n=9, adjusted=None, verdict=verdict)
+    return Number(measure="place", side=place, value=gap, n_sets=9, verdict=verdict)
 
 
 VALUES = [f"value{n}" for n in range(12)]
@@ -272,7 +277,7 @@ HEADLINES = {
 @pytest.mark.parametrize(("given", "n_systems", "said"), HEADLINES.values(), ids=HEADLINES)
 def test_every_kind_of_headline_is_short(given, n_systems, said):
     numbers, represented, votes, effects = (*given, *((), ())[len(given) - 2 :])
-    found = title(numbers, represented, votes, SYSTEMS[:n_systems], effects)
+    found = titled(numbers, represented, votes, SYSTEMS[:n_systems], effects)
     assert said in found
     assert len(found.split()) <= MOST_WORDS, found
     assert not found.endswith(".")

@@ -15,9 +15,9 @@ from evenhand.evaluation.audit.contents import (
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     SHARE_OF_DOCUMENTS,
-    UER,
+    AuditNumber,
+    ChanceGap,
     Measure,
-    PairedDifference,
     Quantity,
     Vote,
 )
@@ -44,21 +44,21 @@ def concluded_of(sets, **systems):
         found = shares.measure([item for item in given.items(system) if item is not None])
         measured.append(Measured(shares, system.label, tuple(found), shares.figures(found)))
     found = conclude(measured, list(systems), PLAN)
-    return {(system, quantity.value): chance for (_, system, quantity), chance in found.chances.items()}, found
+    return {(system, quantity.side): gap for (_, system, quantity), gap in found.gaps.items()}, found
 
 
 def test_a_lean_is_named_with_the_p_value_that_can_be_counted():
     # of six words the right has two, and none of a summary's: -2/3 in every set. Labels are dealt to three documents: in a third
     # of the deals the right has the first, +4/3. With j of 12 sets so the sum is 2j - 8, and is divided by the root of its
     # squares, (16 j + 4 (12 - j)) / 9, or of its variance, 12 * 8/9, if that is larger
-    chances, _ = concluded_of(two_sided(12), mine=[LEFT] * 12)
+    gap_of, _ = concluded_of(two_sided(12), mine=[LEFT] * 12)
     sizes = [abs(2 * j - 8) / max((16 * j + 4 * (12 - j)) / 9, 12 * 8 / 9) ** 0.5 for j in range(13)]
     p = sum(comb(12, j) * 2 ** (12 - j) / 3**12 for j, size in enumerate(sizes) if size >= sizes[0] - 1e-9)
-    right, left = chances["mine", "right"], chances["mine", "left"]
-    assert (right.gap, left.gap) == (pytest.approx(-1 / 3), pytest.approx(1 / 3))
+    right, left = gap_of["mine", "right"], gap_of["mine", "left"]
+    assert (right.value, left.value) == (pytest.approx(-1 / 3), pytest.approx(1 / 3))
     assert right.adjusted == left.adjusted == pytest.approx(p, abs=0.006)
     assert (right.verdict, left.verdict) == ("lower", "higher")
-    assert right.low < right.gap < right.high < 0
+    assert right.low < right.value < right.high < 0
 
 
 def test_sets_that_have_the_same_documents_are_one_set():
@@ -66,13 +66,13 @@ def test_sets_that_have_the_same_documents_are_one_set():
         make_set(f"set-{k}", ("left", "apple berry"), ("left", "cherry grape"), ("right", "river stone"))
         for k in range(12)
     ]
-    chances, _ = concluded_of(same, mine=[LEFT] * 12)
+    gap_of, _ = concluded_of(same, mine=[LEFT] * 12)
     # of one set nothing is clear
-    assert {each.verdict for each in chances.values()} == {"no clear difference"}
-    assert chances["mine", "right"].adjusted > 0.5
+    assert {each.verdict for each in gap_of.values()} == {"no clear difference"}
+    assert gap_of["mine", "right"].adjusted > 0.5
     # whatever the order of their documents
     turned = [replace_documents(each, k) for k, each in enumerate(same)]
-    assert concluded_of(turned, mine=[LEFT] * 12)[0]["mine", "right"].adjusted == chances["mine", "right"].adjusted
+    assert concluded_of(turned, mine=[LEFT] * 12)[0]["mine", "right"].adjusted == gap_of["mine", "right"].adjusted
 
 
 def replace_documents(documents, turn):
@@ -86,7 +86,7 @@ def test_equal_documents_of_other_labels_are_other_sets():
         make_set("other", ("right", "apple berry 0"), ("left", "cherry grape 0"), ("left", "river stone 0")),
     ]
     _, found = concluded_of(sets, mine=[LEFT] * 2)
-    assert len(found.chances) == 2
+    assert len(found.gaps) == 2
 
 
 def test_a_summarizer_that_only_likes_long_sentences_names_nobody():
@@ -101,10 +101,10 @@ def test_a_summarizer_that_only_likes_long_sentences_names_nobody():
         sentences = [*texts("left", 6, 15), *texts("right", 4, 10)]
         sets.append(make_set(f"set-{k}", *sentences))
         summaries.append(max((text for _, text in sentences), key=lambda its: len(its.split())))
-    chances, _ = concluded_of(sets, mine=summaries)
-    left = chances["mine", "left"]
+    gap_of, _ = concluded_of(sets, mine=summaries)
+    left = gap_of["mine", "left"]
     assert left.verdict == "no clear difference" and not left.doubt
-    assert abs(left.gap) < 0.05 and left.expected > 0.7
+    assert abs(left.value) < 0.05 and left.expected > 0.7
 
 
 KINDS = (SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES)
@@ -132,8 +132,8 @@ def test_a_value_is_named_only_where_words_and_documents_agree_and_no_extract_do
         quantities=quantities, columns=np.ones((1, 1)), reduce=lambda sums: np.array([words, documents, found]),
         rests_on=np.ones((1, 3), dtype=bool), unfairness=np.zeros(1), left_out=(None,),
     )  # fmt: skip
-    measured = Measured(shares_of(("left", "right")), "mine", (), figures)
-    assert gaps.doubt(measured, 2, gap, blind) == doubt.format(attribute=ATTRIBUTE)
+    found_gap = ChanceGap(reference="taste", value=gap, blind=blind)
+    assert gaps.doubt(figures, 2, found_gap, ATTRIBUTE) == doubt.format(attribute=ATTRIBUTE)
 
 
 def test_a_gap_that_a_blind_extract_has_too_names_nobody(monkeypatch):
@@ -182,10 +182,10 @@ def said(*signs):
 )
 def test_the_vote_names_the_value_that_loses_most_under_the_less_fair_system(mine, theirs, signs, verdict, value):
     vote = pair(mine, theirs).vote(said(*signs), True, Bootstrap(), 5)
-    assert (vote.verdict, vote.value) == (verdict, value)
+    assert (vote.verdict, vote.side) == (verdict, value)
     place = "abc".index(value)
-    assert (vote.gap, vote.reference_gap) == (mine[place], theirs[place])
-    assert vote.difference == pytest.approx(mine[place] - theirs[place])
+    assert (vote.system_gap, vote.reference_gap) == (mine[place], theirs[place])
+    assert vote.value == pytest.approx(mine[place] - theirs[place])
     # where nobody is named under either, none is fairer
     assert pair(mine, theirs).vote(said(*signs), False, Bootstrap(), 5).verdict == "no clear difference"
     assert pair(mine, theirs).vote(said(*signs), True, Bootstrap(), 10).verdict == "too few sets"
@@ -193,16 +193,14 @@ def test_the_vote_names_the_value_that_loses_most_under_the_less_fair_system(min
 
 def vote(verdict):
     return Vote(
-        family="value-shares", measure=Measure(SHARE_IN_SUMMARIES, "words"), system="mine", reference="base", value="left",
-        gap=-0.01, reference_gap=-0.1, difference=0.09, low=0.05, high=0.13, n=40, adjusted=0.001, is_share=True,
-        verdict=verdict,
+        measure="share in summaries (words)", system="mine", reference="base", side="left", value=0.09, low=0.05, high=0.13,
+        n_sets=40, adjusted=0.001, verdict=verdict, system_gap=-0.01, reference_gap=-0.1,
     )  # fmt: skip
 
 
-def difference(verdict, value=None, system="mine", family="value-shares"):
-    return PairedDifference(
-        measure=Measure(UER, "words"), family=family, signature="", value=value, system=system, reference="base",
-        estimate=0.1, low=0.05, high=0.15, n=40, left_out=0, level=0.95, resamples=50, seed=0, is_share=True,
+def difference(verdict, side=None, system="mine", measure="UER (words)"):
+    return AuditNumber(
+        measure=measure, side=side, system=system, reference="base", value=0.1, low=0.05, high=0.15, n_sets=40,
         adjusted=0.001, verdict=verdict,
     )  # fmt: skip
 
@@ -216,9 +214,9 @@ def difference(verdict, value=None, system="mine", family="value-shares"):
         ("fairer", difference("no clear difference"), "fairer"),
         ("no clear difference", difference("higher"), "no clear difference"),
         # of one value, another system, or another family
-        ("fairer", difference("higher", value="left"), "fairer"),
+        ("fairer", difference("higher", side="left"), "fairer"),
         ("fairer", difference("higher", system="more"), "fairer"),
-        ("fairer", difference("higher", family="coverage"), "fairer"),
+        ("fairer", difference("higher", measure="Equal Coverage (words)"), "fairer"),
     ],
 )
 def test_no_system_is_fairer_of_which_published_measures_clearly_say_the_opposite(said, published, verdict):
@@ -263,10 +261,10 @@ def test_a_page_is_made_of_whatever_there_is(name):
     found = build_audit(given, PLAN, families)
     assert len(found.votes) <= len(systems) - 1
     for number in (*found.by_value, *found.aggregates):
-        assert number.estimate is None or np.isfinite(number.estimate)
-        if number.chance:
-            assert np.isfinite(number.chance.gap)
-            assert number.chance.verdict in (None, "no clear difference") or number.n >= 5
+        assert number.value is None or np.isfinite(number.value)
+        if number.gap.reference:
+            assert np.isfinite(number.gap.value)
+            assert number.gap.verdict in (None, "no clear difference") or number.n_sets >= 5
     assert ">nan" not in html.render(page(found))
 
 
@@ -276,7 +274,7 @@ def test_places_of_systems_in_orders_without_a_common_set_are_not_told_apart():
     orders = [{each.id: places for each in sets} for places in ((0, 1, 2), (2, 0, 1))]
     given = replace(given, systems=tuple(replace(s, places=its) for s, its in zip(given.systems, orders, strict=True)))
     found = build_audit(given, PLAN, [shares_of(given.values), Order(shares_of(given.values).words)])
-    assert {each.gap for each in found.orders} == {None}
+    assert {each.value for each in found.orders} == {None}
     assert found.title == "Place and documents cannot be separated: documents do not stand in all thirds"
 
 

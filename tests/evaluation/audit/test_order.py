@@ -38,7 +38,7 @@ def test_worked_by_hand():
     assert room.expected == pytest.approx([0.25] * 4)
     assert room.within == pytest.approx([0.375, 0.125, 0.375, 0.125])
     figures = ORDER.figures([found])
-    names = [(str(q.measure), q.value) for q in figures.quantities]
+    names = [(str(q.measure), q.side) for q in figures.quantities]
     numbers = dict(zip(names, figures.all_sets(), strict=True))
     gaps = dict(zip(names, figures.beyond(figures.columns.sum(axis=0)), strict=True))
     assert numbers["place's share in sources (words)", "middle third"] == pytest.approx(0.5)
@@ -113,7 +113,7 @@ def test_orders_tell_a_place_from_what_stands_there(is_place):
     given = make_input(sets, **systems)
     read = zip(given.systems, turns, strict=True)
     given = replace(given, systems=tuple(replace(s, places={each.id: places for each in sets}) for s, places in read))
-    found = {(each.follows, each.place): each for each in build_audit(given, PLAN, [ORDER]).orders}
+    found = {(each.measure, each.side): each for each in build_audit(given, PLAN, [ORDER]).orders}
     right, wrong = ("place", "documents") if is_place else ("documents", "place")
     assert found["order of the file", "first third"].verdict == "higher"
     assert found[right, "first third"].verdict == "higher"
@@ -141,10 +141,22 @@ def test_a_summarizer_is_not_called_fairer_than_itself_nor_is_one_thing_said_twi
     assert sum(text.count("cannot be separated") for text in said) == 1
 
 
+@pytest.mark.parametrize("attribute", ["stance", "stars"])
+def test_the_picture_of_places_has_places_as_rows_and_claims_no_extracts(attribute):
+    given = make_input([one_set("left", "right", "right", "left", name=f"s{k}") for k in range(8)], mine=["Apple."] * 8)
+    found = build_audit(given, PLAN, [ORDER]).model_copy(update={"attribute": attribute})
+    picture = page(found).overview.picture
+    assert [each.name for each in picture.rows] == [f"{each} third of a set" for each in ("first", "last")]
+    assert (picture.rows_are, picture.band) == ("place", "expected")
+    # what is expected is a mark, as nothing is known of its width
+    assert all(low == high for low, high in (each.band for each in picture.rows))
+    assert "by place, for each of mine" in picture.title and "extracts" not in repr(picture)
+
+
 def test_the_gap_in_the_order_of_the_file_is_of_place_and_documents_together_and_says_what_it_is_to():
     # the left has all the room and stands first: within it no place is preferred
     found = in_orders([one_set("left", "left", "right", "right", name=f"s{k}") for k in range(8)], 0, 1, 2, 3)
-    gaps = {(each.follows, each.place): each.gap for each in found.orders}
+    gaps = {(each.measure, each.side): each.value for each in found.orders}
     for third in ("first third", "middle third", "last third"):
         assert gaps["order of the file", third] == pytest.approx(gaps["place", third] + gaps["documents", third])
     assert gaps["order of the file", "last third"] == pytest.approx(-0.25)

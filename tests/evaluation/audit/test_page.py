@@ -8,7 +8,7 @@ from rich.console import Console
 from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.cells import rests_on, shown
-from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
+from evenhand.evaluation.audit.contents import NO_GAP, SHARE_AIMED_AT, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
 from evenhand.evaluation.audit.named import AUDIT_PAGE
@@ -41,7 +41,7 @@ def audit(mode="drop_zero", target="ratio", n=4, **systems):
 
 def test_few_is_marked_cell_by_cell():
     found = audit(mine=[ALL] * 2 + ["Apple berry."] * 2)
-    (table,) = value_tables(found)
+    (table,) = value_tables(found).values()
     marks = {
         column.name: {row.cells[k].note for row in table.rows}
         for k, column in enumerate(table.columns)
@@ -52,9 +52,9 @@ def test_few_is_marked_cell_by_cell():
 
 
 def test_the_aimed_at_share_is_shown_where_it_is_not_that_of_the_sources():
-    assert SHARE_AIMED_AT.name not in [column.name for column in next(value_tables(audit(mine=[ALL] * 4))).columns]
+    assert SHARE_AIMED_AT.name not in [column.name for column in value_tables(audit(mine=[ALL] * 4))["mine"].columns]
     found = audit(target=(0.25, 0.75), mine=[ALL] * 4)
-    by_name = {(str(n.measure), n.value): n.estimate for n in found.by_value}
+    by_name = {(n.measure, n.side): n.value for n in found.by_value}
     assert by_name["share aimed at (words)", "left"] == pytest.approx(0.25)
     assert by_name["share in sources (words)", "left"] == pytest.approx(2 / 3)
     # left has 4 of 6 matched words, so right has 1/3 of the 3/4 that it is due
@@ -65,7 +65,7 @@ def test_the_aimed_at_share_is_shown_where_it_is_not_that_of_the_sources():
 
 def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
     fair = {mode: audit(mode, mine=[ALL] * 4) for mode in ("drop_zero", "paper")}
-    area = {mode: next(n.estimate for n in a.aggregates if str(n.measure) == "AUC (words)") for mode, a in fair.items()}
+    area = {mode: next(n.value for n in a.aggregates if n.measure == "AUC (words)") for mode, a in fair.items()}
     # unfair at tolerance 1 alone: half a step of 0.1
     assert area == {"drop_zero": pytest.approx(0.05), "paper": 0}
     assert "AUC is at least 5 %" in fairest(fair["drop_zero"])
@@ -74,26 +74,26 @@ def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
 
 def test_differences_are_points_and_shares_per_cent():
     found = audit(n=5, fair=[ALL] * 5, mine=[LEFT] * 5)
-    bur = next(d for d in found.differences if str(d.measure) == "BUR (words)")
+    bur = next(d for d in found.differences if d.measure == "BUR (words)")
     assert (shown(bur).shown, shown(bur).interval) == ("+100.00 points", "no variation")
-    by_name = {(n.system, str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
+    by_name = {(n.system, n.measure, n.side): n for n in (*found.aggregates, *found.by_value)}
     assert shown(by_name["mine", "BUR (words)", None]).shown == "100.00 %"
     assert shown(by_name["mine", "coverage difference (words)", "right"], 1).shown.endswith(" points")
 
 
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
     found = audit(n=6, mine=[LEFT] * 6)
-    by_name = {(str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
+    by_name = {(n.measure, n.side): n for n in (*found.aggregates, *found.by_value)}
     # 6 of 6 unfair: the exact 95 % interval begins at 0.025 ** (1/6) = 0.541
     bur = by_name["BUR (words)", None]
-    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.5407, abs=1e-4), 1.0)
+    assert (bur.low, bur.high) == (pytest.approx(0.5407, abs=1e-4), 1.0)
     # 0 of 6: it ends at 1 - 0.541
     left = by_name["under-represented (words)", "left"]
-    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.4593, abs=1e-4))
+    assert (left.low, left.high) == (0.0, pytest.approx(0.4593, abs=1e-4))
     assert shown(by_name["UER (words)", None]).interval == "no variation"
     assert "Clopper and Pearson" in notes(found)
     assert "their spread says nothing" in notes(found)
-    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"bootstrap-t"}
+    assert "Clopper" not in notes(by_words(6, MALE))
 
 
 def cells(table, name, of="right"):
@@ -104,13 +104,11 @@ def cells(table, name, of="right"):
 
 def test_a_share_stands_beside_what_is_expected_and_a_clear_gap_is_marked():
     found = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
-    mine, fair = value_tables(found)
-    (share,) = (
-        n for n in found.by_value if (n.system, n.value, n.measure.kind) == ("mine", "right", SHARE_IN_SUMMARIES)
-    )
+    mine, fair = value_tables(found).values()
+    (share,) = (n for n in found.by_value if (n.system, n.side, n.kind) == ("mine", "right", SHARE_IN_SUMMARIES))
     (gap,) = cells(mine, "gap to expected")
-    assert gap.note == f"{100 * share.chance.expected:.1f} % expected"
-    assert gap.value == pytest.approx(share.estimate - share.chance.expected)
+    assert gap.note == f"{100 * share.gap.expected:.1f} % expected"
+    assert gap.value == pytest.approx(share.value - share.gap.expected)
     assert (gap.tone, gap.shown) == ("neutral", "\u221233.3 points")
     (unclear,) = cells(fair, "gap to expected")
     assert unclear.tone == "unsure"
@@ -119,11 +117,11 @@ def test_a_share_stands_beside_what_is_expected_and_a_clear_gap_is_marked():
 def test_without_a_chance_level_there_are_no_columns_for_it():
     found = audit(mine=[ALL] * 4)
     bare = found.model_copy(
-        update={"by_value": tuple(n.model_copy(update={"chance": None}) for n in found.by_value), "represented": ()}
+        update={"numbers": tuple(n.model_copy(update={"gap": NO_GAP}) for n in found.numbers), "represented": ()}
     )
-    names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
+    names = [{column.name for column in value_tables(each)["mine"].columns} for each in (found, bare)]
     assert names[0] - names[1] == {"gap to expected"}
-    notes = {column.name: column.note for column in next(value_tables(found)).columns}
+    notes = {column.name: column.note for column in value_tables(found)["mine"].columns}
     assert notes["gap to expected"] == "(by documents of the same manner of writing)"
 
 
@@ -132,7 +130,7 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
     (vote,) = found.votes
     (row,) = vote_table(found).rows
     assert (row.cells[6].text, row.cells[6].tone) == ("less fair", "worse")
-    assert [cell.value for cell in row.cells[2:5]] == [vote.gap, vote.reference_gap, vote.difference]
+    assert [cell.value for cell in row.cells[2:5]] == [vote.system_gap, vote.reference_gap, vote.value]
     assert row.cells[0].text == "share in summaries (words)"
     turned = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
     (row,) = vote_table(turned).rows
@@ -145,8 +143,8 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
 def test_a_summarizer_that_gives_everybody_exactly_what_is_expected_has_enough_sets():
     found = audit(n=12, mine=[EVEN] * 12)
     assert found.title == "No stance is clearly represented less or more than documents written alike would be"
-    (chance,) = (n.chance for n in found.by_value if (n.value, n.measure.kind) == ("left", SHARE_IN_SUMMARIES))
-    assert (chance.gap, chance.low, chance.high, chance.adjusted) == pytest.approx((0, 0, 0, 1))
+    (gap,) = (n.gap for n in found.by_value if (n.side, n.kind) == ("left", SHARE_IN_SUMMARIES))
+    assert (gap.value, gap.low, gap.high, gap.adjusted) == pytest.approx((0, 0, 0, 1))
 
 
 def test_no_published_measure_is_called_fairer():
@@ -218,9 +216,7 @@ def test_nothing_is_concluded_from_whole_measures_and_the_page_says_so():
 def test_intervals_that_hold_less_than_they_say_are_marked():
     def marks(n):
         found = audit(n=n, mine=[LEFT] * (n - 1) + [ALL])
-        named = {
-            str(each.measure): shown(each, note=rests_on(each)).note for each in (*found.by_value, *found.aggregates)
-        }
+        named = {each.measure: shown(each, note=rests_on(each)).note for each in (*found.by_value, *found.aggregates)}
         return {name: note for name, note in named.items() if "too narrow" in note}, notes(found)
 
     few, said = marks(12)
@@ -238,8 +234,8 @@ def test_intervals_that_hold_less_than_they_say_are_marked():
 def test_p_of_a_gap_and_its_null_stand_on_every_page():
     # all sets but one agree, so that there is something to vary
     found = audit(n=14, mine=[LEFT] * 13 + [EVEN])
-    (number,) = (n for n in found.by_value if (n.value, n.measure.kind) == ("right", SHARE_IN_SUMMARIES))
-    p = said_p(number.chance.adjusted)
+    (number,) = (n for n in found.by_value if (n.side, n.kind) == ("right", SHARE_IN_SUMMARIES))
+    p = said_p(number.gap.adjusted)
     assert p == "p < 0.001"
     shown = page(found)
     pages = [" ".join(printed(found, 80)), html.render(shown), markdown.render(shown)]
@@ -248,7 +244,7 @@ def test_p_of_a_gap_and_its_null_stand_on_every_page():
         assert "by documents of the same manner of writing" in " ".join(each.split())
     assert all("had the labels of the documents of each set been dealt" in " ".join(each.split()) for each in pages[1:])
     # with fewer than five sets there is a number, and neither an interval nor p
-    (few,) = cells(next(value_tables(audit(n=4, mine=[LEFT] * 4))), "gap to expected")
+    (few,) = cells(value_tables(audit(n=4, mine=[LEFT] * 4))["mine"], "gap to expected")
     assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])
 
 
@@ -261,7 +257,7 @@ def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     assert len(first) <= 25
     assert first[0] == "mine gives right 33 points less than expected; mine is less fair"
     for each in found.aggregates:
-        assert str(each.measure) in "".join(whole)
+        assert each.measure in "".join(whole)
 
 
 def printed(found, width, *, whole=False):
@@ -282,7 +278,7 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
     assert not_measured(audit(mine=[ALL] * 4)) == ""
     told = {row.cells[0].text: row.cells[4] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
-    assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
+    assert {d.verdict for d in found.differences if d.value is None} == {"not measured"}
 
 
 SOME, MALE = "She saw the girl. He saw his son.", "He saw his son."
@@ -333,7 +329,7 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     assert found.represented == ()
     assert found.title.startswith("word-list bias (gender words): ")
     assert "12 words; 0 of the latter can be compared" in found.aggregates[0].sentence
-    assert not [number for number in (*found.by_value, *found.aggregates) if number.chance]
+    assert not [number for number in (*found.by_value, *found.aggregates) if number.gap.reference]
     assert "No word list" not in str(page(found))
     # what was not measured fails a gate, which counts no sets
     limit = parse_limit("gap(word-lists, female) < -0.1")
@@ -355,10 +351,6 @@ def test_how_it_was_made_says_which_measures_are_expected_by_what():
         "equal commonness"
     )
     bare = found.model_copy(
-        update={
-            name: tuple(n.model_copy(update={"chance": None}) for n in getattr(found, name))
-            for name in ("by_value", "aggregates")
-        }
-        | {"represented": ()}
+        update={"numbers": tuple(n.model_copy(update={"gap": NO_GAP}) for n in found.numbers), "represented": ()}
     )
     assert "expected" not in made(bare)

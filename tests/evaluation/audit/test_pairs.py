@@ -9,7 +9,7 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.evaluation.audit.figures import Measured
 from evenhand.evaluation.audit.page import page
-from evenhand.evaluation.audit.pairs import judged, paired_differences
+from evenhand.evaluation.audit.pairs import judged_differences, paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.pages.blocks import Heading
@@ -34,7 +34,7 @@ def audit(n, **systems):
 
 
 def differences(found):
-    return {(str(d.measure), d.value): d for d in found.differences}
+    return {(d.measure, d.side): d for d in found.differences}
 
 
 def concluded_of(family, one, other, seed=0, least_group=1):
@@ -42,34 +42,34 @@ def concluded_of(family, one, other, seed=0, least_group=1):
     measured = [Measured(family, name, (), family.figures(found)) for name, found in (("one", one), ("other", other))]
     rows = paired_differences(measured, ["one", "other"], Bootstrap(level=0.95, resamples=100, seed=seed), least_group)
     _, found = concluded([], [tests for _, tests in rows], 0.95)
-    return [each for (its, _), said in zip(rows, found, strict=True) for each in judged(its, said)]
+    return [each for (its, _), said in zip(rows, found, strict=True) for each in judged_differences(its, said, 0.95)]
 
 
 def alone(family, one, other, measure, seed=0):
     """The difference and p-value of one measure, of which nothing else is asked."""
     measured = [Measured(family, name, (), family.figures(found)) for name, found in (("one", one), ("other", other))]
     ((rows, tests),) = paired_differences(measured, ["one", "other"], Bootstrap(seed=seed), 1)
-    place = [(str(each.measure), each.value) for each in rows].index((measure, None))
+    place = [(each.measure, each.side) for each in rows].index((measure, None))
     _, (found,) = concluded([], [tests.only([place])], 0.95)
-    return rows[place].estimate, found.p_value[0]
+    return rows[place].value, found.p_value[0]
 
 
 def test_every_set_worse_is_as_sure_as_exchanges_allow():
     # eight sets, each unfair under the second system only: 2 of 2^8 exchanges are as extreme
     found = differences(audit(8, fair=[FAIR] * 8, mine=[LEFT] * 8))
     bur = found["BUR (words)", None]
-    assert (bur.estimate, bur.low, bur.high, bur.n, bur.left_out) == (1.0, 1.0, 1.0, 8, 0)
+    assert (bur.value, bur.low, bur.high, bur.n_sets, bur.left_out) == (1.0, 1.0, 1.0, 8, 0)
     # twice, as shares have the other half of the level
     assert bur.adjusted == pytest.approx(2 * 2 / 2**8, abs=AS_DRAWN)
     assert bur.verdict == "higher"
     # of what the right has in the sources, 1/3, it lacks all
-    assert found["shortfall (words)", "right"].estimate == pytest.approx(1 / 3)
+    assert found["shortfall (words)", "right"].value == pytest.approx(1 / 3)
     assert found["shortfall (words)", "left"].verdict == "no clear difference"
 
 
 def test_of_eight_systems_the_one_that_differs_does_so():
     texts = {"fair": [FAIR] * 20, "mine": [LEFT] * 20} | {f"as fair {k}": [FAIR] * 20 for k in range(6)}
-    found = [d for d in audit(20, **texts).differences if str(d.measure) == "UER (words)"]
+    found = [d for d in audit(20, **texts).differences if d.measure == "UER (words)"]
     assert {d.system: d.verdict for d in found} == dict.fromkeys(texts.keys() - {"fair"}, "no clear difference") | {
         "mine": "higher"
     }
@@ -93,20 +93,20 @@ def test_a_page_says_how_differences_are_tested_what_is_known_of_length_and_what
 def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():
     found = differences(audit(6, fair=[FAIR] * 5 + [""], mine=[LEFT, None, LEFT, LEFT, LEFT, LEFT]))
     bur = found["BUR (words)", None]
-    assert (bur.n, bur.left_out, bur.estimate) == (4, 2, 1.0)
+    assert (bur.n_sets, bur.left_out, bur.value) == (4, 2, 1.0)
 
 
 @pytest.mark.parametrize("missing", ["", None])
 def test_systems_without_a_set_in_common_differ_in_nothing(missing):
     found = audit(6, one=[FAIR] * 3 + [missing] * 3, other=[missing] * 3 + [LEFT] * 3)
-    assert {(d.estimate, d.n, d.adjusted, d.verdict) for d in found.differences} == {(None, 0, None, "not measured")}
+    assert {(d.value, d.n_sets, d.adjusted, d.verdict) for d in found.differences} == {(None, 0, None, "not measured")}
     assert found.votes == ()
 
 
 def test_a_system_does_not_differ_from_itself():
     texts = [FAIR, LEFT, RIGHT, LEFT, FAIR]
     found = audit(5, one=texts, other=texts)
-    assert {(d.estimate, d.adjusted, d.verdict) for d in found.differences} == {(0.0, 1.0, "no clear difference")}
+    assert {(d.value, d.adjusted, d.verdict) for d in found.differences} == {(0.0, 1.0, "no clear difference")}
     assert [each.verdict for each in found.votes] == ["no clear difference"]
 
 
@@ -208,12 +208,12 @@ def test_an_exchange_that_leaves_nothing_to_compare_counts_as_differing():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(2)]
     given = make_input(spoken, one=["She.", "Rain."], other=["Rain.", "He."])
     (found,) = build_audit(given, PLAN, [words]).differences
-    assert (found.estimate, found.adjusted, found.verdict) == (pytest.approx(0.0), 1.0, "no clear difference")
+    assert (found.value, found.adjusted, found.verdict) == (pytest.approx(0.0), 1.0, "no clear difference")
 
 
 def test_a_single_set_has_no_test():
     found = differences(audit(1, fair=[FAIR], mine=[LEFT]))["BUR (words)", None]
-    assert (found.estimate, found.adjusted, found.verdict) == (1.0, None, "no clear difference")
+    assert (found.value, found.adjusted, found.verdict) == (1.0, None, "no clear difference")
 
 
 def test_all_that_a_pair_knows_is_of_the_sets_scored_under_both():
@@ -229,4 +229,4 @@ def test_all_that_a_pair_knows_is_of_the_sets_scored_under_both():
     assert len(mine.parts) == len(mine.rests_on) == len(mine.columns) == 3
     assert theirs.left_out == (None,) * 3
     ((rows, _),) = paired_differences([one, other], ["one", "other"], PLAN.bootstrap, 1)
-    assert {each.n for each in rows} == {3}
+    assert {each.n_sets for each in rows} == {3}

@@ -23,7 +23,7 @@ def test_the_audit_that_is_replaced_is_named_unless_it_is_the_same(tmp_path):
     )
 
 
-@pytest.mark.parametrize("schema", ["evenhand-audit/5", "evenhand-audit/6", "evenhand-audit/99"])
+@pytest.mark.parametrize("schema", ["evenhand-audit/5", "evenhand-audit/6", "evenhand-audit/7", "evenhand-audit/99"])
 def test_another_versions_audit_is_replaced_and_named_with_its_version(tmp_path, schema):
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))
     given = make_input(two_sided(3), base=["He."] * 3)
@@ -38,4 +38,4 @@ def test_another_versions_audit_is_replaced_and_named_with_its_version(tmp_path,
         f"{tmp_path} holds an earlier audit, in the format {schema}; it will be replaced."
     )
     write_audit(made, tmp_path)
-    assert json.loads((tmp_path / "audit.json").read_text())["schema_name"] == SCHEMA == "evenhand-audit/7"
+    assert json.loads((tmp_path / "audit.json").read_text())["schema_name"] == SCHEMA == "evenhand-audit/8"

@@ -22,7 +22,7 @@ def family(values=("left", "right"), mode="drop_zero", tau=0.8, target="ratio"):
 
 def numbers(figures, sums=None):
     found = figures.all_sets() if sums is None else figures.reduce(sums)
-    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, found.tolist(), strict=True)}
+    return {(str(q.measure), q.side): x for q, x in zip(figures.quantities, found.tolist(), strict=True)}
 
 
 def random_masses(seed, n, values):
@@ -184,7 +184,7 @@ def of_room(*texts, sets=None, kind=SHARE_IN_SUMMARIES):
     figures = mine.figures(mine.measure(given.items(given.systems[0])))
     found, beyond = figures.all_sets().tolist(), figures.beyond(figures.columns.sum(axis=0)).tolist()
     rows = zip(figures.quantities, found, beyond, strict=True)
-    return {q.value: (share, gap) for q, share, gap in rows if q.kind == kind}
+    return {q.side: (share, gap) for q, share, gap in rows if q.kind == kind}
 
 
 def gaps(*texts, sets=None):

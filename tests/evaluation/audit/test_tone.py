@@ -54,12 +54,10 @@ def test_a_side_spoken_of_in_hostile_words_is_named_though_it_has_its_room():
     assert {each.system: (each.under, each.over) for each in found.represented} == {
         "fair": ((), ()), "hostile": (("left",), ())
     }  # fmt: skip
-    (number,) = (
-        n for n in found.by_value if (n.system, n.value, n.measure.kind) == ("hostile", "left", TONE_IN_SUMMARIES)
-    )
-    assert number.estimate == pytest.approx(1 / 20)
+    (number,) = (n for n in found.by_value if (n.system, n.side, n.kind) == ("hostile", "left", TONE_IN_SUMMARIES))
+    assert number.value == pytest.approx(1 / 20)
     # beside "ferry" the documents are good alone, beside "bad" never: between 0 and 1 lies .5, the mean of both words
-    assert number.chance.gap == pytest.approx(-(19 / 20) * 0.5)
+    assert number.gap.value == pytest.approx(-(19 / 20) * 0.5)
 
 
 def test_without_a_toned_sentence_that_has_a_word_of_one_side_there_is_no_tone():
@@ -80,10 +78,10 @@ def test_what_is_expected_is_a_range_within_which_a_tone_has_a_gap_of_0_without_
     # beside "ferry" the documents are good alone; of "ferry", "toll", "good" and "bad" half are
     mixed = ["The ferry and the toll are good, good and bad."] * 20
     fair = build_audit(make_input(sets(20), mine=mixed), PLAN, [TONE])
-    (number,) = (n for n in fair.by_value if (n.value, n.measure.kind) == ("left", TONE_IN_SUMMARIES))
-    assert number.chance.between == pytest.approx((1 / 2, 1))
-    assert number.chance.expected == number.estimate == pytest.approx(2 / 3)
-    assert (number.chance.gap, number.chance.low, number.chance.high) == (0.0, None, None)
+    (number,) = (n for n in fair.by_value if (n.side, n.kind) == ("left", TONE_IN_SUMMARIES))
+    assert number.gap.between == pytest.approx((1 / 2, 1))
+    assert number.gap.expected == number.value == pytest.approx(2 / 3)
+    assert (number.gap.value, number.gap.low, number.gap.high) == (0.0, None, None)
     (told,) = (n for n in AUDIT_PAGE.read(fair).numbers if (n.functions, n.side) == (("gap",), "left"))
     assert told.is_inside
     (tones,) = (table for table in tables(page(fair).body) if table.name == "tone")

@@ -1,11 +1,12 @@
 """Numbers as values have their attribute before them in whatever people read, and stay as they are in files and limits."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from audit_inputs import make_set
+from audit_inputs import ATTRIBUTE, make_set
 
 from evenhand.errors import DataError
 from evenhand.evaluation.audit.contents import Audit
@@ -13,6 +14,7 @@ from evenhand.evaluation.audit.input import System, Wanted, input_of
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.pages import html, markdown
+from evenhand.records import DocumentSet
 
 WORDS = (
     "kettle bread river stone paper glass light house green wagon pencil market winter summer butter cheese orange lemon apple "
@@ -20,11 +22,12 @@ WORDS = (
 ).split()
 
 
-def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other")):
+def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other"), attribute=ATTRIBUTE):
     """Of documents that are written alike; the first system's summaries are of the second value alone, the other's of both."""
     draw = np.random.default_rng(0)
     lines = [[f"{' '.join(draw.choice(WORDS, 7, replace=False))}.".capitalize() for _ in range(4)] for _ in range(16)]
     sets = [make_set(f"set-{k}", *zip(values * 2, its, strict=True)) for k, its in enumerate(lines)]
+    sets = [DocumentSet.model_validate_json(each.model_dump_json().replace(ATTRIBUTE, attribute)) for each in sets]
     chosen = {"one": (1, 3), "other": (0, 1)}
     texts = {name: [" ".join(its[place] for place in places) for its in lines] for name, places in chosen.items()}
     given = [
@@ -33,7 +36,7 @@ def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other")):
     ]
 
     wanted = Wanted(
-        Path("documents"), "stance", summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
+        Path("documents"), attribute, summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
     )
     asked = ask({"measures": "value-shares,coverage,order", "matcher": "words", "entailer": "words"})
     return run_audit(asked, lambda: input_of(sets, given, wanted, "0", []), out)
@@ -53,11 +56,19 @@ def test_numbers_are_called_by_their_attribute_and_labels_by_their_names(tmp_pat
     assert "stance 1" in one.title or "stance 5" in one.title
 
 
+@pytest.mark.parametrize("attribute", ["stars", "has_children"])
+def test_sentences_call_an_attribute_that_is_no_noun_by_its_values(attribute):
+    text = markdown.render(page(audited(attribute=attribute)))
+    shown = text.replace("&quot;", '"')
+    assert f'each value of "{attribute}" has' in shown and f'room they give to each value of "{attribute}"' in shown
+    assert not re.search(rf"\b(an?|each|no|one|this) {attribute}\b", shown)
+
+
 def test_files_keep_the_values_themselves(tmp_path):
     audited(tmp_path / "audit", labels=["5=five stars"])
     kept = Audit.model_validate(json.loads((tmp_path / "audit" / "audit.json").read_text()))
     assert {each.value for each in kept.values} == {"1", "5"}
-    assert {each.value for each in kept.by_value if each.family == "value-shares"} == {"1", "5"}
+    assert {each.side for each in kept.by_value if each.family == "value-shares"} == {"1", "5"}
     assert kept.labels == {"5": "five stars"}
     named = [each for each in kept.represented if each.family == "value-shares"]
     assert {value for each in named for value in (*each.under, *each.over)} <= {"1", "5"}

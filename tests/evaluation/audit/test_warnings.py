@@ -111,7 +111,7 @@ def test_a_measure_without_a_number_says_why():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     found = audit(make_input(spoken, mine=["Rain."] * 3), words=True)
     (bias,) = found.aggregates
-    assert (bias.estimate, bias.sentence) == (None, "Undefined: no listed word in any summary.")
+    assert (bias.value, bias.sentence) == (None, "Undefined: no listed word in any summary.")
 
 
 class ShortSighted:
@@ -202,8 +202,8 @@ def read(sets, texts, with_coverage=False):
 def test_a_value_whose_documents_have_no_word_is_named_for_that():
     sets = [make_set(f"set-{k}", ("left", "apple"), ("right", "river"), ("mid", "It is so.")) for k in range(4)]
     found = read(sets, ["Apple river."] * 4)
-    (shortfall,) = [n for n in found.by_value if (str(n.measure), n.value) == ("shortfall (words)", "mid")]
-    assert shortfall.left_out == {"documents of this value, but none with a word that counts": 4}
+    (shortfall,) = [n for n in found.by_value if (n.measure, n.side) == ("shortfall (words)", "mid")]
+    assert shortfall.reasons == {"documents of this value, but none with a word that counts": 4}
     assert [w for w in found.warnings if "mid" in w] == [
         "mid: in 4 sets no document of this stance has a word that counts; there it takes no part in BUR, UER, AUC and SOF."
     ]
@@ -215,9 +215,9 @@ def test_both_reasons_are_told_apart():
         for k in range(4)
     ]
     (shortfall,) = [
-        n for n in read(sets, ["Apple."] * 4).by_value if (str(n.measure), n.value) == ("shortfall (words)", "mid")
+        n for n in read(sets, ["Apple."] * 4).by_value if (n.measure, n.side) == ("shortfall (words)", "mid")
     ]
-    assert shortfall.left_out == {
+    assert shortfall.reasons == {
         "no document of this value": 1,
         "documents of this value, but none with a word that counts": 3,
     }
@@ -227,7 +227,7 @@ def test_chinese_is_read_and_the_reader_is_told_how():
     sets = [make_set(f"set-{k}", ("left", FERRY), ("right", BRIDGE)) for k in range(4)]
     # another wording of the ferry's text, and none of the bridge's
     found = read(sets, ["渡轮便宜,只要两元。"] * 4, with_coverage=True)
-    by_name = {(str(n.measure), n.value): n.estimate for n in found.by_value}
+    by_name = {(n.measure, n.side): n.value for n in found.by_value}
     assert by_name["share in summaries (words)", "left"] == pytest.approx(1)
     assert by_name["under-represented (words)", "right"] == 1
     (said,) = [warning for warning in found.warnings if "without borders" in warning]

@@ -62,7 +62,7 @@ def levels(*pairs):
     figures = WORDS.figures(WORDS.measure([item_of(*pair) for pair in pairs]))
     found, expected = figures.all_sets(), figures.expect(figures.columns.sum(axis=0))
     return {
-        q.kind.name: (found[k], expected[k]) for k, q in enumerate(figures.quantities) if q.value in (None, "female")
+        q.kind.name: (found[k], expected[k]) for k, q in enumerate(figures.quantities) if q.side in (None, "female")
     }
 
 
@@ -102,15 +102,15 @@ def named(p, n_sets, write, seed):
     for _ in range(n_sets):
         documents = ["She left." if female else "He left." for female in generator.random(8) < p]
         given.append(item_of(documents, write(documents, generator)))
-    found = conclude([Measured(WORDS, "mine", (), WORDS.figures(WORDS.measure(given)))], ["mine"], AuditPlan()).chances
-    return {quantity.value: each.verdict for (*_, quantity), each in found.items() if quantity.value}
+    found = conclude([Measured(WORDS, "mine", (), WORDS.figures(WORDS.measure(given)))], ["mine"], AuditPlan()).gaps
+    return {quantity.side: each.verdict for (*_, quantity), each in found.items() if quantity.side}
 
 
 def test_a_list_that_another_replaces_is_named_or_nothing_is_said():
     # where "she" is in five documents and "he" in three nothing can be told of either
     documents = ["She left."] * 5 + ["He left."] * 3
     figures = WORDS.figures(WORDS.measure([item_of(documents, "He left.")] * 60))
-    assert conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).chances == {}
+    assert conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).gaps == {}
     # and where both are in four, of some of the sets, it is seen
     replaced = [named(0.5, 60, lambda documents, _: "He left. He did.", seed) for seed in range(5)]
     assert replaced == [{"female": "lower", "male": "higher"}] * 5
@@ -160,9 +160,7 @@ def test_no_number_depends_on_the_order_of_lines():
 
 def test_sets_without_a_listed_word_are_no_part_of_the_share():
     figures = WORDS.figures(WORDS.measure([item_of(DOCUMENTS, "She left."), item_of(DOCUMENTS, "Rain.")]))
-    rests_on = {
-        (q.kind.name, q.value): n for q, n in zip(figures.quantities, figures.rests_on.sum(axis=0), strict=True)
-    }
+    rests_on = {(q.kind.name, q.side): n for q, n in zip(figures.quantities, figures.rests_on.sum(axis=0), strict=True)}
     assert rests_on["share of listed words in summaries", "male"] == 1
     assert rests_on[COMPARED, "male"] == 1
     assert rests_on["word-list bias", None] == 2
@@ -171,8 +169,8 @@ def test_sets_without_a_listed_word_are_no_part_of_the_share():
 def test_a_list_whose_words_are_dropped_is_named():
     sets = [(DOCUMENTS, "He and his son, his son." if k % 4 else "She and his son.") for k in range(12)]
     figures = WORDS.figures(WORDS.measure([item_of(*pair) for pair in sets]))
-    found = conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).chances
-    verdicts = {quantity.value: each.verdict for (*_, quantity), each in found.items()}
+    found = conclude([Measured(WORDS, "mine", (), figures)], ["mine"], AuditPlan()).gaps
+    verdicts = {quantity.side: each.verdict for (*_, quantity), each in found.items()}
     assert verdicts == {None: None, "female": "lower", "male": "higher"}
 
 

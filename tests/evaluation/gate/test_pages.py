@@ -56,8 +56,8 @@ def test_every_number_of_an_audit_can_be_named(audit):
 def test_what_sets_say_adds_up_to_the_number(audit):
     for each in (*audit.aggregates, *audit.by_value):
         said = [value for value in each.by_set if value is not None]
-        if each.estimate is not None and not each.measure.kind.grows_by_chance:
-            assert sum(said) / len(said) == pytest.approx(each.estimate, abs=0.02), each.measure
+        if each.value is not None and not each.kind.grows_by_chance:
+            assert sum(said) / len(said) == pytest.approx(each.value, abs=0.02), each.measure
 
 
 def test_the_last_system_is_meant_unless_one_is_named(audit):
@@ -84,9 +84,9 @@ def test_what_is_not_on_the_page_fails_closed(audit):
 def test_what_cannot_be_told_fails_only_if_strict(audit):
     # as often below its mean as above
     (gap,) = (
-        n.chance.gap
+        n.gap.value
         for n in audit.by_value
-        if (n.system, n.value, n.family) == ("sided", "right", "value-shares") and n.chance
+        if (n.system, n.side, n.family) == ("sided", "right", "value-shares") and n.gap.reference
     )
     limit = f"gap(shares, right) < {gap}"
     (lax, outcomes), (strict, _) = verdicts(audit, limit), verdicts(audit, limit, strict=True)
@@ -96,7 +96,7 @@ def test_what_cannot_be_told_fails_only_if_strict(audit):
 
 def test_coverage_names_nobody_and_its_difference_can_be_held_to_a_limit():
     found = audited(few=[ONE_SIDED] * 24)
-    assert not [each for each in found.by_value if each.family == "coverage" and each.chance]
+    assert not [each for each in found.by_value if each.family == "coverage" and each.gap.reference]
     _, outcomes = verdicts(
         found, "worst_gap(coverage) < -0.05", "worst_coverage_difference < -0.05", "worst_gap(coverage) < -0.9"
     )
@@ -252,7 +252,7 @@ def test_a_measure_or_a_system_that_the_baseline_lacks_is_told_before_anything_i
 def test_what_the_page_accuses_the_gate_does_not_pass_however_few_the_sets():
     """Twelve sets are too few for the gate alone, and enough for the page."""
     found = audited(measures=("value-shares",), sided=[ONE_SIDED, ONE_SIDED, MORE] * 4)
-    accused = [each for each in found.by_value if each.chance and each.chance.verdict == "lower"]
+    accused = [each for each in found.by_value if each.gap.verdict == "lower"]
     assert accused
     (gate, outcomes) = verdicts(found, "worst_gap(shares) < -0.05")
     assert outcomes == ["breach"] and "by the page's own test" in gate.rows[0].note

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.pages.value_names import read_labels, value_name
+from evenhand.evaluation.pages.value_names import noun, read_labels, value_name
 
 STARS = ("1", "2", "3", "4", "5")
 
@@ -35,6 +35,21 @@ def test_every_number_is_called_by_its_attribute(number):
 @given(st.text(st.characters(categories=["L"]), min_size=2))
 def test_every_word_stays(word):
     assert value_name(word, "score") == word
+
+
+@pytest.mark.parametrize(
+    "attribute", ["stance", "class", "status", "basis", "political lean", "Geschlecht", "позиция", "age-group"]
+)
+def test_an_attribute_in_the_singular_is_a_noun(attribute):
+    assert noun(attribute) == attribute
+
+
+@given(
+    st.text("abcdefghjklmnopqrtvwxyz", min_size=1).map(lambda word: f"{word}s")
+    | st.sampled_from(["stars", "Stars", "s", "has_children", "q5", "5", "is:male", "views"])
+)
+def test_any_other_attribute_is_named_between_quotation_marks(attribute):
+    assert noun(attribute) == f'value of "{attribute}"'
 
 
 def test_labels_come_before_all():
