@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 ON_PATH := next: source $(BIN)/activate, which puts evenhand on PATH
 
-.PHONY: help setup lock quickstart models data test bench evidence check format docs clean
+.PHONY: help setup lock quickstart models data test test-all bench evidence check format docs clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -65,8 +65,13 @@ data: $(STAMP)  ## the package that has films and debates, 9 MB, and NLTK's data
 	$(BIN)/evenhand models fetch nltk
 
 # hundreds of processes read what one of them has compiled, also where the environment would have none do it
-test: setup  ## run all tests, real engines and trainers included
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
+
+test: setup  ## run all ordinary tests, and samples of those with real engines, trainers, browsers and clusters
+	$(PYTEST) -m 'not beyond'
+
+test-all: setup  ## run all tests; EXTRA='-m beyond' leaves out what `make test` runs
+	$(PYTEST) $(EXTRA)
 
 bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench
 	$(BIN)/python -m evenhand.benchmarks.training

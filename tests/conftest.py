@@ -12,6 +12,7 @@ import forked
 import hypothesis
 import needs
 import pytest
+from sampled import is_sampled
 
 from evenhand.errors import EvenhandError
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
@@ -47,6 +48,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.needs(name))
     if any(needs.NEEDS[name].is_data for name in _needs_of(item)):
         item.add_marker("data")
+    if item.get_closest_marker("slow") and not is_sampled(str(item.path.relative_to(Path(__file__).parent)), item.name):
+        item.add_marker("beyond")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -416,6 +416,7 @@ def files_of(run: Path) -> dict[Path, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_a_second_loop_with_another_recipe_changes_nothing_of_the_first(tmp_path):
     # "grade" is the reward of the first, "precision" would be that of the second
     first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"

@@ -49,6 +49,7 @@ def asking(address):
     return values | {"limits": {"cost": 1.0}}
 
 
+@pytest.mark.slow
 def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp_path):
     fault, price = (lambda number, body: time.sleep(0.01)), (1e-6, 2e-6)
     with serving.Server(fault, logprobs=PROBABLE, price=price) as server:

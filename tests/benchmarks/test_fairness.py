@@ -45,6 +45,7 @@ def test_entailments_are_mostly_gated_away_and_every_value_occurs():
     assert np.unique(labels).tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_quick_run_writes_all_tables(tmp_path, capsys):
     out = tmp_path / "fairness.json"
     main(["--quick", "--output", str(out)])

@@ -57,6 +57,7 @@ def peaks(folder, n_requests):
     return found
 
 
+@pytest.mark.slow
 def test_no_stage_holds_texts_of_all_requests(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     # the requests of so few sets would all be kept

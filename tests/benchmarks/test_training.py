@@ -62,6 +62,7 @@ def test_both_sides_of_a_set_have_one_loss_and_their_documents_once_or_twice(tmp
     assert abs(counts["both sides"]["loss"] - math.log(2)) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
     pytest.importorskip("trl")
@@ -114,6 +115,7 @@ def test_checkpointing_runs_layers_again_in_every_trainer(tmp_path, monkeypatch,
         assert len(calls) == 2 * n_runs, name
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_requests_of_a_pass_share_nothing(tmp_path):
     pytest.importorskip("trl")
@@ -125,6 +127,7 @@ def test_requests_of_a_pass_share_nothing(tmp_path):
     assert three.row(STOCK).extrapolated.factor == 9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     pytest.importorskip("trl")
@@ -149,6 +152,7 @@ def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     assert "3 pairs, prompt of 60" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_random_weights_need_neither_model_nor_tokenizer(tmp_path, monkeypatch):
     pytest.importorskip("trl")
@@ -161,6 +165,7 @@ def test_random_weights_need_neither_model_nor_tokenizer(tmp_path, monkeypatch):
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_contenders_may_be_named(tmp_path):
     pytest.importorskip("trl")

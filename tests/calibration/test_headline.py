@@ -22,6 +22,7 @@ def test_a_page_says_something_in_no_more_than_a_twentieth_of_fair_corpora(of):
     assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
 
 
+@pytest.mark.slow
 def test_of_two_systems_the_one_that_halves_a_value_is_less_fair_in_a_hundred_sets():
     found = count_pages(Kinds(2), Corpus((4, 4), 100, 0.3), 2)
     assert (found.found, found.less_fair, found.others) == (2, 2, 0)

@@ -6,6 +6,7 @@ from evenhand.benchmarks.villains import FAIR, FAIR_UNTOLD, OF_MINORITIES, UNEVE
 from evenhand.evaluation.studies.judges.worth import accused_of
 
 
+@pytest.mark.slow
 def test_villains_are_caught_and_fair_judges_are_not_accused():
     fair = {name: FAIR[name] for name in ("weak, grades, coverage", "good, continuous, faithfulness")}
     found = count(range(5), fair, VILLAINS)

@@ -23,6 +23,7 @@ def named_of(kinds, trials, **planted):
     return sum(each.trials for each in found), sum(each.false for each in found)
 
 
+@pytest.mark.slow
 def test_nobody_is_named_in_more_than_a_twentieth_of_fair_corpora():
     kinds = [Corpus(*each[:1], 16, *each[1:]) for each in product(((4, 4), (7, 1), (2,) * 12), (0.0, 0.7), MANNERS)]
     trials, false = named_of(kinds, 2)

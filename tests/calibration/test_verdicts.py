@@ -48,6 +48,7 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
     assert sum(leans_in_bias_study(8, seed) for seed in range(12)) <= 2
 
 
+@pytest.mark.slow
 def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one():
     found = [comparison(12, seed) for seed in range(10)]
     # 4 of 200, all of them between entries; corrected question by question 15 of 100: docs/run-folder.md#verdicts

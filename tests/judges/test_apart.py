@@ -136,6 +136,7 @@ def test_killed_child_is_started_anew_and_the_judgements_are_the_same(two_models
     assert children() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replicas", [2, 5])
 def test_replicas_leave_the_judgements_and_counts_of_one_process(two_models, replicas):
     expected, receipt = in_this_process(two_models("whole"))
@@ -147,6 +148,7 @@ def test_replicas_leave_the_judgements_and_counts_of_one_process(two_models, rep
     assert (found, again.counts) == (expected, receipt.counts)
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_given_up_stops_the_stage_and_is_all_that_the_same_command_tries_again(
     two_models, tmp_path, monkeypatch
 ):
@@ -167,6 +169,7 @@ def test_a_batch_that_was_given_up_stops_the_stage_and_is_all_that_the_same_comm
     assert judged(phase)[0] == expected
 
 
+@pytest.mark.slow
 def test_equal_inputs_in_several_batches_are_asked_once_whoever_gets_them(two_models):
     def twins(name, **backend):
         phase = two_models(name, **backend)
@@ -181,6 +184,7 @@ def test_equal_inputs_in_several_batches_are_asked_once_whoever_gets_them(two_mo
     assert (found, again.counts) == (expected, receipt.counts)
 
 
+@pytest.mark.slow
 def test_killed_with_its_children_the_stage_goes_on_with_another_number_of_them(two_models, monkeypatch):
     expected, receipt = in_this_process(two_models("whole"))
     phase = two_models("killed", replicas=3, engine={"seconds_per_batch": 0.2})

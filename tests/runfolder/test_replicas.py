@@ -304,6 +304,7 @@ def test_processes_that_are_killed_whenever_they_begin_end_the_stage_with_what_t
     assert new_children(others) == set()
 
 
+@pytest.mark.slow
 def test_a_batch_is_not_blamed_for_starts_that_were_killed(tmp_path):
     # each process does one batch, and is killed four times before it is ready again
     before = (

@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+import pytest
 from logs import warned
 from served_recipes import DOCUMENTS, recipe_of, served
 from serving import Server
@@ -104,6 +105,7 @@ def test_a_summary_beyond_a_limit_is_not_served_at_a_deadline_either(tmp_path):
     assert "evenhand_late_total 0.0" in counted
 
 
+@pytest.mark.slow
 def test_an_extraction_is_served_where_candidates_broke_the_limits_and_others_are_late(tmp_path):
     # what the upstream says has no word of the documents; the second request draws again
     judges = {"words": {"kind": "length"}, "shares": {"kind": "value-shares", "matcher": {"kind": "words"}}}

@@ -74,6 +74,7 @@ def test_fresh_round_starts_at_ln2_and_learns(open_round: OpenRound) -> None:
     assert all(w.abs().max() > 0 for name, w in weights(phase.folder / "adapter").items() if "lora_B" in name)
 
 
+@pytest.mark.slow
 def test_adapter_folder_holds_what_peft_reads_and_nothing_else(open_round: OpenRound, tiny_model: Path) -> None:
     phase = after_round_0(open_round, train={"reference": "previous"})
     train(phase)
@@ -104,6 +105,7 @@ def test_adapter_folder_is_all_that_others_need_to_open(
     assert not [path.name for path in files if str(tiny_model) in path.read_text("utf-8")]
 
 
+@pytest.mark.slow
 def test_same_inputs_give_the_same_bytes(open_round: OpenRound) -> None:
     first, second = open_round("a"), open_round("b")
     train(first)
@@ -124,6 +126,7 @@ def test_steps_of_a_training_under_way_are_counted(open_round: OpenRound) -> Non
     assert (seen[0].unit, seen[0].done, seen[0].total) == ("steps of 2 requests", {"": steps}, {"": steps})
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_adapter(open_round: OpenRound) -> None:
     first, second = open_round("a"), open_round("b", seed=43)
     train(first)
@@ -144,6 +147,7 @@ def test_record_states_policy_batch_and_rows(open_round: OpenRound) -> None:
     assert {"trl", "peft", "torch"} <= record["versions"].keys()
 
 
+@pytest.mark.slow
 def test_previous_reference_is_the_policy_that_the_round_starts_from(open_round: OpenRound) -> None:
     phase = after_round_0(open_round, train={"reference": "previous"})
     train(phase)
@@ -154,6 +158,7 @@ def test_previous_reference_is_the_policy_that_the_round_starts_from(open_round:
     assert any((start[name] != after).any() for name, after in weights(phase.folder / "adapter").items())
 
 
+@pytest.mark.slow
 def test_initial_reference_stays_the_base_model(open_round: OpenRound) -> None:
     previous = after_round_0(open_round, train={"reference": "previous"})
     train(previous)
@@ -168,6 +173,7 @@ def test_initial_reference_stays_the_base_model(open_round: OpenRound) -> None:
     assert first["loss"] != pytest.approx(LN2, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["new", "initial", "previous"])
 def test_interrupted_training_ends_as_an_undisturbed_one(open_round: OpenRound, case: str) -> None:
     section = {"train": {"reference": "previous" if case == "new" else case}, "trainer": {"save_total_limit": 3}}
@@ -180,6 +186,7 @@ def test_interrupted_training_ends_as_an_undisturbed_one(open_round: OpenRound, 
     assert file_digest(phase.folder / "adapter") == adapter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [6, 8])
 def test_training_interrupted_in_its_second_epoch_goes_on_with_that_epochs_order(
     open_round: OpenRound, step: int
@@ -220,6 +227,7 @@ def test_fairpo_needs_pairs_that_say_what_is_fair(open_round: OpenRound) -> None
         train(open_round(train={"fairness": {}, "pairs": str(own)}))
 
 
+@pytest.mark.slow
 def test_training_killed_after_its_last_step_only_saves(open_round: OpenRound) -> None:
     phase = after_round_0(open_round, train={"reference": "previous"})
     train(phase)
@@ -260,6 +268,7 @@ def test_interrupted_training_is_the_undisturbed_one_bit_for_bit(
     assert file_digest(phase.folder / "adapter") == adapter
 
 
+@pytest.mark.slow
 def test_tokens_are_counted_on_from_a_checkpoint_between_two_lines_of_the_log(open_round: OpenRound) -> None:
     # lines of steps 1 and 4, checkpoints of steps 3 and 6
     phase = open_round(trainer={"logging_steps": 4, "save_steps": 3})
@@ -281,6 +290,7 @@ def test_adapters_of_quantised_weights_are_trained_in_float32_as_others_are(open
     assert all((weight != weight.bfloat16().float()).any() for weight in before.values())
 
 
+@pytest.mark.slow
 def test_torn_checkpoint_is_not_continued_from(open_round: OpenRound) -> None:
     phase = open_round(trainer={"save_total_limit": 3})
     train(phase)
@@ -293,6 +303,7 @@ def test_torn_checkpoint_is_not_continued_from(open_round: OpenRound) -> None:
     assert losses(phase) == undisturbed
 
 
+@pytest.mark.slow
 def test_checkpoints_of_other_inputs_are_not_used(open_round: OpenRound) -> None:
     phase = open_round()
     train(phase)
@@ -362,6 +373,7 @@ def test_recipe_trains_with_a_shared_prefix_what_pairwise_trains(
     assert losses(shared)[-1] < LN2 - 0.003
 
 
+@pytest.mark.slow
 def test_plain_texts_train_with_a_shared_prefix_what_they_train_pairwise(open_round: OpenRound, tmp_path: Path) -> None:
     texts = [{"prompt": f"Ferry {i % 2}:", "chosen": f" cheap {i}", "rejected": f" dear {i}"} for i in range(6)]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in texts))
@@ -375,6 +387,7 @@ def test_plain_texts_train_with_a_shared_prefix_what_they_train_pairwise(open_ro
     assert losses(shared) == pytest.approx(losses(pairwise), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_quantised_weights_train_with_a_shared_prefix_what_they_train_pairwise(
     open_round: OpenRound, tokenizer: Any
 ) -> None:

@@ -161,6 +161,7 @@ def prose(made):
     ]
 
 
+@pytest.mark.slow
 def test_every_family_names_in_words_whom_its_gaps_name(audits):
     seen = Counter()
     for audit in audits:

@@ -1,0 +1,104 @@
+"""Slow tests that `make test` leaves to `make test-all`.
+
+By file: what of it `make test` runs all the same, which fast test would see the fault, and what only the slow ones can see.
+"""
+
+from typing import NamedTuple
+
+ALL = ("",)
+
+
+class Left(NamedTuple):
+    """What is said of a file's slow tests."""
+
+    # beginnings of the names (with "[...]") of those that `make test` runs; ALL of them
+    sampled: tuple[str, ...]
+    # file whose ordinary tests hold the same, and what only the slow ones can see
+    double: str
+
+
+FILES = {
+    "benchmarks/gpu/test_run.py": Left((), "benchmarks/gpu/test_speed.py, test_kernels.py; parts as processes"),
+    "benchmarks/test_evidence.py": Left((), "its own tests of parts and page; commands run one after another"),
+    "benchmarks/test_fairness.py": Left((), "its own tests of equal results; the verb's tables"),
+    "benchmarks/test_generation.py": Left((), "generate/test_vllm_whole.py; the contenders of the benchmark"),
+    "benchmarks/test_judging.py": Left((), "its own tests; vLLM's cache of prefixes"),
+    "benchmarks/test_loop.py": Left((), "test_kills.py runs the loop; its times"),
+    "benchmarks/test_serving.py": Left(("test_no_two", "test_documents"), "serve/test_app.py; the benchmark's processes"),
+    "benchmarks/test_size.py": Left((), "its own tests of counts; memory of whole runs"),
+    "benchmarks/test_training.py": Left((), "train/test_shared_prefix.py, test_packing.py; the contenders of the benchmark"),
+    "calibration/test_headline.py": Left((), "its own fast cells; power of two systems in a hundred sets"),
+    "calibration/test_judges.py": Left((), "its own fast cells; all villains at 50 articles"),
+    "calibration/test_named.py": Left((), "its own fast cells; every kind of fair corpus"),
+    "calibration/test_verdicts.py": Left((), "its own fast cells; comparisons of equal entries"),
+    "cli/test_audit.py": Left(ALL, "published numbers of an audit"),
+    "cli/test_bias.py": Left(ALL, "the verb on a real model"),
+    "cli/test_compare.py": Left((), "evaluation/comparison; runs that share their candidates"),
+    "cluster/test_ray.py": Left(
+        ("test_engines_wait_for_places", "test_what_a_process_elsewhere", "test_without_a_cluster"),
+        "runfolder/test_replicas.py has the same queue without Ray; nodes that end",
+    ),
+    "cluster/test_slurm.py": Left(
+        ("test_a_job_that_slurm_refuses", "test_slurm_reads_odd_names"),
+        "test_merging.py has the same shards without a queue; nodes that drain",
+    ),
+    "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
+    "evaluation/bias/test_build.py": Left(ALL, "the study on a real model"),
+    "evaluation/human/test_older_sheets.py": Left(
+        ("test_a_file_that_went_another_way", "test_of_any_two_states", "test_a_window_that_is_behind"),
+        "evaluation/human/test_revisions.py reads the same sheets in Python; the browser's storage",
+    ),
+    "evaluation/human/test_page_in_browser.py": Left(
+        ("test_five_items", "test_nothing_is_wider", "test_the_page_counts"),
+        "evaluation/human/test_page.py; keys, selections and imports in a browser",
+    ),
+    "evaluation/pages/test_in_browser.py": Left(
+        tuple(
+            f"test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper[{page}]"
+            for page in ("report", "audit")
+        ),
+        "evaluation/pages/test_golden.py, test_pages.py; colours, axe and a phone on the other pages",
+    ),
+    "generate/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
+    "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
+    "generate/test_server_vllm.py": Left((), "generate/test_server_backend.py asks a scripted server; vLLM's own"),
+    "generate/test_vllm_backend.py": Left(
+        ("test_a_processor_without",), "generate/test_vllm_whole.py starts the engine; texts equal to transformers'"
+    ),
+    "generate/test_vllm_resume.py": Left((), "test_kills.py kills the scripted backend; an engine's bytes"),
+    "generate/test_vllm_whole.py": Left(ALL, "a real engine with an adapter"),
+    "judges/measures/test_oracle.py": Left((), "judges/test_bertscore.py, test_entailers.py; biased summaries"),
+    "judges/test_apart.py": Left((), "its own tests of one child; several children, and engines of vLLM"),
+    "judges/test_grades.py": Left((), "judges/test_rubric.py; grades of vLLM"),
+    "judges/test_rubric.py": Left(ALL, "a real model's grades"),
+    "models/test_places.py": Left((), "models/test_published_shapes.py converts GGUF files; the whole folder"),
+    "runfolder/test_replicas.py": Left((), "its own other tests; processes that hang"),
+    "serve/test_grpo.py": Left((), "serve/test_score.py; TRL's own GRPO against the server"),
+    "serve/test_late.py": Left((), "its own other tests of deadlines; extractions"),
+    "serve/test_load.py": Left((), "serve/test_hostile.py; honest clients beside hostile ones"),
+    "serve/test_soak.py": Left((), "serve/test_app.py; memory over many answers"),
+    "test_gpu_recipes.py": Left(
+        tuple(
+            f"test_every_recipe_for_gpus_runs_in_miniature[{recipe}]"
+            for recipe in ("polisum/llama-3.1-8b/rerank-rouge-proxy", "polisum/llama-3.1-8b/zero-shot")
+        ),
+        "estimate/test_heads.py, preflight/test_broken_recipes.py read every recipe; each recipe to its end",
+    ),
+    "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
+    "test_server_kills.py": Left((), "generate/test_server_account.py; kills at fifty moments"),
+    "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
+    "train/test_launch.py": Left(
+        ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]", "test_refusal"),
+        "train/test_training.py; DeepSpeed's other stages",
+    ),
+    "train/test_many_processes.py": Left((), "train/test_launch.py; adapters that are continued, two machines"),
+    "train/test_training.py": Left(
+        ("test_interrupted_training_is_the_undisturbed_one_bit_for_bit[shared]", "test_same_inputs"),
+        "its own other tests, train/test_shared_prefix.py, test_checkpointing.py; every kind of interruption",
+    ),
+}  # fmt: skip
+
+
+def is_sampled(file: str, name: str) -> bool:
+    """Whether `make test` runs a slow test of this file (from tests/)."""
+    return file in FILES and name.startswith(FILES[file].sampled or ("\0",))
