@@ -68,11 +68,11 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..config.recipe_file import load_judges
     from ..evaluation.pages.write import PAGE
     from ..evaluation.studies.judges.page import page
-    from ..evaluation.studies.judges.run import AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
+    from ..evaluation.studies.judges.run import AUDIT_OF_JUDGES, AuditRequest, audit_judges, plan_lines, prepare
 
     given = load_judges(judges)
     refuse_unknown_judges(judge or (), given)
-    wanted = Wanted(
+    request = AuditRequest(
         file=sets,
         judges={name: given[name] for name in judge or given},
         evidence=evidence,
@@ -83,12 +83,12 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         documents=_documents(judges),
         limit=limit,
     )
-    work = prepare(wanted)
+    work = prepare(request)
     if dry_run:
         for line in plan_lines(work):
             say(line)
         return
-    show_page(page(audit_judges(wanted, work, out, say)))
+    show_page(page(audit_judges(work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
 

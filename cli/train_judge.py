@@ -44,12 +44,12 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     refuse_unknown_judges(judge or (), given)
     signs = dict(_sign(each) for each in monotone or ())
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.studies.judges.train_judge import JUDGE, Wanted
+    from ..evaluation.studies.judges.train_judge import JUDGE, TrainingRequest
     from ..evaluation.studies.judges.train_judge import train_judge as train
     from ..evaluation.studies.judges.training_page import page
 
     named = {name: each for name, each in given.items() if not judge or name in judge}
-    found = train(file, Wanted(purpose, named, signs), out, evidence=evidence, say=say)
+    found = train(file, TrainingRequest(purpose, named, signs), out, evidence=evidence, say=say)
     show_page(page(found))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")

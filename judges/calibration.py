@@ -20,7 +20,6 @@ from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
 from .likeness import ArticleVocabulary, typical_share
 
-FORMAT = "evenhand-calibration/3"
 N = TypeVar("N", bound=Number)
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 

@@ -1,1 +1,1 @@
-"""Judges audited: whether a judge measures what it is to measure, and what leads it astray."""
+"""Judges studied: whether a judge measures what it is to measure, what leads it astray, and judges that combine others."""

@@ -14,12 +14,11 @@ from ....judges.batch import Spent
 from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, JudgeCalibration, Probe, standing_of
 from ....number import Number
 from ....resampling import Floats
-from .accusations import conclude
 from .agreement import correlations, lead_within, within
 from .figures import flips, mean
+from .hypotheses import OneJudge, conclude
 from .interventions import interventions
 from .observations import observations
-from .one_judge import OneJudge
 from .study import OTHER, JudgeStudy
 
 

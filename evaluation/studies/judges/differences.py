@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ....fairness.groups.coverage import over
+from ....number import Number
 from ....resampling import NOISE, Floats, in_blocks
 from ...lengths import about_mean
 from ...significance import DRAWS, NullDraws
@@ -38,6 +39,11 @@ class Dealt:
     p: float
     # without the sign, of a spread: no interval
     is_spread: bool = False
+
+    @property
+    def number(self) -> Number:
+        """The difference and its p-value, before anything is corrected; without an interval."""
+        return Number(value=self.value, p_value=self.p)
 
     @property
     def as_draws(self) -> NullDraws:

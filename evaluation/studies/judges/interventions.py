@@ -6,9 +6,8 @@ from itertools import islice
 import numpy as np
 
 from ....resampling import LEAST_SETS, Floats
-from .accusations import Hypothesis
 from .figures import NOTHING, mean_of_cells, slopes
-from .one_judge import OneJudge
+from .hypotheses import Hypothesis, OneJudge
 
 # of the names that the most texts have, in topics enough, so many are tried by themselves
 MOST_NAMES = 2

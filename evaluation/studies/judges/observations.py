@@ -9,11 +9,10 @@ from ....judges.calibration import LENGTH
 from ....resampling import Floats
 from ....text import n_words
 from ...lengths import LONGER
-from .accusations import Hypothesis
 from .agreement import within
 from .differences import LEAST_OF_GROUP, Dealt, by_group, by_topic, over_articles
 from .figures import NOTHING, mean, ranks, slopes, spread
-from .one_judge import OneJudge, probe_of
+from .hypotheses import Hypothesis, OneJudge, probe_of
 from .preference import preference
 from .study import OTHER
 

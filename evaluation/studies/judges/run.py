@@ -50,7 +50,7 @@ AUDIT_OF_JUDGES = Result(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditRequest:
     """What an audit of judges is given."""
 
     # controlled sets, and the authors' evidence file where they are theirs
@@ -71,9 +71,10 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Work:
+class JudgeAudit:
     """What is asked of which judges."""
 
+    request: AuditRequest
     labels: LabelledFile
     # the articles in all variants
     asked: list[ControlledSet]
@@ -121,52 +122,52 @@ class Work:
         return round(TOKENS_A_WORD * n_words_read)
 
 
-def prepare(wanted: Wanted) -> Work:
+def prepare(request: AuditRequest) -> JudgeAudit:
     """What will be asked; nothing is asked yet.
 
     Raises:
         DataError: a file is wrong, or no judge is left to try.
         RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
     """
-    refuse_purposes(wanted)
-    labels = read_labels(wanted.file, wanted.judges, wanted.evidence, wanted.limit)
+    refuse_purposes(request)
+    labels = read_labels(request.file, request.judges, request.evidence, request.limit)
     left_out = labels.not_tried | {
         name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
-        for name, each in wanted.judges.items()
-        if name not in labels.not_tried and wanted.purposes.get(name, each.purpose) is None
+        for name, each in request.judges.items()
+        if name not in labels.not_tried and request.purposes.get(name, each.purpose) is None
     }
-    tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
+    tried = {name: each for name, each in request.judges.items() if name not in left_out}
     if not tried:
-        said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
+        said = "; ".join(f"{name}: {left_out[name]}" for name in request.judges)
         raise DataError(f"no judge is left to audit ({said})")
-    if (wanted.own is None) == bool(wanted.human):
+    if (request.own is None) == bool(request.human):
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    exchanges = Exchanges.of(labels.sets, wanted.tellers or _tellers(labels.sets), wanted.documents)
+    exchanges = Exchanges.of(labels.sets, request.tellers or _tellers(labels.sets), request.documents)
     asked = variants(labels.sets, exchanges.tellers, exchanges=exchanges)
     if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
-        raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
+        raise DataError(f"{request.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
-    if wanted.own:
-        sheets = read_annotations(_files(wanted.human))
-        people = peoples_scores(sheets.units, wanted.own, sheets.left_out.total())
-    return Work(labels, asked, exchanges, people, tried, left_out)
+    if request.own:
+        sheets = read_annotations(_files(request.human))
+        people = peoples_scores(sheets.units, request.own, sheets.left_out.total())
+    return JudgeAudit(request, labels, asked, exchanges, people, tried, left_out)
 
 
-def refuse_purposes(wanted: Wanted) -> None:
+def refuse_purposes(request: AuditRequest) -> None:
     """Refuse purposes of judges that are not there, and of those whose section says it.
 
     Raises:
         RecipeError: all mistakes are listed.
     """
     mistakes = []
-    for name, purpose in wanted.purposes.items():
-        if name not in wanted.judges:
+    for name, purpose in request.purposes.items():
+        if name not in request.judges:
             mistakes.append(
-                f"--purpose {name}: no such judge{did_you_mean(name, wanted.judges)} They are {', '.join(wanted.judges)}"
+                f"--purpose {name}: no such judge{did_you_mean(name, request.judges)} They are {', '.join(request.judges)}"
             )
-        elif (said := wanted.judges[name].purpose) not in (None, purpose):
+        elif (said := request.judges[name].purpose) not in (None, purpose):
             mistakes.append(
                 f"--purpose {name}={purpose}: by its section it is to measure {said}, and that is what it is used for; leave the "
                 "option out"
@@ -186,12 +187,11 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
-def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) -> Calibration:
+def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibration:
     """Ask the judges; what they are worth, after it was written to `out`.
 
     Args:
-        wanted: what was asked for.
-        work: the same, prepared.
+        work: as it was prepared.
         out: folder for calibration.json, judgements.jsonl, again.jsonl and the page.
         say: called with a line on an earlier audit that will be replaced.
 
@@ -202,14 +202,14 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
     """
     AUDIT_OF_JUDGES.check(out)
     with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.options)), say):
-        study = _ask(wanted, work, out)
+        study, request = _ask(work, out), work.request
         by_topic: dict[str, list[str]] = {}
         for topic, each in zip(study.topics, work.sets, strict=True):
             by_topic.setdefault(topic, []).append(each.source)
         found = Calibration(
             file=work.labels.file,
             digest=work.labels.digest,
-            human=tuple(path.name for path in _files(wanted.human)),
+            human=tuple(path.name for path in _files(request.human)),
             human_left_out=work.people.left_out if work.people else 0,
             n_articles=len(work.sets),
             n_summaries=sum(len(each.summaries) for each in work.sets),
@@ -221,11 +221,11 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
             level=LEVEL,
             about=vocabulary(by_topic),
             judges=calibrate(
-                {name: (each, wanted.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
+                {name: (each, request.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
                 study,
                 [name for name in BASELINES if name in study.judges],
             ),
-            not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
+            not_tried={name: why for name, why in work.not_tried.items() if name in request.judges},
         )
         if (before := out / AUDIT_OF_JUDGES.json).exists():
             found = _with_costs(found, before)
@@ -235,7 +235,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path, say: Say | None = None) 
     return found
 
 
-def _ask(wanted: Wanted, work: Work, out: Path) -> JudgeStudy:
+def _ask(work: JudgeAudit, out: Path) -> JudgeStudy:
     """What the judges say, and the baselines of the plain summaries."""
     spent: list[Spent] = []
     judgements, again = [], []
@@ -245,7 +245,9 @@ def _ask(wanted: Wanted, work: Work, out: Path) -> JudgeStudy:
         again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
     of_people = judge_by_model(work.options, work.people.documents) if work.people else []
     # those whose library is absent are not tried; one that the user names is a baseline all the same
-    others = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
+    others = {
+        name: each for name, each in BASELINES.items() if name in work.request.judges or name not in work.not_tried
+    }
     judgements += judge_by_model({name: each for name, each in others.items() if name not in work.options}, work.sets)
     return JudgeStudy(
         work.sets, judgements, work.asked, again, work.exchanges.tellers, work.people, of_people, spent, work.exchanges
@@ -267,12 +269,12 @@ def _with_costs(found: Calibration, earlier: Path) -> Calibration:
     return found.model_copy(update={"judges": judges})
 
 
-def _but(work: Work, judge: str) -> str:
+def _but(work: JudgeAudit, judge: str) -> str:
     n = len(work.labels.seen.get(judge, ()))
     return f", without {counted(n, 'article')} that it was trained on" if n else ""
 
 
-def plan_lines(work: Work) -> list[str]:
+def plan_lines(work: JudgeAudit) -> list[str]:
     """What would be asked, in lines."""
     n = sum(len(each.summaries) for each in work.sets)
     lines = [

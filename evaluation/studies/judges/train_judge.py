@@ -19,7 +19,7 @@ from .benchmark import SCORES, benchmark
 from .line import fit_best, leave_topic_out, moments_by_topic
 from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
 from .study import JudgeStudy
-from .training import COMBINED, Table, Training, features, gaps, terms, unseen
+from .training import COMBINED, FeatureTable, Training, features, gaps, terms, unseen
 from .training_page import page
 
 JUDGE = "judge.json"
@@ -41,7 +41,7 @@ def _judges_of(found: Content) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TrainingRequest:
     """What is to be trained."""
 
     purpose: Purpose
@@ -53,7 +53,7 @@ class Wanted:
 
 def train_judge(
     file: Path,
-    wanted: Wanted,
+    request: TrainingRequest,
     out: Path,
     *,
     evidence: Path | None = None,
@@ -63,7 +63,7 @@ def train_judge(
 
     Args:
         file: as `read_labels` takes it.
-        wanted: what is to be trained.
+        request: what is to be trained.
         out: folder for judge.json, training.json, judgements.jsonl and the page.
         evidence: the authors' evidence file, when `file` is theirs.
         say: called with a line on an earlier judge that will be replaced.
@@ -75,30 +75,30 @@ def train_judge(
         JudgeError: a judge cannot run at all.
     """
     TRAINED_JUDGE.check(out)
-    refuse_unfit(wanted)
-    labels = read_labels(file, wanted.judges, evidence)
+    refuse_unfit(request)
+    labels = read_labels(file, request.judges, evidence)
     _refuse_trained_on(labels)
-    with TRAINED_JUDGE.begun(out, (wanted.purpose, labels.digest, sorted(labels.judges)), say):
+    with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
         judgements = judge_by_model(labels.judges, labels.sets)
         # the logarithm of length is a feature in its place
-        table = features(JudgeStudy(labels.sets, judgements), wanted.purpose, but=(LENGTH,))
-        if strangers := sorted(set(wanted.signs) - set(table.names)):
+        table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
+        if strangers := sorted(set(request.signs) - set(table.names)):
             raise RecipeError(
                 f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
                 f"{', '.join(table.names)}"
             )
-        held = table.held(wanted.signs)
+        held = table.held(request.signs)
         line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
         scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
-        signature = f"{wanted.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
+        signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
         both = [*unseen(table, scores, labels.sets, signature), *judgements]
         found = benchmark(labels.sets, both, file=labels.file, digest=labels.digest)
-        rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (wanted.purpose, None)}
+        rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (request.purpose, None)}
         others = _others(rows)
         judge = Combination(
-            purpose=wanted.purpose,
+            purpose=request.purpose,
             intercept=line.intercept,
-            features=terms(table, line, wanted.signs),
+            features=terms(table, line, request.signs),
             members=tuple(
                 Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
                 for name in table.names[: -len(COUNTED)]
@@ -114,7 +114,7 @@ def train_judge(
         training = Training(
             judge=judge,
             benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
-            gaps=gaps(JudgeStudy(labels.sets, both), wanted.purpose, others),
+            gaps=gaps(JudgeStudy(labels.sets, both), request.purpose, others),
             penalties=penalties,
         )
         TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
@@ -123,7 +123,7 @@ def train_judge(
     return training
 
 
-def _trained_on(labels: LabelledFile, table: Table) -> TrainedOn:
+def _trained_on(labels: LabelledFile, table: FeatureTable) -> TrainedOn:
     articles = {name for name, _ in table.places}
     seen = [each.marks for each in labels.sets if each.id in articles] + [each.seen for each in labels.judges.values()]
     return TrainedOn(
@@ -138,13 +138,13 @@ def _trained_on(labels: LabelledFile, table: Table) -> TrainedOn:
     )
 
 
-def refuse_unfit(wanted: Wanted) -> None:
+def refuse_unfit(request: TrainingRequest) -> None:
     """Refuse judges that cannot be features.
 
     Raises:
         RecipeError: one reads another text than the source, is a combination itself, or has a name that is taken.
     """
-    mistakes = [f"judge {name!r} {reason}" for name, each in wanted.judges.items() if (reason := _unfit(name, each))]
+    mistakes = [f"judge {name!r} {reason}" for name, each in request.judges.items() if (reason := _unfit(name, each))]
     if mistakes:
         raise RecipeError(
             listed([*mistakes, "name those that are to be combined with --judge NAME, or mend the recipe"])

@@ -24,7 +24,7 @@ COMBINED = "combined"
 
 
 @dataclass(frozen=True)
-class Table:
+class FeatureTable:
     """The summaries that can be trained on: those with a truth and every feature."""
 
     # of the columns
@@ -44,7 +44,7 @@ class Table:
         return np.array(low), np.array(high)
 
 
-def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) -> Table:
+def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) -> FeatureTable:
     """The table of a study: judges in order of first appearance, then what is counted.
 
     Args:
@@ -69,10 +69,10 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
     places = tuple((each.id, place) for each, place, _ in cells)
     n_all = sum(len(each.summaries) for each in study.sets)
     rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
-    return Table((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
+    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
 
 
-def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
+def terms(table: FeatureTable, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
     """The line's terms as they are saved."""
     return tuple(
         Feature(
@@ -88,7 +88,7 @@ def terms(table: Table, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature,
     )
 
 
-def unseen(table: Table, said: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
+def unseen(table: FeatureTable, said: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
     """What the lines that never saw the topic said, as judgements of every summary."""
     known = dict(zip(table.places, said, strict=True))
     found = []

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.judges.accusations import Hypothesis, conclude
 from evenhand.evaluation.studies.judges.differences import by_group, by_topic, over_articles
 from evenhand.evaluation.studies.judges.figures import mean
+from evenhand.evaluation.studies.judges.hypotheses import Hypothesis, conclude
 from evenhand.judges.calibration import Probe
 
 N = 24

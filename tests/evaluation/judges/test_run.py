@@ -13,7 +13,14 @@ from evenhand.corpora.human.sheet import PageKey, SystemSource
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.studies.judges.page import page
-from evenhand.evaluation.studies.judges.run import AGAIN, AUDIT_OF_JUDGES, Wanted, audit_judges, plan_lines, prepare
+from evenhand.evaluation.studies.judges.run import (
+    AGAIN,
+    AUDIT_OF_JUDGES,
+    AuditRequest,
+    audit_judges,
+    plan_lines,
+    prepare,
+)
 from evenhand.judges.calibration import known_of, read_calibration
 from evenhand.storage import write_json, write_jsonl
 from evenhand.text import fold
@@ -45,8 +52,8 @@ def shown(found, width=100):
 
 
 def test_what_is_known_of_rouge_recall(sample, tmp_path):
-    wanted = Wanted(sample, JUDGES)
-    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    request = AuditRequest(sample, JUDGES)
+    found = audit_judges(prepare(request), tmp_path / "out")
     (judge,) = found.judges
     assert (judge.judge, judge.purpose, judge.length.of) == ("recall", "coverage", "length")
     # 16 articles of 6 summaries on 8 topics with both sides
@@ -66,11 +73,11 @@ def test_what_is_known_of_rouge_recall(sample, tmp_path):
 
 
 def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tmp_path):
-    wanted = Wanted(sample, {"recall": RECALL}, limit=10)
-    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    request = AuditRequest(sample, {"recall": RECALL}, limit=10)
+    found = audit_judges(prepare(request), tmp_path / "out")
     # the second time every score is cached, and what it cost is still known
     said = []
-    again = audit_judges(wanted, prepare(wanted), tmp_path / "out", said.append)
+    again = audit_judges(prepare(request), tmp_path / "out", said.append)
     assert again == found and found.judges[0].cost.seconds and not said
     assert AUDIT_OF_JUDGES.replaced(tmp_path / "out", ("other", ["recall"])).endswith(
         "holds the audit of recall on sets.jsonl; it will be replaced."
@@ -83,8 +90,10 @@ def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tm
 
 def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_path):
     # every controlled summary is scored as keeping its contract
-    wanted = Wanted(sample, {"recall": RECALL, "length": RuleJudge(kind="length")}, purposes={"length": "coverage"})
-    work = prepare(wanted)
+    request = AuditRequest(
+        sample, {"recall": RECALL, "length": RuleJudge(kind="length")}, purposes={"length": "coverage"}
+    )
+    work = prepare(request)
     same = work.sets[0].summaries[0].text
     alike = [
         each.model_copy(update={"summaries": tuple(s.model_copy(update={"text": same}) for s in each.summaries)})
@@ -95,7 +104,6 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
     from evenhand.evaluation.studies.judges.probes import variants
 
     found = audit_judges(
-        wanted,
         replace(work, labels=replace(work.labels, sets=alike), asked=variants(alike, work.exchanges.tellers)),
         tmp_path / "out",
     )
@@ -107,14 +115,14 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
 
 def test_words_of_the_sides_are_learned_from_documents_where_there_are_any(sample):
     documents = [(side, f"{words} number {n}") for n in range(8) for side, words in TOLD.items()]
-    told = prepare(Wanted(sample, {"recall": RECALL}, documents=documents))
+    told = prepare(AuditRequest(sample, {"recall": RECALL}, documents=documents))
     assert set(told.exchanges.words.first) == set(TOLD["left"].split())
     # without any, those of the sixteen articles are too few
-    assert prepare(Wanted(sample, {"recall": RECALL})).exchanges.words is None
+    assert prepare(AuditRequest(sample, {"recall": RECALL})).exchanges.words is None
 
 
 def test_a_dry_run_counts(sample):
-    lines = plan_lines(prepare(Wanted(sample, {"recall": RECALL}, limit=2)))
+    lines = plan_lines(prepare(AuditRequest(sample, {"recall": RECALL}, limit=2)))
     # 12 summaries in 7 variants, and once again
     assert "96 judgements" in lines[1]
 
@@ -134,19 +142,19 @@ def test_a_dry_run_counts(sample):
 )
 def test_what_cannot_be_audited_is_refused(sample, changes, said):
     with pytest.raises((DataError, RecipeError), match=said.replace("?", r"\?")):
-        prepare(Wanted(**{"file": sample, "judges": {"recall": RECALL}} | changes))
+        prepare(AuditRequest(**{"file": sample, "judges": {"recall": RECALL}} | changes))
 
 
 def test_an_id_that_a_changed_article_gets_is_refused(sample, tmp_path):
     sets = read_controlled(sample)
     write_jsonl(tmp_path / "taken.jsonl", [*sets, sets[0].model_copy(update={"id": f"{sets[0].id}|twice"})])
     with pytest.raises(DataError, match=r"\|twice' is one that a changed article gets, too; rename it"):
-        prepare(Wanted(tmp_path / "taken.jsonl", {"recall": RECALL}))
+        prepare(AuditRequest(tmp_path / "taken.jsonl", {"recall": RECALL}))
 
 
 def test_with_few_topics_nothing_is_told_and_nobody_acquitted(sample, tmp_path):
-    wanted = Wanted(sample, {"recall": RECALL}, limit=4)
-    said = shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
+    request = AuditRequest(sample, {"recall": RECALL}, limit=4)
+    said = shown(audit_judges(prepare(request), tmp_path / "out"))
     assert "What 1 judge is worth is not clear from so little" in said
     assert "too few topics to say" in said and "none was caught" not in said and "nothing" not in said
 
@@ -159,8 +167,8 @@ def test_a_judge_that_scores_nothing_is_not_constant(sample, tmp_path):
         for each in sets
     ]
     write_jsonl(tmp_path / "mute.jsonl", mute)
-    wanted = Wanted(tmp_path / "mute.jsonl", {"recall": RECALL})
-    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    request = AuditRequest(tmp_path / "mute.jsonl", {"recall": RECALL})
+    found = audit_judges(prepare(request), tmp_path / "out")
     (judge,) = found.judges
     assert judge.scores_nothing and not judge.is_constant and not judge.beats_length
     assert "recall scores nothing: every summary is left unscored" in shown(found)
@@ -170,8 +178,8 @@ def test_a_judge_that_scores_nothing_is_not_constant(sample, tmp_path):
 def test_topics_that_nobody_told_are_warned_of(sample, tmp_path):
     sets = [each.model_copy(update={"topic": ""}) for each in read_controlled(sample)]
     write_jsonl(tmp_path / "untold.jsonl", sets)
-    wanted = Wanted(tmp_path / "untold.jsonl", {"recall": RECALL})
-    assert "The topic of 16 articles is unknown" in shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
+    request = AuditRequest(tmp_path / "untold.jsonl", {"recall": RECALL})
+    assert "The topic of 16 articles is unknown" in shown(audit_judges(prepare(request), tmp_path / "out"))
 
 
 def test_peoples_scores_come_from_their_sheets_and_what_is_not_finished_is_told(sample, tmp_path):
@@ -188,10 +196,10 @@ def test_peoples_scores_come_from_their_sheets_and_what_is_not_finished_is_told(
     folder = tmp_path / "sheets"
     write_json(folder / "anna.json", make_sheet(*items, open_item).model_dump(mode="json"))
     write_json(folder / "page.key.json", key.model_dump(mode="json"))
-    wanted = Wanted(sample, {"recall": RECALL}, human=[folder], own="dpo", limit=10)
-    work = prepare(wanted)
+    request = AuditRequest(sample, {"recall": RECALL}, human=[folder], own="dpo", limit=10)
+    work = prepare(request)
     assert "people's scores of 12 documents, without 1 that is not finished" in plan_lines(work)[-1]
-    found = audit_judges(wanted, work, tmp_path / "out")
+    found = audit_judges(work, tmp_path / "out")
     probe = next(each for each in found.judges[0].probes if each.name == "self")
     # ROUGE orders them as people do, whoever wrote them
     assert (probe.verdict, probe.n, probe.value) == ("not accused", 24, pytest.approx(0.0, abs=1e-9))

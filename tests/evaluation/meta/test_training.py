@@ -13,7 +13,7 @@ from evenhand.evaluation.studies.judges import run as audit
 from evenhand.evaluation.studies.judges.benchmark import benchmark_judges
 from evenhand.evaluation.studies.judges.scoring import SEEN, judge_sets
 from evenhand.evaluation.studies.judges.study import JudgeStudy
-from evenhand.evaluation.studies.judges.train_judge import TRAINED_JUDGE, Wanted, train_judge
+from evenhand.evaluation.studies.judges.train_judge import TRAINED_JUDGE, TrainingRequest, train_judge
 from evenhand.evaluation.studies.judges.training import COMBINED, features, gaps
 from evenhand.evaluation.studies.judges.training_page import page
 from evenhand.judges import open_judge, open_judges
@@ -35,8 +35,8 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVENHAND_CACHE", str(folder / "cache"))
-        wanted = Wanted("coverage", MEAN, {"rougeL-precision": "up", "rouge2-recall": "down"})
-        return train_judge(Path("sample"), wanted, folder), folder
+        request = TrainingRequest("coverage", MEAN, {"rougeL-precision": "up", "rouge2-recall": "down"})
+        return train_judge(Path("sample"), request, folder), folder
 
 
 def test_the_saved_judge_says_what_was_fitted(trained, sample):
@@ -168,7 +168,7 @@ def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
 )
 def test_judges_that_cannot_be_features_are_refused_before_any_work(judges, message, tmp_path):
     with pytest.raises(RecipeError, match=message):
-        train_judge(tmp_path / "none.jsonl", Wanted("coverage", judges), tmp_path)
+        train_judge(tmp_path / "none.jsonl", TrainingRequest("coverage", judges), tmp_path)
 
 
 def test_a_judge_of_something_else_is_named_before_it_is_replaced(trained, sample):
@@ -181,9 +181,9 @@ def test_a_judge_of_something_else_is_named_before_it_is_replaced(trained, sampl
 
 
 def test_a_sign_of_no_feature_is_refused_with_the_nearest(tmp_path, sample):
-    wanted = Wanted("coverage", {}, {"rouge1-recal": "up"})
+    request = TrainingRequest("coverage", {}, {"rouge1-recal": "up"})
     with pytest.raises(RecipeError, match="'rouge1-recal' is not a feature; did you mean 'rouge1-recall'"):
-        train_judge(Path("sample"), wanted, tmp_path)
+        train_judge(Path("sample"), request, tmp_path)
 
 
 def test_a_trained_judge_is_opened_like_any_other(trained):
@@ -195,14 +195,14 @@ def test_a_trained_judge_is_opened_like_any_other(trained):
 def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_path):
     write_jsonl(tmp_path / "known.jsonl", sample[:10])
     write_jsonl(tmp_path / "all.jsonl", sample)
-    train_judge(tmp_path / "known.jsonl", Wanted("coverage", MEAN), tmp_path / "trained")
+    train_judge(tmp_path / "known.jsonl", TrainingRequest("coverage", MEAN), tmp_path / "trained")
     judges = {"mine": CombinedJudge(kind="combined", file=tmp_path / "trained" / "judge.json")} | MEAN
 
     # five topics of two articles are known, and three are not
-    wanted = audit.Wanted(tmp_path / "all.jsonl", judges, purposes={"overlap": "coverage"})
-    work = audit.prepare(wanted)
+    request = audit.AuditRequest(tmp_path / "all.jsonl", judges, purposes={"overlap": "coverage"})
+    work = audit.prepare(request)
     assert "300 judgements, without 10 articles that it was trained on" in audit.plan_lines(work)[1]
-    found = {each.judge: each for each in audit.audit_judges(wanted, work, tmp_path / "audit").judges}
+    found = {each.judge: each for each in audit.audit_judges(work, tmp_path / "audit").judges}
     mine, other = found["mine"], found["overlap"]
     assert (mine.n_seen, mine.n_summaries, mine.unscored, mine.own.within.n) == (10, 36, 0, 6)
     # length is over the same articles
@@ -210,7 +210,7 @@ def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_p
 
     measured = benchmark_judges(tmp_path / "all.jsonl", judges, tmp_path / "benchmark")
     assert {(each.judge, each.reason, each.count) for each in measured.unscored} == {("mine", SEEN, 30)}
-    known = audit.Wanted(tmp_path / "known.jsonl", judges, purposes={"overlap": "coverage"})
+    known = audit.AuditRequest(tmp_path / "known.jsonl", judges, purposes={"overlap": "coverage"})
     assert list(audit.prepare(known).not_tried) == ["mine"]
     assert list(benchmark_judges(tmp_path / "known.jsonl", judges, tmp_path / "again").not_tried) == ["mine"]
 

@@ -156,12 +156,14 @@ def judges(run: Any, folder: Path) -> Page:
 def audit_of_judges(run: Any, folder: Path) -> Page:
     path = folder / f"{EVIL.replace('/', '')}.jsonl"
     write_jsonl(path, read_controlled(Path("sample"))[:24])
-    wanted = judge_audit.Wanted(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
-    return judges_page(judge_audit.audit_judges(wanted, judge_audit.prepare(wanted), folder / "out"))
+    wanted = judge_audit.AuditRequest(path, {EVIL: RECALL, "length": BASELINES["length"]}, limit=12)
+    return judges_page(judge_audit.audit_judges(judge_audit.prepare(wanted), folder / "out"))
 
 
 def trained_judge(run: Any, folder: Path) -> Page:
-    wanted = train_judge.Wanted("coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")})
+    wanted = train_judge.TrainingRequest(
+        "coverage", {EVIL: RougeJudge(kind="rouge", type="average", measure="fmeasure")}
+    )
     return training_page(train_judge.train_judge(Path("sample"), wanted, folder / "out"))
 
 

@@ -15,7 +15,7 @@ from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.corpora.controlled.triples import Triple
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
 from evenhand.evaluation.studies.judges.scoring import seen_articles
-from evenhand.evaluation.studies.judges.train_judge import Wanted, train_judge
+from evenhand.evaluation.studies.judges.train_judge import TrainingRequest, train_judge
 from evenhand.judges import JudgeInput, open_judge
 from evenhand.storage import write_jsonl
 from evenhand.train.encoders.fitting import CLASSES, class_pairs
@@ -160,7 +160,7 @@ def test_a_judge_is_not_tried_on_topics_that_its_model_was_trained_on(trained, t
     file = tmp_path / "sets.jsonl"
     write_jsonl(file, known)
     with pytest.raises(RecipeError, match=r"judge 'mine' was trained on 1 of 16 articles .* train its encoder without"):
-        train_judge(file, Wanted("coverage", {"mine": judge}), tmp_path)
+        train_judge(file, TrainingRequest("coverage", {"mine": judge}), tmp_path)
 
 
 def test_left_out_topics_are_not_trained_on(tiny, tmp_path):
