@@ -116,6 +116,17 @@ def test_reports_and_studies_of_judges_do_not_read_each_other(arrows):
     assert not crossing
 
 
+def test_studies_do_not_read_each_other(arrows):
+    studies = ("evaluation", "studies")
+    crossing = {
+        f"{'.'.join(module)} imports {'.'.join(target)}"
+        for module, targets in arrows.items()
+        for target in targets
+        if module[:2] == target[:2] == studies and len(module) > 2 and module[2] not in target[2:3]
+    }
+    assert not crossing
+
+
 def test_no_module_imports_itself_by_way_of_others(arrows):
     done, open_ = set(), []
 

@@ -83,10 +83,12 @@ def _check_scores(mine, key, out):
     assert (span.start, span.end, span.label) == (0, 10, "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014")
     done = CliRunner().invoke(app, ["human", "score", str(mine), str(key), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    rows = {row["system"]: row for row in json.loads(out.read_text())["rows"]}
+    numbers = {(each["system"], each["measure"]): each for each in json.loads(out.read_text())["numbers"]}
     # one key point a document: summaries of base have it, those of dpo have not; all of their own points are supported
-    assert (rows["base"]["n"], rows["base"]["coverage"]["mean"], rows["base"]["faithfulness"]["mean"]) == (5, 1.0, 1.0)
-    assert (rows["dpo"]["n"], rows["dpo"]["coverage"]["mean"], rows["dpo"]["omitted"]["mean"]) == (5, 0.0, 1.0)
+    measures = ("coverage", "faithfulness", "omitted")
+    assert [numbers["base", each]["value"] for each in measures] == [1.0, 1.0, 0.0]
+    assert [numbers["dpo", each]["value"] for each in measures] == [0.0, 1.0, 1.0]
+    assert {each["n"] for each in numbers.values()} == {5}
 
 
 def test_the_keyboard_alone_marks_extends_removes_and_goes_back(open_page, sample_page, tmp_path):
