@@ -208,7 +208,7 @@ def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0)
 def clear_in_comparison(found: Comparison) -> bool:
     """Whether anything is said to be better: between entries, of a choice by reward, or for the worst side."""
     told = (*found.tests, *found.baselines)
-    return any(each.verdict != UNSURE for each in told) or any(each.found.choice for each in found.worst_sides)
+    return any(each.verdict != UNSURE for each in told) or any(each.choice for each in found.worst_sides)
 
 
 def clear_between_entries(found: Comparison) -> bool:

@@ -503,6 +503,12 @@ def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
     return Strip(tuple(Mark(value, bounds(each), style) for value, each, style in marks if value is not None))
 
 
+def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
+    """A line of a picture with one number."""
+    marks = (Mark(number.value, *bounds(number), style),) if number.value is not None else ()
+    return Lane(label, marks, is_clear=is_clear)
+
+
 def estimates_scale(found: Iterable[Number | Mean], *, zero: bool = False) -> Scale:
     """An axis that holds the numbers and their intervals."""
     return scale((x for each in found for x in (_value(each), *bounds(each))), zero=zero)

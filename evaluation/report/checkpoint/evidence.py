@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from ..systems.compare import COMPARISONS, Comparer, Trait, Values
-from ..systems.contents import Difference, JudgeNote, SideGap, SystemPair, comparison_name
+from ..systems.contents import Difference, JudgeNote, SideGap, SystemPair
 from ..systems.contrasts import Contrast, conclude
 from ..systems.pareto import Front
 from ..systems.questions import Half
 from ..systems.roles import half_of
 from ..systems.systems import SYSTEMS, TRAINED
 from .findings import RERANKING, TRAINING, Evidence
-
-# what a difference tells, by its name
-CLAIMED = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
 
 
 def evidence_of(
@@ -46,7 +43,8 @@ def evidence_of(
 
     def half(each: Difference) -> Half:
         is_headline = not isinstance(each, SideGap) and each.pair == headline
-        return half_of(judges, each, is_headline=is_headline, is_by_design=CLAIMED.get(each.pair) == "reranking")
+        is_by_design = COMPARISONS.get((each.system, each.reference)) == "reranking"
+        return half_of(judges, each, is_headline=is_headline, is_by_design=is_by_design)
 
     questions = [each.asked_in(half(each.difference)) for each in contrasts]
     told, fronts = conclude(questions, compare.bootstrap, [each.rivals.question for each in planes])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ....fairness.opinion.tokens import content_tokens
-from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
+from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, lane
 from ...pages.charts import Panel
 from ...pages.marked import marked
 from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
@@ -15,7 +15,7 @@ from ...pages.words import (
 )
 from ..systems.contents import Difference, Example, JudgeNote, Report, Score
 from ..systems.tables import SHARE, better_is, picture_parts
-from ..systems.words import how_sure, lane, plain_judges, tally, tone
+from ..systems.words import how_sure, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
 
 # sides that have a line of their own; requests shown; curves of the training
@@ -125,9 +125,7 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
         for side in (None, *sides)
         if side in found and (before, side) in means
     )
-    return PictureRow(
-        name, tuple(lane for lane in lanes if lane), note=better_is(judge), verdict=_verdict(found.get(None), judge)
-    )
+    return PictureRow(name, tuple(filter(None, lanes)), note=better_is(judge), verdict=_verdict(found.get(None), judge))
 
 
 def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | None) -> Lane | None:

@@ -29,9 +29,9 @@ from ..systems.systems import (
     budget_name,
     traits_of,
 )
-from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
+from ..systems.worst_group import Rivalry, WorstGroups, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
-from .contents import SCHEMA, ByLength, Comparison, EntryNote, Ranking, WorstSides
+from .contents import SCHEMA, ByLength, Comparison, EntryNote, Ranking
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
@@ -184,7 +184,7 @@ class _Concluded:
     baselines: list[Difference]
     low_grades: list[Difference]
     rankings: list[Ranking]
-    worst_sides: list[WorstSides]
+    worst_sides: list[WorstGroups]
     planes: list[Plane]
 
 
@@ -254,10 +254,7 @@ class _Numbers:
             baselines=list(islice(parts, len(against))),
             low_grades=list(parts),
             rankings=[leading(ranking, next(its), level) for ranking, _ in ranked],
-            worst_sides=[
-                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None, level)})
-                for each, rivals in worst
-            ],
+            worst_sides=[with_choice(each, rivals, next(its) if rivals else None, level) for each, rivals in worst],
             planes=[each.concluded(next(its), level) for each in fronts],
         )
 
@@ -287,7 +284,7 @@ class _Numbers:
                     found.append(rank(judge, k, side, kept, sets, self.compare))
         return list(filter(None, found))
 
-    def _worst_sides(self) -> list[tuple[WorstSides, Rivalry | None]]:
+    def _worst_sides(self) -> list[tuple[WorstGroups, Rivalry | None]]:
         """By judge and budget; none where no side has enough sets to take part."""
         compare, found = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
@@ -300,7 +297,7 @@ class _Numbers:
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
                 if any(each.side for each in rated.systems):
                     rivals = rivalry(scores, rated, lower_is_better=is_lower)
-                    found.append((WorstSides(measure=judge.name, k=k, found=rated), rivals))
+                    found.append((rated.model_copy(update={"measure": judge.name, "k": k}), rivals))
         return found
 
     def _fronts(self) -> list[Front]:

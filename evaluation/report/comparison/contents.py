@@ -59,14 +59,6 @@ class Ranking(Record):
     rows: tuple[Strength, ...]
 
 
-class WorstSides(Record):
-    """The entries of one budget by their worst sides under one judge."""
-
-    measure: str
-    k: int
-    found: WorstGroups
-
-
 class Cost(Record):
     """What one candidate took, over all requests."""
 
@@ -124,8 +116,8 @@ class Comparison(Record):
     # of each judge whose candidates differ in length
     slopes: tuple[Number, ...] = ()
     rankings: tuple[Ranking, ...]
-    # by judge and budget; none where there is one side or one entry, or no side has sets enough
-    worst_sides: tuple[WorstSides, ...] = ()
+    # entries by their worst sides, by judge and budget; none where there is one side or one entry, or no side has sets enough
+    worst_sides: tuple[WorstGroups, ...] = ()
     # quality against fairness; none unless a judge measures fairness or a reward has several parts
     planes: tuple[Plane, ...] = ()
     # judges of the reward alone that are an axis of a plane, where no judge of the report is

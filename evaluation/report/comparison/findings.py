@@ -13,8 +13,8 @@ from ..systems.lengths import share_by_length
 from ..systems.roles import deciding
 from ..systems.systems import WRONG_SIDE, budget_name, stage_warnings, wrong_side_judges
 from ..systems.words import gone_with_length, verdict, with_direction
-from ..systems.worst_group import without_part
-from .contents import ByLength, Ranking, WorstSides
+from ..systems.worst_group import WorstGroups, without_part
+from .contents import ByLength, Ranking
 from .entries import Entry
 from .paired_tests import ONE_DRAW, as_used
 
@@ -52,10 +52,10 @@ def _drawn(k: int) -> str:
 
 def verdict_counts(tests: Iterable[Difference], judges: Sequence[JudgeNote]) -> dict[str, Counter[str]]:
     """Of each entry by how many judges it is what."""
-    by_name, found = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
+    by_name, counts = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
     for test in (each for each in tests if each.measure in by_name):
-        found.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
-    return found
+        counts.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    return counts
 
 
 def _counted_judges(tests: Sequence[Difference], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:
@@ -169,18 +169,18 @@ def _pairing(test: Difference) -> tuple[int, str, int]:
     return test.k, test.reference, test.reference_k
 
 
-def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[WorstSides]) -> Iterator[str]:
+def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[WorstGroups]) -> Iterator[str]:
     """Which entry is best by its worst side, where one is clearly best, the largest budget first; the other judges together."""
     by_name, unsure = {judge.name: judge for judge in judges}, dict[str, list[str]]()
     for judge in dict.fromkeys(each.measure for each in worst_sides):
         mine = [each for each in worst_sides if each.measure == judge]
-        clear = [each for each in mine if each.found.choice]
+        clear = [each for each in mine if each.choice]
         if not clear:
-            notes = "; ".join(filter(None, dict.fromkeys(without_part(each.found) for each in mine)))
+            notes = "; ".join(filter(None, dict.fromkeys(without_part(each) for each in mine)))
             unsure.setdefault(notes, []).append(judge)
         for each in reversed(clear):
-            (best,) = [system for system in each.found.systems if system.system == each.found.choice]
-            note = without_part(each.found)
+            (best,) = [system for system in each.systems if system.system == each.choice]
+            note = without_part(each)
             yield (
                 f"By its worst side under {with_direction(by_name[judge])} {_at(each.k)}, {best.system} is the best choice: "
                 f"{best.side} {number(best.value)}{note and f' ({note})'}."

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...pages.blocks import Overview, Picture, PictureRow
+from ...pages.blocks import Overview, Picture, PictureRow, lane
 from ...pages.words import UNSURE, counted, headline
 from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
-from ..systems.words import how_sure, lane, plain_judges
+from ..systems.words import how_sure, plain_judges
 from .contents import Comparison
 from .findings import verdict_counts
 from .paired_tests import as_used

@@ -55,9 +55,9 @@ from ..systems.tables import (
     trait_table,
 )
 from ..systems.words import DIRECTIONS, change, judge_blocks, judges_explained, slope_words, tone
-from ..systems.worst_group import without_part
+from ..systems.worst_group import WorstGroups, without_part
 from .baselines import BASELINES
-from .contents import Comparison, Ranking, WorstSides
+from .contents import Comparison, Ranking
 from .entries import ELSEWHERE
 from .findings import GONE_WITH_LENGTH
 from .overview import overview
@@ -274,12 +274,12 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
             f"side found again in each. A choice is made where its worst side is clearly better than every other entry's, "
-            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].found.least_sets} sets take no "
+            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].least_sets} sets take no "
             "part, and where fewer than two are left, nothing is chosen.",
         )
         for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")
-            best = [(_taken(found, each.k), each.found.choice or "no clear choice") for each in mine]
+            best = [(_taken(found, each.k), each.choice or "no clear choice") for each in mine]
             chosen = "; ".join(": ".join(filter(None, each)) for each in best)
             rows = [_worst_side(found, each) for each in mine]
             yield Details(judge, (table(f"worst sides by {judge}", heads, rows),), chosen)
@@ -288,7 +288,7 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
         yield Prose(said)
 
 
-def _worst_side(found: Comparison, each: WorstSides) -> Group:
+def _worst_side(found: Comparison, each: WorstGroups) -> Group:
     rows = (
         (
             system.system,
@@ -296,10 +296,10 @@ def _worst_side(found: Comparison, each: WorstSides) -> Group:
             estimate(system),
             NumberCell(system.chance_of_best, unit="%", places=1),
         )
-        for system in each.found.systems
+        for system in each.systems
     )
-    left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
-    return group(rows, _taken(found, each.k), ", ".join(filter(None, (left_out, without_part(each.found)))))
+    left_out = f"{each.left_out} left out" if each.left_out else ""
+    return group(rows, _taken(found, each.k), ", ".join(filter(None, (left_out, without_part(each)))))
 
 
 def where_values_are(found: Comparison) -> str:

@@ -7,7 +7,7 @@ request, where both systems have a score; what has none is left out and counted 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,17 +45,6 @@ COMPARISONS = {
 }
 
 
-class Measured(Protocol):
-    """What is compared: a judge or a trait."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def is_rate(self) -> bool: ...
-    @property
-    def scale(self) -> Scale | None: ...
-
-
 @dataclass(frozen=True)
 class Trait:
     """What is counted of summaries besides their scores, and how."""
@@ -74,6 +63,10 @@ class Trait:
     def scale(self) -> Scale | None:
         """That of shares; others may be gains, which lie on both sides of 0."""
         return (0.0, 1.0) if self.is_rate else None
+
+
+# what is compared
+Measured = JudgeNote | Trait
 
 
 class Comparer:
@@ -96,8 +89,8 @@ class Comparer:
     def estimate(self, measured: Measured, system: str, values: Values, side: str | None = None, k: int = 0) -> Score:
         """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
         of_side, sets = self.of_side(values, side)
-        found = cluster_interval(of_side, sets, self.bootstrap, is_rate=measured.is_rate, scale=measured.scale)
-        return Score(system=system, k=k, **self._number(measured, side, of_side, sets, found))
+        mean = cluster_interval(of_side, sets, self.bootstrap, is_rate=measured.is_rate, scale=measured.scale)
+        return Score(system=system, k=k, **self._number(measured, side, of_side, sets, mean))
 
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
@@ -164,28 +157,28 @@ class Comparer:
         self, measured: Measured, whose: SystemPair, side: str | None, values: Values, sets: Sequence[str]
     ) -> Contrast:
         scale = differences_scale(measured.scale)
-        found = cluster_interval(values, sets, self.bootstrap, scale=scale)
+        mean = cluster_interval(values, sets, self.bootstrap, scale=scale)
         sums = self._sums(values, sets)
         added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
         difference = Difference(
             **asdict(whose),
-            **self._number(measured, side, values, sets, found),
+            **self._number(measured, side, values, sets, mean),
             p_value=sign_flip_p_value(values, sets, exchanges(self.bootstrap)),
             of_judge=measured.of_judge if isinstance(measured, Trait) else "",
         )
         return Contrast(difference, Question("others", added, sums[:, 1:]), scale)
 
     def _number(
-        self, measured: Measured, side: str | None, values: Values, sets: Sequence[str], found: ClusterMean
+        self, measured: Measured, side: str | None, values: Values, sets: Sequence[str], mean: ClusterMean
     ) -> dict[str, Any]:
         return {
             "measure": measured.name,
             "side": side,
-            "value": found.estimate,
-            "low": found.low,
-            "high": found.high,
-            "n": found.n,
-            "n_sets": found.n_clusters,
+            "value": mean.estimate,
+            "low": mean.low,
+            "high": mean.high,
+            "n": mean.n,
+            "n_sets": mean.n_clusters,
             "left_out": sum(value is None for value in values),
             "by_set": self._by_set(values, sets),
         }

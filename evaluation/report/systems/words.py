@@ -6,7 +6,7 @@ from typing import Any
 from ....config.recipe_file import JUDGE_KINDS
 from ....number import Number
 from ...lengths import LONGER
-from ...pages.blocks import Details, Facts, Heading, Lane, Mark, NumberCell, Prose, Text, Tone, bounds, estimate
+from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
 from ...pages.numbers import number, places_for
 from ...pages.words import MARK_NAMES, NOT_CLEAR, TOO_FEW, UNSURE, certainty, with_interval
 from .contents import Difference, JudgeNote
@@ -46,11 +46,11 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
 def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str, dict[str, float | None]]:
     """What judges say of two systems, better, worse or no clear difference, each with its judges and their differences."""
     by_judge = {test.measure: test for test in tests}
-    found: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
+    verdicts: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
     for judge in judges:
         test = by_judge.get(judge.name)
-        found[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
-    return found
+        verdicts[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
+    return verdicts
 
 
 def how_sure(title: str, tests: Iterable[Difference]) -> str:
@@ -64,12 +64,6 @@ def how_sure(title: str, tests: Iterable[Difference]) -> str:
     if not clear:
         return TOO_FEW if "too few" in title else NOT_CLEAR
     return certainty(min((p for p in clear if p is not None), default=None))
-
-
-def lane(number: Number, label: str, style: int, *, is_clear: bool) -> Lane:
-    """A line of a picture with one number."""
-    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
-    return Lane(label, marks, is_clear=is_clear)
 
 
 def with_direction(judge: JudgeNote) -> str:

@@ -12,9 +12,11 @@ no part, and where fewer than two are left, nothing is chosen: the worst of one 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from operator import not_
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
 from ....errors import DataError
 from ....number import Number
@@ -51,6 +53,9 @@ class RatedSystem(Number):
 class WorstGroups(Record):
     """All systems by their worst groups."""
 
+    # by which judge, and among how many candidates each system's summaries are chosen; neither where the page says it
+    measure: str = Field(default="", exclude_if=not_)
+    k: int = Field(default=0, exclude_if=not_)
     systems: tuple[RatedSystem, ...]
     # the system to choose; None when it is not clear, or fewer than two groups have enough sets
     choice: str | None

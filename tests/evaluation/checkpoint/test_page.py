@@ -1,4 +1,5 @@
 import io
+import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from evenhand.errors import StorageError
+from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.report.checkpoint.build import build_report
@@ -356,6 +357,17 @@ def test_terminal_comes_from_the_report_that_was_written(small_run: Any):
     built = build_report(small_run.recipe, None)
     write_text(small_run.recipe.output / "report" / "report.json", built.model_dump_json())
     assert read_report(small_run.recipe) == built
+
+
+@pytest.mark.parametrize("schema", [None, "evenhand-report/9", "evenhand-comparison/2"])
+def test_a_report_of_another_version_is_refused_with_what_to_do(small_run: Any, schema: str | None):
+    old = build_report(small_run.recipe, None).model_dump(mode="json") | {"schema_name": schema}
+    content = {key: value for key, value in old.items() if value is not None}
+    write_text(small_run.recipe.output / "report" / "report.json", json.dumps(content))
+    with pytest.raises(
+        DataError, match=r"report\.json: is not a report of this version; run evenhand report RECIPE again"
+    ):
+        read_report(small_run.recipe)
 
 
 def test_many_sides_are_left_to_the_page(make_run: Any):

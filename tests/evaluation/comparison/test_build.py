@@ -343,11 +343,11 @@ def test_the_mean_prefers_one_entry_and_the_worst_side_the_other(two_entries: An
     means = {e.system: e.value for e in two_entries.scores if e.side is None}
     assert means["lopsided"] > means["even"]
     (worst,) = two_entries.worst_sides
-    assert {row.system: (row.side, row.value) for row in worst.found.systems} == {
+    assert {row.system: (row.side, row.value) for row in worst.systems} == {
         "lopsided": ("right", pytest.approx(0.1)),
         "even": ("left", pytest.approx(0.4)),
     }
-    assert worst.found.choice == "even"
+    assert worst.choice == "even"
 
 
 def worst_sides(found: Any) -> Details:

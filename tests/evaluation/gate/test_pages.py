@@ -169,6 +169,17 @@ def test_a_baseline_of_another_kind_is_called_what_it_is(audit, tmp_path):
             read_baseline(tmp_path / "other.json", AUDIT_PAGE)
 
 
+@pytest.mark.parametrize("kind", [AUDIT_PAGE, REPORT_PAGE, COMPARISON_PAGE], ids=lambda kind: kind.verb)
+def test_a_baseline_of_an_earlier_format_is_refused_with_what_to_do(kind, tmp_path):
+    (tmp_path / kind.file_name).write_text(json.dumps({"schema_name": f"{kind.schema.partition('/')[0]}/0"}))
+    with pytest.raises(DataError, match=f"is {kind.name} of another version .*{kind.schema}.*of this version"):
+        read_baseline(tmp_path, kind)
+    # before files said what they are
+    (tmp_path / kind.file_name).write_text('{"scores": [{"subject": "rerank", "mean": 0.5}]}')
+    with pytest.raises(DataError, match=r"make it again with this version.*evenhand loop"):
+        read_baseline(tmp_path, kind)
+
+
 def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text(audited(measures=("coverage",), release=[EVEN] * 24).model_dump_json())
