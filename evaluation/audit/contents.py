@@ -81,7 +81,7 @@ WORDS_COMPARED = NumberKind(
 )
 
 # family -> its kinds of numbers
-FAMILIES = {
+KINDS_BY_FAMILY = {
     SHARES: (
         *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_OF_DOCUMENTS, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
@@ -92,8 +92,8 @@ FAMILIES = {
     "opinions": (OPINION_GRAPH,),
     "word-lists": (WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED),
 }
-KINDS = {kind.name: kind for kinds in FAMILIES.values() for kind in kinds}
-FAMILY_OF_KIND = {kind: family for family, kinds in FAMILIES.items() for kind in kinds}
+KINDS = {kind.name: kind for kinds in KINDS_BY_FAMILY.values() for kind in kinds}
+FAMILY_BY_KIND = {kind: family for family, kinds in KINDS_BY_FAMILY.items() for kind in kinds}
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,7 @@ class AuditNumber(Number):
     # of numbers that papers report beside their measures, and from which nothing is concluded: "over the released cut-offs",
     # "most over-represented", "where it has most documents", "lowest found with 4 sentences"
     how: str = Field(default="", exclude_if=not_)
+    # how far it is from what is expected
     gap: ChanceGap = Field(default=NO_GAP, exclude_if=lambda gap: gap == NO_GAP)
 
     @field_validator("measure")
@@ -208,7 +209,7 @@ class AuditNumber(Number):
     @property
     def family(self) -> str:
         """The family of measures that it is of."""
-        return FAMILY_OF_KIND[self.kind]
+        return FAMILY_BY_KIND[self.kind]
 
     @property
     def is_difference(self) -> bool:

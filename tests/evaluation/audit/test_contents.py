@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from evenhand.evaluation.audit.contents import FAMILY_OF_KIND, KINDS, AuditNumber, Measure
+from evenhand.evaluation.audit.contents import FAMILY_BY_KIND, KINDS, AuditNumber, Measure
 from evenhand.evaluation.audit.plan import MEASURES
 
 
@@ -16,8 +16,8 @@ def test_a_measure_is_read_back_from_its_name(by):
 
 
 def test_every_kind_of_number_is_of_one_family():
-    assert set(FAMILY_OF_KIND.values()) == set(MEASURES)
-    assert set(FAMILY_OF_KIND) == set(KINDS.values())
+    assert set(FAMILY_BY_KIND.values()) == set(MEASURES)
+    assert set(FAMILY_BY_KIND) == set(KINDS.values())
 
 
 def test_a_measure_that_is_not_known_is_refused():
