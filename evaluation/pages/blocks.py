@@ -505,7 +505,7 @@ def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
     """A line of a picture with one number."""
-    marks = (Mark(number.value, *bounds(number), style),) if number.value is not None else ()
+    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
     return Lane(label, marks, is_clear=is_clear)
 
 
