@@ -20,7 +20,7 @@ from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import SHARES, Audit
 from ..evaluation.audit.figures import Family
-from ..evaluation.audit.input import AuditInput, System
+from ..evaluation.audit.input import AuditedSystem, AuditInput
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import WordLists
@@ -157,7 +157,7 @@ def audit_of(
         places = (
             {each.id: turned_places(len(each.documents), place, of.n_systems) for each in sets} if is_turned else None
         )
-        systems.append(System(f"system-{place}", "", "", texts, places=places))
+        systems.append(AuditedSystem(f"system-{place}", "", "", texts, places=places))
     given = AuditInput(
         sets=sets, attribute=ATTRIBUTE, values=corpus.values, declared=(corpus.values,) * len(sets),
         systems=tuple(systems), documents="", documents_digest="", n_not_drawn=0,

@@ -90,7 +90,7 @@ class Agreement(Record):
         return self
 
 
-class Cost(Record):
+class JudgingCost(Record):
     """What 1,000 judgements take, by the median batch; None where every score came from the cache."""
 
     seconds: float | None
@@ -126,7 +126,7 @@ class JudgeCalibration(Record):
     flips_reversed: Known
     # standard deviation of the difference between two answers to the same question, in `spread`s
     repeat: float | None
-    cost: Cost
+    cost: JudgingCost
     # summaries as they are, and those of them without a score
     n_summaries: NonNegativeInt
     unscored: NonNegativeInt

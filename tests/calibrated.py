@@ -6,8 +6,8 @@ from typing import Any
 from evenhand.judges.calibration import (
     Agreement,
     Calibration,
-    Cost,
     JudgeCalibration,
+    JudgingCost,
     Probe,
     standing_of,
 )
@@ -33,7 +33,7 @@ def make_judge(signature: str, own: float = 0.5, length: float = 0.3, **changes:
         "judge": "fit", "signature": signature, "models": (), "revisions": (), "rubric": "", "purpose": "coverage",
         "own": agreement(own), "other": agreement(0.1), "beside": (agreement(length, of="length", difference=gap),),
         "is_constant": False, "spread": 1.0, "probes": (), "flips_again": number(0.0, 0.0), "flips_reversed": number(0.1),
-        "repeat": 0.0, "cost": Cost(seconds=1.0, prompt_tokens=None), "n_summaries": 199, "unscored": 0,
+        "repeat": 0.0, "cost": JudgingCost(seconds=1.0, prompt_tokens=None), "n_summaries": 199, "unscored": 0,
     }  # fmt: skip
     return JudgeCalibration.model_validate(values | changes)
 

@@ -25,9 +25,9 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
     EQUAL_COVERAGE,
-    Line,
     NumberKind,
     Side,
+    SummaryUnit,
     TakenApart,
 )
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
@@ -154,7 +154,7 @@ class UnitCoverage:
         labels = np.array(item.labels)
         of_value = {value: by_document[labels == k] for k, value in enumerate(item.values) if (labels == k).any()}
         lines = [
-            Line(text=unit, takes={value: float(its[:, j].sum()) for value, its in of_value.items()})
+            SummaryUnit(text=unit, takes={value: float(its[:, j].sum()) for value, its in of_value.items()})
             for j, unit in enumerate(evidence.units)
         ]
         gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}

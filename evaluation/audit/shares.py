@@ -44,11 +44,11 @@ from .contents import (
     SOF,
     UER,
     UNDER_REPRESENTED,
-    Line,
     Measure,
     NumberKind,
     Quantity,
     Side,
+    SummaryUnit,
     TakenApart,
 )
 from .figures import Bools, Figures, Floats, Leftover, in_order, mean_deviation, most, quantities_of, reasons
@@ -262,9 +262,9 @@ class ValueShares:
             for part in split_sentences(item.summary)
         ]
         lines = tuple(
-            Line(text=piece.summary, takes={}, note=each.reason)
+            SummaryUnit(text=piece.summary, takes={}, note=each.reason)
             if isinstance(each, Unscored)
-            else Line(
+            else SummaryUnit(
                 text=piece.summary,
                 takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)},
                 words=self.matcher.matched_words(piece),

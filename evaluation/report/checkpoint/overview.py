@@ -13,7 +13,7 @@ from ...pages.words import (
     counted,
     headline,
 )
-from ..systems.contents import Difference, Example, JudgeNote, Report, Score
+from ..systems.contents import Difference, JudgeNote, Report, RequestExample, Score
 from ..systems.tables import SHARE, better_is, picture_parts
 from ..systems.words import how_sure, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
@@ -174,7 +174,7 @@ def _examples(report: Report) -> Iterator[Block]:
         yield from _example(found.examples[place], found.comparison.split(" - "), has_sides=has_sides)
 
 
-def _example(example: Example, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
+def _example(example: RequestExample, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
     yield Heading(
         example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
     )
