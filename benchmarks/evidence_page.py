@@ -29,11 +29,12 @@ from ..evaluation.pages.blocks import (
     table,
 )
 from ..evaluation.pages.numbers import places_for
-from ..evaluation.pages.words import UNSURE, change, counted, legend, verdict
+from ..evaluation.pages.words import UNSURE, counted, legend
 from ..evaluation.report.comparison import page as comparison_page
-from ..evaluation.report.comparison.contents import Comparison, PairedTest
-from ..evaluation.report.systems.contents import JudgeNote
+from ..evaluation.report.comparison.contents import Comparison
+from ..evaluation.report.systems.contents import Difference, JudgeNote
 from ..evaluation.report.systems.systems import budget_name
+from ..evaluation.report.systems.words import change, verdict
 from ..evaluation.studies.judges import benchmark_page, training_page
 from ..evaluation.studies.judges import page as judges_page
 from ..evaluation.studies.judges.training import Training
@@ -209,13 +210,13 @@ def _by_judge(found: Comparison, judge: JudgeNote) -> Group:
         test for test in found.tests
         if (test.measure, test.side) == (judge.name, None) and test.k == test.reference_k
     ]  # fmt: skip
-    places = places_for(test.mean for test in tests)
+    places = places_for(test.value for test in tests)
     note = f"{judge.better} is better" + ("; also a reward, so no proof" if judge.role == "both" else "")
     return group([_difference(test, judge, places) for test in tests], f"by {judge.name}", note)
 
 
-def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text | NumberCell, ...]:
-    what = f"{test.subject} - {test.reference}, {budget_name(test.k)}"
+def _difference(test: Difference, judge: JudgeNote, places: int) -> tuple[Text | NumberCell, ...]:
+    what = f"{test.system} - {test.reference}, {budget_name(test.k)}"
     return Text(what), count(test.n_sets), change(test, judge, places), verdict(test, judge)
 
 

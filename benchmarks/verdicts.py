@@ -27,7 +27,7 @@ from ..evaluation.report.comparison.entries import NEARNESS, Entry
 from ..evaluation.report.systems.compare import Comparer
 from ..evaluation.report.systems.contents import JudgeNote
 from ..evaluation.report.systems.ranked import Ranked
-from ..evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
+from ..evaluation.report.systems.systems import TRAIT, WORDS, PolicyOutput, RequestOutline
 from ..evaluation.studies.bias.evidence import gather
 from ..evaluation.studies.bias.findings import describe
 from ..evaluation.studies.bias.inputs import make_inputs
@@ -77,9 +77,9 @@ RECIPE = {
 }  # fmt: skip
 
 
-def asked_of(n_sets: int) -> list[Asked]:
+def asked_of(n_sets: int) -> list[RequestOutline]:
     """A request for each side of every set."""
-    return [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
+    return [RequestOutline(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
 
 
 def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0, kind: str = "skewed sums") -> Evidence:
@@ -152,26 +152,25 @@ KINDS: dict[str, Scores] = {
 
 def headline_is_clear(found: Evidence) -> bool:
     """Whether a judge that decides sees what training does."""
-    told = (each for each in found.differences if (each.subject, each.side) == (TRAINING, None))
+    told = (each for each in found.differences if (each.pair, each.side) == (TRAINING, None))
     return any(each.verdict != UNSURE for each in told)
 
 
 def clear_in_report(found: Evidence) -> bool:
     """Whether a sentence says that systems differ, that a side gains more, or that one is behind."""
-    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
-    return any(each.verdict != UNSURE for each in (*found.differences, *gaps))
+    return any(each.verdict != UNSURE for each in (*found.differences, *found.gain_gaps, *found.score_gaps))
 
 
 def clear_of_training(found: Evidence) -> bool:
     """Whether a sentence says that training makes a difference."""
-    told = (*found.differences, *(gap.gap for gap in found.gain_gaps))
-    return any(each.verdict != UNSURE for each in told if each.subject in (TRAINING, TRAINING_BEST))
+    told = (*found.differences, *found.gain_gaps)
+    return any(each.verdict != UNSURE for each in told if each.pair in (TRAINING, TRAINING_BEST))
 
 
 def clear_alone(found: Evidence) -> bool:
     """Whether one would, were each test at 5 %."""
-    gaps = (gap.gap for gap in (*found.gain_gaps, *found.score_gaps))
-    return any(each.p_value is not None and each.p_value <= 1 - PLAN.level for each in (*found.differences, *gaps))
+    tested = (*found.differences, *found.gain_gaps, *found.score_gaps)
+    return any(each.p_value is not None and each.p_value <= 1 - PLAN.level for each in tested)
 
 
 def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Comparison:
@@ -209,7 +208,7 @@ def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0)
 def clear_in_comparison(found: Comparison) -> bool:
     """Whether anything is said to be better: between entries, of a choice by reward, or for the worst side."""
     told = (*found.tests, *found.baselines)
-    return any(each.verdict != UNSURE for each in told) or any(each.found.choice for each in found.worst_sides)
+    return any(each.verdict != UNSURE for each in told) or any(each.choice for each in found.worst_sides)
 
 
 def clear_between_entries(found: Comparison) -> bool:

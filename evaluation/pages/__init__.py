@@ -8,6 +8,5 @@ write       index.html, the Markdown and a CSV file for every table
 folder      the folder of a result: whose it is, and what is replaced
 numbers     how numbers are written: few digits, intervals, per cent
 words       phrases that several families use
-charts      axes and line charts; planes: two judges at once
-systems     tables and charts of systems under judges, which reports and comparisons share
+charts      axes, line charts, and planes of two judges at once
 """

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
+import yaml
+
 from ...number import Number
 from ...resampling import Bounds
-from ..report.systems.planes import PlanePlot
 from . import numbers
-from .charts import Panel, Point, Scale, scale
+from .charts import Panel, PlanePlot, Point, Scale, scale
 
 # what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
 Tone = Literal["better", "worse", "neutral", "unsure"]
@@ -94,8 +95,7 @@ class Mark:
     """A value on a table's axis, with its interval."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
+    bounds: Bounds = (None, None)
     # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
     style: int | Tone | None = 0
 
@@ -240,7 +240,7 @@ class Charts:
 class PlaneChart:
     """Systems in the plane of two judges."""
 
-    plot: PlanePlot
+    plane: PlanePlot
 
 
 @dataclass(frozen=True)
@@ -459,8 +459,7 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    drawn = None if last.low is None and last.high is None else bounds(last)
-    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
+    return NumberCell(last.value, drawn(last.bounds), part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -501,7 +500,13 @@ def in_unit(
 def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
     marks = ((_value(each), each, style) for each, style in found)
-    return Strip(tuple(Mark(value, *bounds(each), style) for value, each, style in marks if value is not None))
+    return Strip(tuple(Mark(value, bounds(each), style) for value, each, style in marks if value is not None))
+
+
+def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
+    """A line of a picture with one number."""
+    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
+    return Lane(label, marks, is_clear=is_clear)
 
 
 def estimates_scale(found: Iterable[Number | Mean], *, zero: bool = False) -> Scale:
@@ -534,6 +539,12 @@ def first_and_more(found: Sequence[str]) -> Iterator["Block"]:
         yield Details("More findings", tuple(items(map(Prose, more))), str(len(more)))
 
 
+def recipe_details(recipe: Mapping[str, object], of: str = "") -> Details:
+    """A recipe with everything that it left to defaults, folded."""
+    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
+
+
 def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:
     """The section on how a result was made, what was installed last; facts may be given as plain words."""
     entries = [(term, Text(said) if isinstance(said, str) else said) for term, said in facts]
@@ -545,6 +556,11 @@ def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Bl
 def bounds(found: Bounded) -> Bounds:
     """Of a record that has them."""
     return found.low, found.high
+
+
+def drawn(found: Bounds) -> Bounds | None:
+    """Bounds as a cell has them; None where nothing is drawn."""
+    return None if found == (None, None) else found
 
 
 def without_zeros(found: Table) -> tuple[Table, str]:
@@ -586,8 +602,8 @@ def points(panel: Panel, most: int | None = None) -> Table:
 def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
-    drawn = None if found.low is None and found.high is None else bounds(found)
-    return NumberCell(found.y, drawn, numbers.places_for([found.y]))
+    shown = found.number
+    return NumberCell(shown.value, drawn(bounds(shown)), numbers.places_for([shown.value]))
 
 
 def _is_nothing(cell: Cell) -> bool:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...number import Number
+
 # room left at both ends of an axis, as a share of what is shown
 PADDING = 0.06
 # values no further apart are equal but for rounding: an axis that showed them apart would show noise
@@ -29,12 +31,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line; low and high are its interval, when it has one."""
+    """A point of a line: a number that has a value, above its place."""
 
     x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
+    number: Number
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,57 @@ class Panel:
     y: Scale
 
 
+@dataclass(frozen=True)
+class Axis:
+    """A judge's axis of a plane."""
+
+    name: str
+    is_lower_better: bool
+    scale: Scale
+    # digits after the point of its numbers
+    places: int
+
+
+@dataclass(frozen=True)
+class PlaneMark:
+    """A system in a plane."""
+
+    name: str
+    # place in the page's palette of marks
+    style: int
+    x: Number
+    y: Number
+    is_on_front: bool
+
+
+@dataclass(frozen=True)
+class PlanePlot:
+    """Systems in the plane of two judges, with what is best to the right and above."""
+
+    x: Axis
+    y: Axis
+    points: tuple[PlaneMark, ...]
+
+    @property
+    def front(self) -> list[tuple[float, float]]:
+        """Places of the systems on the front, from left to right, counted from the lower left."""
+        places = (
+            (self.x.scale.at(point.x.value), self.y.scale.at(point.y.value))
+            for point in self.points
+            if point.is_on_front and point.x.value is not None and point.y.value is not None
+        )
+        return sorted(places)
+
+    @property
+    def on_front(self) -> str:
+        """Names of the systems that no other beats."""
+        return "; ".join(point.name for point in self.points if point.is_on_front) or "none"
+
+
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:
     """A panel whose axes hold all points of the lines and their intervals."""
     points = [point for line in lines for point in line.points]
-    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    heights = [v for p in points for v in (p.number.value, p.number.low, p.number.high) if v is not None]
     widths = [point.x for point in points]
     x = Scale(min(widths), max(widths) if len(set(widths)) > 1 else min(widths) + 1, _whole_ticks(widths))
     return Panel(title, note, x_label, tuple(lines), x, scale(heights, most_ticks=4))

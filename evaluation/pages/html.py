@@ -48,7 +48,7 @@ def _environment() -> Environment:
         written: str = getattr(environment.get_template("blocks.html.j2").module, type(each).__name__)(each)
         return written
 
-    environment.globals |= {"write": write, "on_front": words.on_front, "marks": words.MARK_NAMES}
+    environment.globals |= {"write": write, "marks": words.MARK_NAMES}
     return environment
 
 

@@ -6,7 +6,7 @@ from html import escape
 
 from ...text import fold
 from ...text.controls import visible
-from . import numbers, words
+from . import numbers
 from .blocks import (
     MARKS,
     Block,
@@ -111,7 +111,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield from _blocks(block.blocks)
                 yield "</details>"
             case PlaneChart():
-                yield f"On the front: {plain(words.on_front(block.plot))}."
+                yield f"On the front: {plain(block.plane.on_front)}."
 
 
 def _prose(block: Prose) -> str:

@@ -1,21 +1,20 @@
 """A run's report and a comparison as a gate reads them: which of their numbers a limit can name, and how."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...config import Recipe
 from ...errors import EvenhandError
 from ...generate.stage import phase_requests
 from ...judges import open_judge
-from ...resampling import Bootstrap, Scale
 from ...runfolder.phases import BASE, open_phase
 from ..gate.limits import fold
-from ..gate.numbers import SUMMARISED, Named, accused_bounds, by_name, in_order, summarised
+from ..gate.numbers import SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, summarised
 from ..gate.subject import OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
 from .comparison.contents import SCHEMA as COMPARISON_SCHEMA
-from .comparison.contents import BudgetEstimate, Comparison, PairedTest
+from .comparison.contents import Comparison
 from .systems.compare import Comparer, bootstrap_of
-from .systems.contents import SCHEMA, Difference, Estimate, Report, SideGap, is_share
+from .systems.contents import SCHEMA, Difference, Report, Score, SideGap, is_share
 from .systems.systems import SAYS_NOTHING, WORDS, asked
 
 
@@ -42,96 +41,88 @@ def _of_report(page: Report) -> PageNumbers:
 
 def _of_comparison(page: Comparison) -> PageNumbers:
     places = {each.label: place for place, each in enumerate(page.entries)}
-    tests = sorted(page.tests, key=lambda each: places.get(each.subject, -1))
-    return _page_numbers(page, [_at(label, k)[0] for label in places for k in page.budgets], tests)
+    tests = sorted(page.tests, key=lambda each: places.get(each.system, -1))
+    return _page_numbers(page, [_at(label, k) for label in places for k in page.budgets], tests)
 
 
 def _page_numbers(
-    page: Report | Comparison, systems: Iterable[str], differences: Iterable[Estimate], gaps: Iterable[SideGap] = ()
+    page: Report | Comparison, systems: Iterable[str], differences: Iterable[Difference], gaps: Iterable[SideGap] = ()
 ) -> PageNumbers:
-    shares = {each.measure for each in page.traits if is_share(each.signature)}
-    scales = {judge.name: judge.scale for judge in page.judges} | dict.fromkeys(shares, (0.0, 1.0))
+    judges = {each.name: each for each in page.judges}
+    shares = {name for name, how in page.counted.items() if is_share(how)}
+    scales = {name: each.scale for name, each in judges.items()} | dict.fromkeys(shares, (0.0, 1.0))
     # of other judges all may say 0 or 1 in few sets by chance
-    rates = shares | {judge.name for judge in page.judges if judge.is_rate}
-    means = [
-        *_estimates(("mean",), page.scores, page.sets, scales, rates),
-        *_estimates(("rate", "mean"), page.traits, page.sets, scales, rates),
-    ]
+    rates = shares | {name for name, each in judges.items() if each.is_rate}
+
+    def named(each: Score, *functions: str) -> NamedNumber:
+        system, aliases = _system_of(each)
+        signature = page.counted[each.measure] if "rate" in functions else judges[each.measure].signature
+        return NamedNumber(
+            functions, (fold(each.measure),), each.side, system, aliases, each.value, by_name(page.sets, each.by_set), signature,
+            is_rate=each.measure in rates, scale=scales.get(each.measure),
+        )  # fmt: skip
+
+    means = [*(named(each, "mean") for each in page.scores), *(named(each, "rate", "mean") for each in page.traits)]
     scores = {each.measures for each in means if not each.is_binary}
     paired = [
-        replace(each, is_rate=each.measures not in scores)
-        for each in _estimates(("difference",), differences, page.sets, scales)
+        replace(one, is_difference=True, is_rate=one.measures not in scores, accused=accused_bounds(each))
+        for one, each in ((named(each, "difference"), each) for each in differences)
     ]
-    numbers = [
-        *in_order([*means, *_side_gaps(means, gaps), *_summarised_of(page.traits)], systems),
-        *in_order(paired, [each.system for each in paired]),
-    ]
-    methods = {each.name: MeasureMethod(each.signature) for each in page.judges}
-    first = page.scores[0]
     return PageNumbers(
-        Subject(page.documents_digest, page.sets, sides=page.sides, methods=methods),
-        numbers,
-        Bootstrap(first.level, first.resamples, first.seed),
+        Subject(
+            page.documents_digest,
+            page.sets,
+            sides=page.sides,
+            methods={name: MeasureMethod(each.signature) for name, each in judges.items()},
+        ),
+        [
+            *in_order([*means, *_side_gaps(means, gaps), *_summarised_of(page.traits)], systems),
+            *in_order(paired, [each.system for each in paired]),
+        ],
+        page.bootstrap,
     )
 
 
-def _estimates(
-    functions: tuple[str, ...],
-    found: Iterable[Estimate],
-    sets: Sequence[str],
-    scales: Mapping[str, Scale | None],
-    rates: Collection[str] = (),
-) -> Iterator[Named]:
-    for each in found:
-        system, aliases = each.subject, tuple[str, ...]()
-        if isinstance(each, BudgetEstimate):
-            system, aliases = _at(each.subject, each.k)
-        elif isinstance(each, PairedTest):
-            system, aliases = _at(each.subject, each.k)
-            system = f"{system} - {_at(each.reference, each.reference_k)[0]}"
-        accused = accused_bounds(each) if isinstance(each, Difference) else None
-        yield Named(
-            functions, (fold(each.measure),), each.side, system, aliases, each.mean, by_name(sets, each.by_set), each.signature,
-            is_rate=each.measure in rates, is_difference=functions == ("difference",), scale=scales.get(each.measure),
-            accused=accused,
-        )  # fmt: skip
+def _at(entry: str, k: int) -> str:
+    """An entry of a comparison at a budget."""
+    return f"{entry} k={k}"
 
 
-def _at(entry: str, k: int) -> tuple[str, tuple[str, ...]]:
-    """An entry of a comparison at a budget, and what may be written for it."""
-    return f"{entry} k={k}", (fold(entry), f"k={k}")
+def _system_of(each: Score) -> tuple[str, tuple[str, ...]]:
+    """What limits call the system, or both systems of a difference, and what else may be written for it."""
+    if not each.k:
+        return each.pair, ()
+    aliases, system = (fold(each.system), f"k={each.k}"), _at(each.system, each.k)
+    return (f"{system} - {_at(each.reference, each.reference_k)}" if isinstance(each, Difference) else system), aliases
 
 
-def _summarised_of(traits: Iterable[Estimate]) -> Iterator[Named]:
+def _summarised_of(traits: Iterable[Score]) -> Iterator[NamedNumber]:
     """Of each system the share of requests that have a summary which says something."""
-    by_place = {(e.measure, e.subject, getattr(e, "k", None)): e for e in traits if e.side is None}
-    for (measure, subject, k), words in by_place.items():
-        if measure == WORDS:
-            empty = by_place.get((SAYS_NOTHING, subject, k))
-            share = 1.0 - (empty.mean or 0.0) if empty else 1.0
-            system, aliases = (subject, ()) if k is None else _at(subject, k)
-            yield summarised(system, words.n * share, words.n + words.left_out, aliases)
+    whole = [each for each in traits if each.side is None]
+    empty = {(each.system, each.k): each.value or 0.0 for each in whole if each.measure == SAYS_NOTHING}
+    for each in whole:
+        if each.measure == WORDS:
+            n = each.n * (1.0 - empty.get((each.system, each.k), 0.0))
+            yield summarised(_system_of(each)[0], n, each.n + each.left_out, _system_of(each)[1])
 
 
-def _side_gaps(found: Sequence[Named], tested: Iterable[SideGap] = ()) -> Iterator[Named]:
+def _side_gaps(means: Sequence[NamedNumber], tested: Iterable[SideGap]) -> Iterator[NamedNumber]:
     """How far each side's mean score is from the mean of all sides of the same document set, which has all of them."""
-    sides: dict[tuple[tuple[str, ...], str], list[Named]] = {}
-    for each in found:
+    by_system: dict[tuple[str, str], list[NamedNumber]] = {}
+    for each in means:
         if each.functions == ("mean",) and each.side is not None:
-            sides.setdefault((each.measures, each.system), []).append(each)
-    clear: dict[tuple[tuple[str, ...], str], tuple[float, float] | None] = {
-        ((fold(each.measure),), each.subject): accused_bounds(each.gap) for each in tested
-    }
-    for key, mine in sides.items():
-        sets = [name for name in mine[0].by_set if all(name in each.by_set for each in mine)]
-        for each in mine:
-            by_set = {name: each.by_set[name] - sum(m.by_set[name] for m in mine) / len(mine) for name in sets}
-            value = sum(by_set.values()) / len(by_set) if by_set else None
-            is_rate, accused = all(m.is_binary for m in mine), None
-            if len(mine) == 2 and value and (bounds := clear.get(key)):
+            by_system.setdefault((each.measures[0], each.system), []).append(each)
+    clear = {(fold(each.measure), each.system): accused_bounds(each) for each in tested}
+    for key, sides in by_system.items():
+        sets = [name for name in sides[0].by_set if all(name in each.by_set for each in sides)]
+        for each in sides:
+            by_set = {name: each.by_set[name] - sum(its.by_set[name] for its in sides) / len(sides) for name in sets}
+            value, accused = sum(by_set.values()) / len(by_set) if by_set else None, None
+            if len(sides) == 2 and value and (bounds := clear.get(key)):
                 # each of two sides is half of their distance from their mean
                 low, high = (bound / 2 for bound in bounds)
                 accused = (low, high) if value > 0 else (-high, -low)
+            is_rate = all(its.is_binary for its in sides)
             yield replace(
                 each,
                 functions=("gap",),

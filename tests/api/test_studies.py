@@ -139,7 +139,7 @@ def test_a_recipe_of_a_dict_runs_and_reports(tmp_path):
         *(f"evaluation/base {verb}" for verb in ("generate", "judge", "rerank")),
         "report",
     ]
-    assert {row["subject"] for row in found.rows()} == {"zero-shot", "rerank"} and found.folder.is_dir()
+    assert {row["system"] for row in found.rows()} == {"zero-shot", "rerank"} and found.folder.is_dir()
 
 
 def test_recipes_are_compared_by_their_labels(tmp_path):
@@ -147,7 +147,7 @@ def test_recipes_are_compared_by_their_labels(tmp_path):
     # whose runs lie in the folder of the comparison, whatever they say of it
     made = {"long": RECIPE, "short": other | {"output": "unused"}}
     found = evenhand.compare(made, tmp_path / "out", budgets=[2])
-    assert {row["subject"] for row in found.rows()} == {"long", "short"}
+    assert {row["system"] for row in found.rows()} == {"long", "short"}
     assert (tmp_path / "out" / "index.html").is_file() and not (tmp_path / "unused").exists()
 
 

@@ -184,7 +184,7 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
     ]  # fmt: skip
     found = json.loads((out / "comparison.json").read_text())
     assert found["title"] == "Against no news, one summary of each: whole better by 1 of 1 judge"
-    assert {(each["measure"], each["subject"], each["verdict"]) for each in found["tests"]} == {
+    assert {(each["measure"], each["system"], each["verdict"]) for each in found["tests"]} == {
         ("words", "whole", "higher"), ("recall", "whole", "higher"),
     }  # fmt: skip
     assert [each["reward"] for each in found["entries"]] == [[], []] and found["n_sets"] == 12
@@ -210,7 +210,7 @@ def test_a_judge_that_is_called_as_a_trait_keeps_its_own_scores(tmp_path, two):
     score(tmp_path, *two, "--judges", path)
     found = json.loads((tmp_path / "out" / "comparison.json").read_text())
     of_judge, of_trait = (
-        next(e["mean"] for e in found[key] if e["measure"] == "refusals" and e["subject"] == "no news")
+        next(e["value"] for e in found[key] if e["measure"] == "refusals" and e["system"] == "no news")
         for key in ("scores", "traits")
     )
     assert (of_judge, of_trait) == (2.0, 0.0)
@@ -222,7 +222,7 @@ def test_sides_have_means_and_tests_of_their_own(tmp_path, two, sets):
         (tmp_path / f"{name}.json").write_text(json.dumps(dict.fromkeys(names, text)))
     assert score(tmp_path, *two, "--scope", "side").exit_code == 0
     found = json.loads((tmp_path / "out" / "comparison.json").read_text())
-    assert {each["side"] for each in found["tests"]} == {"negative", "neutral", "positive", None}
+    assert {each.get("side") for each in found["tests"]} == {"negative", "neutral", "positive", None}
 
 
 def test_several_files_are_scored_again_and_replaced_as_one_is(tmp_path, two):

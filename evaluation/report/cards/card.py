@@ -170,12 +170,12 @@ def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
     corpus = Path(run.recipe["corpus"]["path"]).stem
     evaluating = {judge.name: judge for judge in run.report.judges if judge.role != "reward"}
     for each in run.report.scores:
-        if each.measure in evaluating and each.subject == SYSTEMS[TRAINED][0] and each.mean is not None:
+        if each.measure in evaluating and each.system == SYSTEMS[TRAINED][0] and each.value is not None:
             side = each.side or ALL
             about = {
-                "system": each.subject, "side": side, "better": evaluating[each.measure].better,
-                "low": each.low, "high": each.high, "level": each.level, "document_sets": each.n_sets,
-                "signature": each.signature,
+                "system": each.system, "side": side, "better": evaluating[each.measure].better,
+                "low": each.low, "high": each.high, "level": run.report.bootstrap.level, "document_sets": each.n_sets,
+                "signature": evaluating[each.measure].signature,
             }  # fmt: skip
             yield hub.EvalResult(
                 task_type="summarization",
@@ -183,7 +183,7 @@ def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
                 dataset_name=corpus,
                 dataset_split="test",
                 metric_type=each.measure,
-                metric_name=f"{each.measure}, {each.subject}, {side}",
-                metric_value=each.mean,
+                metric_name=f"{each.measure}, {each.system}, {side}",
+                metric_value=each.value,
                 metric_args=about,
             )

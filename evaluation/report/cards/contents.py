@@ -36,9 +36,10 @@ from ...pages.blocks import (
     row,
     table,
 )
-from ...pages.words import ALL, DIRECTIONS, MOST_NAMED, ROLES, counted, joined, judges_mean, plain_judges
+from ...pages.words import ALL, MOST_NAMED, counted, joined
 from ...worth import known_blocks
 from ..checkpoint.page import page
+from ..systems.words import DIRECTIONS, ROLES, judges_mean, plain_judges
 from .files import RunFile
 from .run import FinishedRun
 from .usage import usage

@@ -9,23 +9,18 @@ from typing import Any
 from ....config import Recipe
 from ....runfolder.phases import phases
 from ...worth import read_worth
-from ..systems.compare import Comparer, Trait, Values, bootstrap_of
-from ..systems.contents import SCHEMA, CurvePoint, Difference, Estimate, Examples, JudgeNote, Report
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of, low_traits
+from ..systems.contents import SCHEMA, Difference, Examples, JudgeNote, Report, Score, comparison_name
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.roles import equal_judges, judge_notes
 from ..systems.systems import (
-    LOW,
     PLAN,
     SYSTEMS,
     TRAIT,
-    TRAITS,
-    WORDS,
     PolicyOutput,
     System,
     issues_of,
-    low_grades,
-    low_name,
     read_policies,
     stage_warnings,
     systems_of,
@@ -55,7 +50,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         DataError: an evaluation is not finished, or two of them cannot be compared.
     """
     untrained, *trained = read_policies(recipe)
-    numbers = Numbers(recipe, [untrained, *trained[-1:]])
+    numbers = PolicyNumbers(recipe, [untrained, *trained[-1:]])
     rounds = read_rounds([untrained, *trained], numbers.judges, numbers.compare)
     evidence = numbers.evidence
     provenance = read_provenance(recipe)
@@ -77,6 +72,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         systems=tuple(system.label for system in numbers.systems),
         sides=numbers.compare.sides,
         candidates=numbers.candidates,
+        bootstrap=numbers.compare.bootstrap,
         scores=tuple(numbers.scores()),
         plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(evidence.differences),
@@ -84,7 +80,8 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         score_gaps=tuple(evidence.score_gaps),
         gain_gaps=tuple(evidence.gain_gaps),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
-        traits=tuple(numbers.traits()),
+        traits=tuple(numbers.traits),
+        counted={trait.name: trait.how for trait in numbers.counted.values()},
         curve=tuple(numbers.curve()),
         planes=tuple(evidence.planes),
         rounds=rounds,
@@ -101,7 +98,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     )
 
 
-class Numbers:
+class PolicyNumbers:
     """The numbers that come from the two policies' judged candidates."""
 
     def __init__(self, recipe: Recipe, outputs: Sequence[PolicyOutput]) -> None:
@@ -116,13 +113,13 @@ class Numbers:
         # judge -> system -> a value a request
         self._values = {judge.name: self._by_system(judge.name) for judge in self.judges}
 
-    def scores(self) -> Iterator[Estimate]:
+    def scores(self) -> Iterator[Score]:
         """Mean of every judge and system, by side and overall."""
         for judge in self.judges:
             for system, values in self._values[judge.name].items():
                 yield from self.compare.estimates(judge, system, values)
 
-    def plan_scores(self) -> Iterator[Estimate]:
+    def plan_scores(self) -> Iterator[Score]:
         """Mean of the summaries of every plan under every judge, where the plans are mixes that extraction makes on purpose."""
         generate, base = self.recipe.generate, self.outputs[0]
         if generate.fair_extractive is None or len(generate.plans) < 2:
@@ -136,38 +133,35 @@ class Numbers:
     def concluded(self) -> Evidence:
         """Everything that has a verdict."""
         planes = list(self._fronts())
-        lows = [
-            (Trait(low_name(judge, low), LOW, of_judge=judge), self._by_system(TRAIT + low_name(judge, low)))
-            for judge, low in low_grades(self.recipe, [each.name for each in self.judges]).items()
-        ]
+        traits = low_traits(self.recipe, [each.name for each in self.judges])
+        lows = [(trait, self._by_system(TRAIT + trait.name)) for trait in traits]
         return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
 
     @cached_property
     def evidence(self) -> Evidence:
         """What the headline is made from."""
-        found = self.concluded
-        words = {
-            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
-            for name, values in self._by_system(TRAIT + WORDS).items()
-        }
-        lows = {
-            (measure, name): self.compare.estimate(Trait(measure, LOW), name, values).mean
-            for measure in dict.fromkeys(each.measure for each in found.low_grades)
-            for name, values in self._by_system(TRAIT + measure).items()
-        }
-        differences = list(map(self._at_equal_length, found.differences))
-        return replace(found, differences=differences, words=words, low_shares=lows)
+        differences = list(map(self._at_equal_length, self.concluded.differences))
+        shares = {(each.measure, each.system): each.value for each in self.traits if each.side is None}
+        return replace(self.concluded, differences=differences, traits=shares)
 
-    def traits(self) -> Iterator[Estimate]:
-        """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
-        named = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
-        found = "share of summaries in which the contract check found this"
-        named |= {issue: Trait(issue, found) for issue in issues_of(self.outputs)}
-        for column, trait in named.items():
-            for system, values in self._by_system(column).items():
-                yield from self.compare.estimates(trait, system, values)
+    @cached_property
+    def counted(self) -> dict[str, Trait]:
+        """Contract, wrong side, refusals, copying, length and the issues that occurred, by the column of their values."""
+        issue = "share of summaries in which the contract check found this"
+        traits = {TRAIT + name: Trait(name, how) for name, how in traits_of(self.recipe).items()}
+        return traits | {name: Trait(name, issue) for name in issues_of(self.outputs)}
 
-    def curve(self) -> Iterator[CurvePoint]:
+    @cached_property
+    def traits(self) -> list[Score]:
+        """By side and overall."""
+        return [
+            each
+            for column, trait in self.counted.items()
+            for system, values in self._by_system(column).items()
+            for each in self.compare.estimates(trait, system, values)
+        ]
+
+    def curve(self) -> Iterator[Score]:
         """Expected score of the best of n = 1 ... k candidates under every judge and policy.
 
         A request counts when it has a value for every n, so that all points of a line rest on the same requests.
@@ -178,8 +172,8 @@ class Numbers:
                 rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
                 whole = [row if None not in row else (None,) * len(draws) for row in rows]
                 for n, values in zip(draws, zip(*whole, strict=True), strict=True):
-                    estimate = self.compare.estimate(judge, output.policy, values)
-                    yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
+                    found = self.compare.estimate(judge, output.policy, values, k=n)
+                    yield found.model_copy(update={"by_set": ()})
 
     def _fronts(self) -> Iterator[Front]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
@@ -201,14 +195,15 @@ class Numbers:
         judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
         if not self.evidence.is_compared:
             comparison = self.systems[0].label
-        shown = {**self._values[judge], **self.compare.paired(self._values[judge])}
+        paired = self.compare.paired(self._values[judge])
+        shown = {**self._values[judge], **{comparison_name(*pair): its for pair, its in paired.items()}}
         return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
 
     def _at_equal_length(self, each: Difference) -> Difference:
         by_name = {system.label: system for system in self.systems}
-        first, second = (by_name[name] for name in each.subject.split(" - "))
-        found = self.lengths.at_equal_length(each.measure, first, second, each.side)
-        return each.model_copy(update={"at_equal_length": found})
+        return each.model_copy(
+            update=self.lengths.parts(each.measure, by_name[each.system], by_name[each.reference], each.side)
+        )
 
     def _by_system(self, column: str) -> Mapping[str, Values]:
         return {system.label: system.values(column) for system in self.systems}

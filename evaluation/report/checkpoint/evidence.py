@@ -1,19 +1,15 @@
 """What the headline is made from: everything that a report tests, with verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 
-from ..systems.compare import COMPARISONS, Comparer, Trait, Values, comparison_name
-from ..systems.contents import Difference, JudgeNote, SideGap
+from ..systems.compare import COMPARISONS, Comparer, Trait, Values
+from ..systems.contents import Difference, JudgeNote, SideGap, SystemPair
 from ..systems.contrasts import Contrast, conclude
 from ..systems.pareto import Front
 from ..systems.questions import Half
-from ..systems.roles import deciding
+from ..systems.roles import half_of
 from ..systems.systems import SYSTEMS, TRAINED
 from .findings import RERANKING, TRAINING, Evidence
-
-# what a difference tells, by its name
-CLAIMED = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
 
 
 def evidence_of(
@@ -35,57 +31,34 @@ def evidence_of(
         lows: shares of bad grades, with their values by system.
     """
     is_trained = any(SYSTEMS[TRAINED][0] in its for its in values.values())
-    differences: list[Contrast[Difference]] = []
-    score_gaps: list[SideGap] = []
-    gain_gaps: list[SideGap] = []
-    of_gains: list[Contrast[Difference]] = []
-    of_scores: list[Contrast[Difference]] = []
+    contrasts: list[Contrast] = []
     for judge in judges:
-        mine = values[judge.name]
-        differences += compare.differences(judge, mine)
-        for subjects, gaps, contrasts in (
-            (compare.paired(mine), gain_gaps, of_gains),
-            (mine, score_gaps, of_scores),
-        ):
-            for gap, contrast in filter(None, (compare.gap(judge, *each) for each in subjects.items())):
-                gaps.append(gap)
-                contrasts.append(contrast)
-    half = _halves(judges, is_trained)
-    contrasts = [each.asked_in(half(each.difference, each.difference.measure)) for each in differences]
-    of_lows = [
-        each.asked_in(half(each.difference, trait.of_judge, is_first=False))
-        for trait, its in lows
-        for each in compare.differences(trait, its)
-        if each.difference.side is None
-    ]
-    contrasts += of_lows
-    contrasts += [
-        each.asked_in(half(each.difference, each.difference.measure, is_first=False))
-        for each in (*of_gains, *of_scores)
-    ]
-    told, fronts = conclude(contrasts, compare.bootstrap, [each.rivals.question for each in planes])
-    its = iter(told)
+        contrasts += compare.differences(judge, values[judge.name])
+        pairs = [(SystemPair(*pair), its) for pair, its in compare.paired(values[judge.name]).items()]
+        systems = [(SystemPair(name), its) for name, its in values[judge.name].items()]
+        contrasts += filter(None, (compare.gap(judge, *each) for each in (*pairs, *systems)))
+    for trait, by_system in lows:
+        contrasts += [each for each in compare.differences(trait, by_system) if each.difference.side is None]
+    headline = TRAINING if is_trained else RERANKING
+
+    def half(each: Difference) -> Half:
+        is_headline = not isinstance(each, SideGap) and each.pair == headline
+        is_by_design = COMPARISONS.get((each.system, each.reference)) == "reranking"
+        return half_of(judges, each, is_headline=is_headline, is_by_design=is_by_design)
+
+    questions = [each.asked_in(half(each.difference)) for each in contrasts]
+    told, fronts = conclude(questions, compare.bootstrap, [each.rivals.question for each in planes])
+    gaps = [each for each in told if isinstance(each, SideGap)]
+    differences = [each for each in told if not isinstance(each, SideGap)]
     return Evidence(
         judges=judges,
-        differences=list(islice(its, len(differences))),
-        low_grades=list(islice(its, len(of_lows))),
-        gain_gaps=[each.model_copy(update={"gap": next(its)}) for each in gain_gaps],
-        score_gaps=[each.model_copy(update={"gap": next(its)}) for each in score_gaps],
+        differences=[each for each in differences if not each.of_judge],
+        low_grades=[each for each in differences if each.of_judge],
+        gain_gaps=[each for each in gaps if each.reference],
+        score_gaps=[each for each in gaps if not each.reference],
         planes=[each.concluded(found, compare.bootstrap.level) for each, found in zip(planes, fronts, strict=True)],
         sides=compare.sides,
         candidates=candidates,
+        bootstrap=compare.bootstrap,
         is_trained=is_trained,
     )
-
-
-def _halves(judges: Sequence[JudgeNote], is_trained: bool) -> Callable[..., Half]:
-    """Which half of the level a difference of systems or of sides is tested in."""
-    decide, headline = {judge.name for judge in deciding(judges)}, TRAINING if is_trained else RERANKING
-    report = {judge.name for judge in judges if judge.role == "report"}
-
-    def half(each: Difference, judge: str, *, is_first: bool = True) -> Half:
-        if is_first and judge in decide and (each.subject, each.side) == (headline, None):
-            return "headline"
-        return "others" if judge in report and CLAIMED.get(each.subject) != "reranking" else "by design"
-
-    return half

@@ -7,15 +7,15 @@ there is no clear difference.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ....resampling import MANY_SETS, few_for_headline, too_few
-from ...pages.blocks import NumberCell, bounds
+from ....resampling import MANY_SETS, Bootstrap, few_for_headline, too_few
+from ...pages.blocks import estimate
 from ...pages.numbers import number, percent, signed
-from ...pages.words import MOST_NAMED, UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
-from ..systems.compare import comparison_name
-from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap
+from ...pages.words import MOST_NAMED, UNSURE, capital, counted, joined, with_interval
+from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap, comparison_name
 from ..systems.lengths import is_by_length
 from ..systems.roles import deciding
-from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
+from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED, WORDS
+from ..systems.words import gone_with_length, tally
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")
@@ -39,14 +39,14 @@ class Evidence:
     gain_gaps: Sequence[SideGap]
     sides: Sequence[str]
     candidates: int
+    # of all intervals
+    bootstrap: Bootstrap
     is_trained: bool
     planes: Sequence[Plane] = ()
     # differences of shares of bad grades, over all sides
     low_grades: Sequence[Difference] = ()
-    # shares of bad grades, by how they are called and system
-    low_shares: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
-    # words of a summary, by system
-    words: Mapping[str, float | None] = field(default_factory=dict)
+    # means over all sides, by trait and system: words, shares of bad grades
+    traits: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
     @property
     def deciding(self) -> list[JudgeNote]:
@@ -68,7 +68,7 @@ class Evidence:
         """How many document sets the comparison rests on, where these are too few for any verdict; else 0."""
         compared = [d for d in self.differences if d.side is None and d.n]
         most = max(compared, key=lambda d: d.n_sets, default=None)
-        return most.n_sets if most and too_few(most.n_sets, most.level) else 0
+        return most.n_sets if most and too_few(most.n_sets, self.bootstrap.level) else 0
 
     @property
     def few_together(self) -> str:
@@ -78,21 +78,16 @@ class Evidence:
             return ""
         is_alone = not self.is_trained and len(self.sides) == 1 and len(self.judges) == len(self.deciding)
         n_sets = max(d.n_sets for d in compared)
-        return few_for_headline(n_sets, compared[0].level, len(self.deciding), is_alone=is_alone)
+        return few_for_headline(n_sets, self.bootstrap.level, len(self.deciding), is_alone=is_alone)
 
     def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
         """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
-        said: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
-        found = {d.measure: d for d in self.differences if (d.subject, d.side) == (comparison, side)}
-        for judge in self.deciding:
-            mine = found.get(judge.name)
-            said[verdict(mine, judge).text if mine else UNSURE][judge.name] = mine.mean if mine else None
-        return said
+        return tally(self.deciding, (d for d in self.differences if (d.pair, d.side) == (comparison, side)))
 
-    def clear_gaps(self, gaps: Sequence[SideGap], subject: str) -> list[SideGap]:
+    def clear_gaps(self, gaps: Sequence[SideGap], whose: str) -> list[SideGap]:
         """Gaps of that system or comparison that are clear, by the deciding judges."""
-        mine = (g for judge in self.deciding for g in gaps if (g.subject, g.measure) == (subject, judge.name))
-        return [gap for gap in mine if gap.gap.verdict != UNSURE]
+        mine = (g for judge in self.deciding for g in gaps if (g.pair, g.measure) == (whose, judge.name))
+        return [gap for gap in mine if gap.verdict != UNSURE]
 
 
 def title(evidence: Evidence) -> str:
@@ -130,7 +125,7 @@ def findings(evidence: Evidence) -> list[Finding]:
     if not evidence.is_trained:
         found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
     for comparison, (heading, what) in CLAIMS.items():
-        if any(d.subject == comparison for d in evidence.differences):
+        if any(d.pair == comparison for d in evidence.differences):
             lower = {judge.name for judge in evidence.deciding if judge.better == "lower"}
             # the numbers of judges that are not sure stand in the table
             said = (
@@ -157,9 +152,9 @@ def low_grade_findings(evidence: Evidence) -> str:
     report = {judge.name for judge in evidence.deciding}
     parts = []
     for each in evidence.low_grades:
-        after, before = (evidence.low_shares.get((each.measure, name)) for name in (first, second))
-        if each.subject == evidence.comparison and each.of_judge in report:
-            said = {"higher": "worse", "lower": "better"}.get(each.verdict, UNSURE)
+        after, before = (evidence.traits.get((each.measure, name)) for name in (first, second))
+        if each.pair == evidence.comparison and each.of_judge in report:
+            said = {"higher": "worse", "lower": "better"}.get(each.verdict or "", UNSURE)
             parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -179,17 +174,17 @@ def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
 def length_warnings(evidence: Evidence) -> Iterator[str]:
     """The deciding judges' clear differences that go with length for the most part."""
     for d, judge in _overall(evidence):
-        if d.subject in CLAIMS and (said := gone_with_length(d, judge, _words(evidence, d.subject))):
-            yield f"{CLAIMS[d.subject][0].format(k=evidence.candidates)}: {said}"
+        if d.pair in CLAIMS and (said := gone_with_length(d, judge, _words(evidence, d.pair))):
+            yield f"{CLAIMS[d.pair][0].format(k=evidence.candidates)}: {said}"
 
 
 def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {with_interval(NumberCell(equal.mean, bounds(equal), sign=True))} instead of {signed(d.mean)}"
+        f"by {judge.name} {with_interval(estimate(equal, sign=True))} instead of {signed(d.value)}"
         for d, judge in _overall(evidence)
-        if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
+        if d.pair == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(d)
     ]
     if not parts:
         return None
@@ -209,7 +204,7 @@ def _overall(evidence: Evidence) -> list[tuple[Difference, JudgeNote]]:
 
 def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | None]:
     """Words of a summary of the second system and of the first."""
-    first, second = (evidence.words.get(name) for name in comparison.split(" - "))
+    first, second = (evidence.traits.get((WORDS, name)) for name in comparison.split(" - "))
     return second, first
 
 
@@ -253,12 +248,13 @@ def _how_sure(evidence: Evidence) -> str:
         f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
         f"{counted(evidence.candidates, 'candidate')} each under every system."
     )
-    if few := too_few(most.n_sets, most.level):
+    level, resamples = evidence.bootstrap.level, evidence.bootstrap.resamples
+    if few := too_few(most.n_sets, level):
         return f"{rests_on} {few}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
-        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals of means from {most.resamples:,} draws{unless}; "
+        f"{rests_on} {100 * level:g} % bootstrap-t intervals of means from {resamples:,} draws{unless}; "
         f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "
         f"that decide, {clear} {'is' if clear == 1 else 'are'} clear. They and their intervals are corrected for everything that "
-        f"is tested: where nothing differs, at most {100 * (1 - most.level):g} % of such pages say anything."
+        f"is tested: where nothing differs, at most {100 * (1 - level):g} % of such pages say anything."
     )

@@ -1,25 +1,21 @@
 """The report's first page: what training changed, how sure that is, every deciding judge before and after, and two summaries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ....fairness.opinion.tokens import content_tokens
-from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text
+from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, lane
 from ...pages.charts import Panel
 from ...pages.marked import marked
 from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
 from ...pages.words import (
     ALL,
-    NOT_CLEAR,
-    TOO_FEW,
     UNSURE,
-    certainty,
     counted,
     headline,
-    plain_judges,
-    tone,
 )
-from ..systems.contents import Difference, Estimate, Example, JudgeNote, Report
+from ..systems.contents import Difference, JudgeNote, Report, RequestExample, Score
 from ..systems.tables import SHARE, better_is, picture_parts
+from ..systems.words import how_sure, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
 
 # sides that have a line of their own; requests shown; curves of the training
@@ -41,42 +37,27 @@ def overview(report: Report, curves: Sequence[Panel]) -> Overview:
         report: the report.
         curves: the first plots of its training.
     """
-    known = {d.subject for d in report.differences}
+    known = {d.pair for d in report.differences}
     comparison = next((name for name in CLAIMS if name in known), None)
     judges = [judge for judge in report.judges if judge.name in report.deciding]
-    overall = {d.measure: d for d in report.differences if (d.subject, d.side) == (comparison, None)}
-    clear = [d for judge in judges if (d := overall.get(judge.name)) and d.verdict != UNSURE]
-    n_sets = max((d.n_sets for d in overall.values()), default=0)
+    overall = [d for d in report.differences if (d.pair, d.side) == (comparison, None)]
+    n_sets = max((d.n_sets for d in overall), default=0)
     return Overview(
         headline=_headline(report, comparison, judges, overall),
-        sure=_sure(report, clear),
+        sure=how_sure(report.title, (d for d in overall if d.measure in report.deciding)),
         text=_text(report, comparison, judges, n_sets),
         picture=_picture(report, comparison, judges),
         blocks=(*_curves(curves), *_examples(report)),
     )
 
 
-def _sure(report: Report, clear: Sequence[Difference]) -> str:
-    if clear:
-        return certainty(min((d.adjusted for d in clear if d.adjusted is not None), default=None))
-    return TOO_FEW if "too few" in report.title else NOT_CLEAR
-
-
-def _tally(judges: Sequence[JudgeNote], overall: Mapping[str, Difference]) -> dict[str, list[JudgeNote]]:
-    found: dict[str, list[JudgeNote]] = {"better": [], "worse": []}
-    for judge in judges:
-        if (d := overall.get(judge.name)) and (said := tone(d, judge)) in found:
-            found[said].append(judge)
-    return found
-
-
 def _headline(
-    report: Report, comparison: str | None, judges: Sequence[JudgeNote], overall: Mapping[str, Difference]
+    report: Report, comparison: str | None, judges: Sequence[JudgeNote], overall: Sequence[Difference]
 ) -> str:
     if comparison is None:
         return headline(report.title)
     step = STEPS[comparison].format(k=report.candidates)
-    said, n = _tally(judges, overall), len(judges)
+    said, n = tally(judges, overall), len(judges)
     better, worse = len(said["better"]), len(said["worse"])
     if not better and not worse:
         return headline(report.title, f"{step} made no clear difference")
@@ -85,7 +66,7 @@ def _headline(
     which, many = ("better", better) if better else ("worse", worse)
     whose = f"all {n} judges" if many == n > 1 else "the judge" if n == 1 else f"{many} of {n} judges"
     plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
-    named = [f"{which} after {step}: {plain[said[which][0].name]} ({whose})"] if many == 1 < n else []
+    named = [f"{which} after {step}: {plain[next(iter(said[which]))]} ({whose})"] if many == 1 < n else []
     return headline(*named, f"{step} made summaries {which} by {whose}")
 
 
@@ -93,16 +74,13 @@ def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n
     """What the headline rests on, and what the other comparisons say."""
     said = [f"One draw each, {counted(n_sets, 'unseen document set')}."] if comparison else []
     for other, (heading, _) in CLAIMS.items():
-        mine = {d.measure: d for d in report.differences if (d.subject, d.side) == (other, None)}
+        mine = [d for d in report.differences if (d.pair, d.side) == (other, None)]
         if other != comparison and mine:
-            tally = _tally(judges, mine)
-            found = [f"{word} by {len(who)}" for word, who in tally.items() if who]
+            found = [f"{word} by {len(who)}" for word, who in tally(judges, mine).items() if who and word != UNSURE]
             whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
             said.append(f"{heading.format(k=report.candidates)}: {whole}.")
     gains = [
-        g
-        for g in report.gain_gaps
-        if g.subject == comparison and g.measure in report.deciding and g.gap.verdict != UNSURE
+        g for g in report.gain_gaps if g.pair == comparison and g.measure in report.deciding and g.verdict != UNSURE
     ]
     said += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
     if len(report.sides) > 1 and comparison and not gains:
@@ -115,7 +93,7 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
         return None
     plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
     before, after = (end.format(k=report.candidates) for end in ENDS.get(comparison or "", ("", report.systems[0])))
-    level = f"{100 * report.scores[0].level:g} %"
+    level = f"{100 * report.bootstrap.level:g} %"
     return Picture(
         name="overview",
         rows_are="judge",
@@ -132,43 +110,36 @@ def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]
 
 def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) -> PictureRow:
     sides = report.sides if 1 < len(report.sides) <= MOST_SIDES else ()
-    means = {(e.subject, e.side): e for e in report.scores if e.measure == judge.name}
+    means = {(e.system, e.side): e for e in report.scores if e.measure == judge.name}
     if comparison is None:
         alone = [
-            _alone(means[report.systems[0], side], side)
+            lane(means[report.systems[0], side], side or ALL, 0, is_clear=True)
             for side in (None, *sides)
             if (report.systems[0], side) in means
         ]
         return PictureRow(name, tuple(alone), note=better_is(judge))
-    found = {d.side: d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)}
+    found = {d.side: d for d in report.differences if (d.measure, d.pair) == (judge.name, comparison)}
     before = comparison.split(" - ")[1]
     lanes = (
         _lane(found[side], means[before, side], judge, side)
         for side in (None, *sides)
         if side in found and (before, side) in means
     )
-    return PictureRow(
-        name, tuple(lane for lane in lanes if lane), note=better_is(judge), verdict=_verdict(found.get(None), judge)
-    )
+    return PictureRow(name, tuple(filter(None, lanes)), note=better_is(judge), verdict=_verdict(found.get(None), judge))
 
 
-def _alone(found: Estimate, side: str | None) -> Lane:
-    marks = (Mark(found.mean, found.low, found.high, 0),) if found.mean is not None else ()
-    return Lane(side or ALL, marks, is_clear=True)
-
-
-def _lane(difference: Difference, before: Estimate, judge: JudgeNote, side: str | None) -> Lane | None:
+def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | None) -> Lane | None:
     """Before and after, with the interval of the difference laid from where it was before."""
-    if before.mean is None or difference.mean is None:
+    if before.value is None or difference.value is None:
         return None
-    start = before.mean
+    start = before.value
     low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
-    last = Mark(start + difference.mean, low, high, tone(difference, judge))
+    last = Mark(start + difference.value, (low, high), tone(difference, judge))
     return Lane(side or ALL, (Mark(start, style="neutral"), last), is_clear=difference.verdict != UNSURE)
 
 
 def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:
-    if difference is None or difference.mean is None:
+    if difference is None or difference.value is None:
         return None
     is_share, said = judge.scale == SHARE, tone(difference, judge)
     unit: Unit = "points" if is_share else ""
@@ -176,9 +147,9 @@ def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:
     between = interval(difference.low, difference.high, places, unit, sign=True)
     p = f"; {said_p(difference.adjusted)}" if difference.adjusted is not None else ""
     if said == "unsure":
-        return Text(UNSURE, note=f"{with_unit(difference.mean, places, unit, sign=True)} ({between})", tone=said)
+        return Text(UNSURE, note=f"{with_unit(difference.value, places, unit, sign=True)} ({between})", tone=said)
     word = difference.verdict if said == "neutral" else said
-    size = with_unit(abs(difference.mean), places, unit, sign=False) if unit else number(abs(difference.mean), places)
+    size = with_unit(abs(difference.value), places, unit, sign=False) if unit else number(abs(difference.value), places)
     return Text(f"{word} by {size}", note=f"{between}{p}", tone=said)
 
 
@@ -203,7 +174,7 @@ def _examples(report: Report) -> Iterator[Block]:
         yield from _example(found.examples[place], found.comparison.split(" - "), has_sides=has_sides)
 
 
-def _example(example: Example, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
+def _example(example: RequestExample, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
     yield Heading(
         example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
     )

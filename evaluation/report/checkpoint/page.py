@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ....number import Number
 from ....records import LeftOut
 from ...gate.page import with_gate
 from ...pages.blocks import (
@@ -26,6 +27,7 @@ from ...pages.blocks import (
     group,
     grouped,
     how_made,
+    recipe_details,
     row,
     table,
     without_zeros,
@@ -36,18 +38,14 @@ from ...pages.words import (
     ALL,
     NOTHING_LEFT_OUT,
     UNSURE,
-    change,
     counted,
     joined,
-    judge_blocks,
-    judges_explained,
     legend,
-    slope_words,
 )
 from ...verdicts import CLEAR, HOW_TESTED
 from ...worth import worth_blocks
-from ..systems.compare import COMPARISONS, comparison_name, how_intervals
-from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve
+from ..systems.compare import COMPARISONS, how_intervals
+from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve, comparison_name
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
 from ..systems.tables import (
     AT_EQUAL_LENGTH,
@@ -61,12 +59,12 @@ from ..systems.tables import (
     places_of,
     plane_blocks,
     points_of,
-    recipe_details,
     score_table,
     sides_legend,
     trait_table,
     with_lengths,
 )
+from ..systems.words import change, judge_blocks, judges_explained, slope_words
 from .findings import CLAIMS
 from .overview import MOST_CURVES, overview
 from .probe import probe_sentence
@@ -101,7 +99,7 @@ def page(report: Report) -> Page:
             *worth_blocks(report.worth),
             *_differences(report),
             Heading("Form and length"),
-            Details("By system and side", (trait_table(report.traits, report.systems),)),
+            Details("By system and side", (trait_table(report.traits, report.counted, report.systems),)),
             *_best_of_n(report),
             *plane_blocks(report.planes, report.judges),
             *rounds_section(report),
@@ -118,7 +116,7 @@ def page(report: Report) -> Page:
 
 
 def _comparisons(report: Report) -> list[str]:
-    names = dict.fromkeys(d.subject for d in report.differences)
+    names = dict.fromkeys(d.pair for d in report.differences)
     return [name for each in COMPARISONS if (name := comparison_name(*each)) in names]
 
 
@@ -132,13 +130,13 @@ def _findings(report: Report) -> Iterator[Block]:
 
 def _headline(report: Report) -> Table:
     """The deciding judges' differences by side, with the means of both systems over all requests."""
-    means = {(e.measure, e.subject): e.mean for e in report.scores if e.side is None}
+    means = {(e.measure, e.system): e.value for e in report.scores if e.side is None}
     groups = []
     for comparison in _comparisons(report):
         rows = []
         for judge in (each for each in report.judges if each.name in report.deciding):
             places = places_of(report.scores, judge)
-            mine = [d for d in of_judge(report.differences, judge) if d.subject == comparison]
+            mine = [d for d in of_judge(report.differences, judge) if d.pair == comparison]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
             rows.append(
                 row(
@@ -166,7 +164,7 @@ def _means(report: Report) -> Table:
 
 
 def _level(report: Report) -> str:
-    return f"{100 * report.scores[0].level:g} % interval"
+    return f"{100 * report.bootstrap.level:g} % interval"
 
 
 def _sides(report: Report) -> Iterator[Block]:
@@ -183,7 +181,7 @@ def _sides(report: Report) -> Iterator[Block]:
     yield from _rewards_folded(report, judges, lambda judge: _sides_by(report, judge))
     groups = []
     for comparison in _comparisons(report):
-        gains = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
+        gains = {gap.measure: gap for gap in report.gain_gaps if gap.pair == comparison}
         lines = (row(j.name, *_gap(gains.get(j.name), places_of(report.scores, j), worst=False)) for j in judges)
         groups.append(group(lines, minus(comparison)))
     if groups:
@@ -197,7 +195,7 @@ def _sides(report: Report) -> Iterator[Block]:
 
 def _sides_by(report: Report, judge: JudgeNote) -> Iterator[Block]:
     scores = of_judge(report.scores, judge)
-    gaps = {gap.subject: gap for gap in of_judge(report.score_gaps, judge)}
+    gaps = {gap.system: gap for gap in of_judge(report.score_gaps, judge)}
     rows = (
         row(
             Text(system, style="strong"),
@@ -227,7 +225,7 @@ def _folded(report: Report, of_rewards: tuple[Block, ...]) -> Iterator[Block]:
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | NumberCell, ...]:
     if found is None:
         return Text(""), NumberCell(None), Text(""), Text("")
-    gap, is_clear = found.gap, found.gap.verdict != UNSURE
+    is_clear = found.verdict != UNSURE
     return (
         # a name alone would be taken for a verdict
         Text(
@@ -235,9 +233,9 @@ def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Num
             style="strong" if is_clear else "",
             note="" if is_clear else UNSURE,
         ),
-        NumberCell(gap.mean, bounds(gap), places, sign=not worst, tone=None if is_clear else "unsure"),
-        count(gap.n_sets),
-        count(gap.left_out),
+        NumberCell(found.value, bounds(found), places, sign=not worst, tone=None if is_clear else "unsure"),
+        count(found.n_sets),
+        count(found.left_out),
     )
 
 
@@ -250,13 +248,13 @@ def _scores(report: Report) -> Iterator[Block]:
     one = "There is one candidate a request."
     yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
-    n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
+    n_words = {e.system: e.value for e in report.traits if e.measure == WORDS and e.side is None}
 
     def scored(judge: JudgeNote) -> Iterator[Block]:
-        lows, name = of_low_grades(report.traits, judge)
+        lows, name = of_low_grades(report.traits, report.counted, judge)
         rows = by_system(of_judge(report.scores, judge), n_words)
         yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
-        by_place = {("", each.subject): each.mean for each in lows}
+        by_place = {("", each.system): each.value for each in lows}
         yield score_table(judge, [("", rows)], places_of(report.scores, judge), by_place, name)
 
     yield from _rewards_folded(report, report.judges, scored)
@@ -268,7 +266,7 @@ def _scores(report: Report) -> Iterator[Block]:
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
         heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
-        plans = grouped(report.plan_scores, lambda e: e.subject)
+        plans = grouped(report.plan_scores, lambda e: e.system)
         yield table("scores by plan", heads, (row(plan, *map(estimate, mine)) for plan, mine in plans.items()))
 
 
@@ -285,7 +283,7 @@ def _differences(report: Report) -> Iterator[Block]:
 
     def tested(judge: JudgeNote) -> Iterator[Block]:
         mine = of_judge(report.differences, judge)
-        by_name = {name: [d for d in mine if d.subject == name] for name in _comparisons(report)}
+        by_name = {name: [d for d in mine if d.pair == name] for name in _comparisons(report)}
         yield from judge_blocks(judge)
         yield difference_table(judge, by_name, places_of(report.scores, judge), questions=questions)
 
@@ -306,13 +304,11 @@ def _best_of_n(report: Report) -> Iterator[Block]:
 
 def curve_panels(report: Report, judges: Sequence[JudgeNote]) -> list[Panel]:
     """A best-of-n plot for each of the judges, policies as lines; none when there is a single candidate."""
-    policies = grouped(report.curve, lambda p: p.subject)
+    policies = grouped(report.curve, lambda p: p.system)
     return judge_panels(
         judges,
         "candidates drawn",
-        lambda judge: [
-            (name, points_of((p.draws, p) for p in of_judge(mine, judge))) for name, mine in policies.items()
-        ],
+        lambda judge: [(name, points_of((p.k, p) for p in of_judge(mine, judge))) for name, mine in policies.items()],
     )
 
 
@@ -322,7 +318,7 @@ def training_panels(report: Report) -> list[Panel]:
 
     def line(curve: TrainingCurve) -> Line:
         later = (len(rounds) - 1 - rounds.index(curve.round)) / max(1, len(rounds) - 1)
-        points = tuple(Point(*point) for point in curve.points)
+        points = tuple(Point(step, Number(value=value)) for step, value in curve.points)
         return Line(f"round {curve.round}", 1, points, round(1.0 - 0.65 * later, 2))
 
     by_name = grouped(report.training, lambda curve: curve.name)
@@ -406,10 +402,10 @@ def ledger_table(ledger: Iterable[LeftOut]) -> Table:
 def _made(report: Report) -> Iterator[Block]:
     made = report.provenance
     templates = ", ".join(dict.fromkeys(made.templates.values()))
-    draws = f"{report.scores[0].resamples:,} draws"
+    draws = f"{report.bootstrap.resamples:,} draws"
     facts: list[Fact] = [
         ("seed", f"{made.recipe['seed']}, also of the bootstrap ({draws})"),
-        ("intervals", how_intervals(report.scores[0])),
+        ("intervals", how_intervals(report.bootstrap.level)),
         *((phase, code(model)) for phase, model in made.models.items()),
         ("prompt templates", code(templates)),
         *((judge.name, code(judge.signature)) for judge in report.judges),

@@ -30,7 +30,7 @@ from ....runfolder.stages import Counts, Receipt, Stage, read_receipt
 from ....storage import file_digest, listed, parse_line, read_text, write_json, write_text
 from ...gate.baseline import Baseline
 from ...gate.decide import gated
-from ...gate.limits import Asked
+from ...gate.limits import GateRequest
 from ...pages.html import TEMPLATES
 from ...pages.write import DETAILS, PAGE, TABLES, write_page
 from ..named import REPORT_PAGE
@@ -60,7 +60,7 @@ class ReportCounts(Counts):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def report(recipe: Recipe, asked: Asked | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
+def report(recipe: Recipe, asked: GateRequest | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
     Args:
@@ -136,7 +136,7 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
+def report_stage(recipe: Recipe, asked: GateRequest | None = None) -> Stage:
     """The stage, with everything the report depends on; a report without a gate does not depend on one."""
     folder = recipe.output / REPORT
     files = {path.name: path for path in (folder / PROBE, TEMPLATES)}
@@ -162,17 +162,23 @@ def read_report(recipe: Recipe) -> Report:
         StorageError: there is none.
         DataError: it is not a report of this version.
     """
-    return parse_line(read_text(recipe.output / REPORT / JSON), Report)
+    path = recipe.output / REPORT / JSON
+    try:
+        return parse_line(read_text(path), Report)
+    except DataError as error:
+        raise DataError(
+            f"{path}: is not a report of this version; run evenhand report RECIPE again: {error}"
+        ) from error
 
 
 def logged_numbers(recipe: Recipe) -> dict[str, float]:
     """The means of the report's scores and differences with their bounds: "scores/rerank/coverage/left", "…/left/low"."""
     found = read_report(recipe)
     numbers: dict[str, float] = {}
-    for kind, estimates in (("scores", found.scores), ("differences", found.differences)):
-        for each in estimates:
-            name = "/".join([kind, each.subject, each.measure, each.side or "all"])
-            bounds = {name: each.mean, f"{name}/low": each.low, f"{name}/high": each.high}
+    for kind, scores in (("scores", found.scores), ("differences", found.differences)):
+        for each in scores:
+            name = "/".join([kind, each.pair, each.measure, each.side or "all"])
+            bounds = {name: each.value, f"{name}/low": each.low, f"{name}/high": each.high}
             numbers |= {key: value for key, value in bounds.items() if value is not None}
     return numbers
 

@@ -16,6 +16,7 @@ import numpy as np
 from ....resampling import LEAST_SETS, NOISE, Bootstrap, cluster_sums, pseudo_values
 from ...pages.numbers import percent, signed
 from ...pages.words import capital, counted
+from ...verdicts import is_clear
 from ..systems.compare import Comparer, Trait
 from ..systems.contents import Finding, JudgeNote, Rounds, RoundStep
 from ..systems.questions import Question, answers
@@ -167,7 +168,8 @@ def part(
                 at_pace=float(rise[place] * change_before[at] / rise_before[at]) if place and rise_before[at] else None,
                 p_fell=p_fell[place],
                 p_stopped=p_stopped[at] if place else None,
-                level=plan.level,
+                has_fallen=is_clear(p_fell[place], plan.level),
+                has_stopped=bool(place) and is_clear(p_stopped[at], plan.level),
             )
         )
     return tuple(steps)
@@ -242,7 +244,7 @@ def choice_sentence(found: WorstGroups) -> str:
     if best is None:
         return f"No side has the {found.least_sets} document sets that a choice by the worst side needs."
     chance = percent(best.chance_of_best, 0)
-    said = f"by the side that it serves worst ({best.group}): best of all in {chance} of the draws of document sets"
+    said = f"by the side that it serves worst ({best.side}): best of all in {chance} of the draws of document sets"
     if found.choice:
         return f"{capital(_in_words(best.system))} is clearly the best {said}."
     return f"No round is clearly the best; {_in_words(best.system)} is the likeliest {said}."

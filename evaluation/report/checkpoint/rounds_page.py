@@ -3,11 +3,25 @@
 from collections.abc import Iterable, Iterator
 
 from ....runfolder.phases import ADAPTER, round_name
-from ...pages.blocks import Block, Charts, Code, Column, Heading, Heads, NumberCell, Prose, Table, bounds, row, table
+from ...pages.blocks import (
+    Block,
+    Charts,
+    Code,
+    Column,
+    Heading,
+    Heads,
+    NumberCell,
+    Prose,
+    Table,
+    bounds,
+    estimate,
+    row,
+    table,
+)
 from ...pages.charts import Line, Point, panel
 from ...pages.numbers import number
 from ...pages.words import ALL, capital, joined
-from ..systems.contents import Estimate, JudgeNote, Report, Rounds
+from ..systems.contents import JudgeNote, Report, Rounds, Score
 from ..systems.systems import UNTRAINED
 from ..systems.tables import judge_panels, of_judge, places_of, points_of
 from ..systems.worst_group import WorstGroups, without_part
@@ -52,7 +66,7 @@ def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]
         yield side or ALL, _points(found, [each for each in mine if each.side == side])
 
 
-def _points(found: Rounds, estimates: Iterable[Estimate]) -> list[Point]:
+def _points(found: Rounds, estimates: Iterable[Score]) -> list[Point]:
     places = (FIRST if each is None else each for each in found.rounds)
     return points_of(zip(places, estimates, strict=True))
 
@@ -61,13 +75,13 @@ def _table(report: Report, found: Rounds) -> Table:
     gains = list(dict.fromkeys(each.measure for each in found.gains))
     # that of the untrained model over itself has no interval
     shown = {
-        (e.measure, e.subject): NumberCell(e.mean, bounds(e) if e.subject != UNTRAINED else None, sign=True)
+        (e.measure, e.system): NumberCell(e.value, bounds(e) if e.system != UNTRAINED else None, sign=True)
         for e in found.gains
     }
     for judge in report.judges:
         places = places_of(found.scores, judge)
         mine = (e for e in of_judge(found.scores, judge) if e.side is None)
-        shown |= {(judge.name, e.subject): NumberCell(e.mean, bounds(e), places) for e in mine}
+        shown |= {(judge.name, e.system): estimate(e, places) for e in mine}
     heads: Heads = (
         ROUND,
         *(Column(name, note="gain") for name in gains),
@@ -99,10 +113,10 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
     rows = (
         row(
             each.system,
-            each.group or "",
-            NumberCell(each.mean, bounds(each), sign=True),
+            each.side or "",
+            estimate(each, sign=True),
             NumberCell(each.chance_of_best, unit="%", places=0),
-            *(NumberCell(group.mean, sign=True) for group in each.groups),
+            *(NumberCell(group.value, sign=True) for group in each.groups),
         )
         for each in choice.systems
     )

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...pages.words import MOST_NAMED, UNSURE, joined, verdict, with_direction
-from ..systems.contents import JudgeNote
+from ...pages.words import MOST_NAMED, UNSURE, joined
+from ..systems.contents import Difference, JudgeNote
 from ..systems.ranked import Floats
 from ..systems.systems import WORDS, PolicyOutput, System
-from .contents import PairedTest
+from ..systems.words import verdict, with_direction
 from .entries import NEARNESS, Entry
-from .paired_tests import Pair
+from .paired_tests import ONE_DRAW, Pair
 
-ONE_DRAW, BY_LENGTH, BY_CONSENSUS = "one draw", "the choice by length", "the choice by consensus"
+BY_LENGTH, BY_CONSENSUS = "the choice by length", "the choice by consensus"
 BASELINES = (ONE_DRAW, BY_LENGTH, BY_CONSENSUS)
 # what is tested
 CHOICE = "the choice by reward among all candidates"
@@ -32,7 +32,7 @@ def against_baselines(entry: Entry) -> list[Pair]:
     return [(best, System(ONE_DRAW, output, 1)), *((best, System(name, each, k)) for name, each in chosen.items())]
 
 
-def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterator[str]:
+def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[Difference]) -> Iterator[str]:
     """How the choice by reward stands to choices without a judge: by each judge that sees a difference, then by the others."""
     unsure = []
     for judge in (judge for judge in judges if judge.better):
@@ -40,7 +40,7 @@ def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) 
         parts = []
         for word in ("better", "worse"):
             by_name = {
-                name: tuple(t.subject for t in mine if t.reference == name and verdict(t, judge).text == word)
+                name: tuple(t.system for t in mine if t.reference == name and verdict(t, judge).text == word)
                 for name in BASELINES
             }
             for labels in filter(None, dict.fromkeys(by_name.values())):

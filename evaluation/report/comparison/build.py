@@ -13,8 +13,8 @@ from ....runfolder.stages import RECORDED
 from ...pages.folder import KNOWN, Content, Result
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
-from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
-from ..systems.contents import JudgeNote, Plane
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits
+from ..systems.contents import Difference, JudgeNote, Plane, Score
 from ..systems.contrasts import Contrast, conclude
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
@@ -23,19 +23,16 @@ from ..systems.roles import judge_notes
 from ..systems.systems import (
     CONTRACT,
     CUT_OFF,
-    LOW,
     TRAITS,
     WORDS,
     System,
     budget_name,
-    low_grades,
-    low_name,
     traits_of,
 )
-from ..systems.worst_group import Rivalry, rivalry, with_choice, worst_groups
+from ..systems.worst_group import Rivalry, WorstGroups, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
-from .contents import SCHEMA, BudgetEstimate, ByLength, Comparison, EntryNote, PairedTest, Ranking, WorstSides
-from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
+from .contents import SCHEMA, ByLength, Comparison, EntryNote, Ranking
+from .entries import BUDGETS, CHARACTERISTICS, Entry, NamedRecipe, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
     by_length,
@@ -47,10 +44,9 @@ from .findings import (
     warnings,
     worst_side_findings,
 )
-from .halves import in_halves
 from .own_reports import with_own_reports
 from .page import page
-from .paired_tests import Pair, names_of, paired_tests, pairs
+from .paired_tests import Pair, in_halves, names_of, paired_tests, pairs
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
@@ -70,7 +66,7 @@ COMPARISON = Result(
 
 
 def compare_runs(
-    runs: Sequence[Named],
+    runs: Sequence[NamedRecipe],
     out: Path,
     budgets: Sequence[int],
     judged: Callable[[Comparison], Comparison] = lambda found: found,
@@ -111,26 +107,27 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     refuse_incomparable(entries)
     entries = in_one_order(entries)
     numbers = _Numbers(entries, budgets)
+    judges, told = numbers.judges, numbers.concluded
     requests = entries[0].output.requests
-    others = at_other_budgets(numbers.judges, numbers.tests)
-    signatures = {judge.name: judge.signature for judge in numbers.judges}
+    others = at_other_budgets(judges, told.tests)
+    signatures = {judge.name: judge.signature for judge in judges}
     is_given = all(entry.given for entry in entries)
     return Comparison(
         schema_name=SCHEMA,
-        title=title(numbers.judges, numbers.tests, len(entries)),
+        title=title(judges, told.tests, len(entries), numbers.compare.bootstrap.level),
         findings=(
-            *findings(numbers.judges, numbers.tests),
+            *findings(judges, told.tests),
             # what one draw gives is asked next; more budgets tell the same at other prices
             *others.pop(1, ()),
-            *low_grade_findings(numbers.concluded.low_grades, numbers.judges),
-            *baseline_findings(numbers.judges, numbers.baselines),
-            *worst_side_findings(numbers.judges, numbers.concluded.worst_sides),
+            *low_grade_findings(told.low_grades, judges),
+            *baseline_findings(judges, told.baselines),
+            *worst_side_findings(judges, told.worst_sides),
             *chain.from_iterable(others.values()),
-            *leader_findings(numbers.judges, numbers.tests, numbers.concluded.rankings),
+            *leader_findings(judges, told.tests, told.rankings),
         ),
         warnings=(
-            *warnings(entries, numbers.budgets, numbers.judges, len(numbers.tests)),
-            *length_warnings(numbers.by_length, (*numbers.tests, *numbers.baselines)),
+            *warnings(entries, numbers.budgets, judges, len(told.tests)),
+            *length_warnings(numbers.by_length, (*told.tests, *told.baselines)),
         ),
         entries=tuple(
             EntryNote(
@@ -145,22 +142,24 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             )
             for entry in entries
         ),
-        judges=tuple(numbers.judges),
+        judges=tuple(judges),
         sides=numbers.compare.sides,
         budgets=numbers.budgets,
         n_requests=len(requests),
         n_sets=len({request.set_id for request in requests}),
-        scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
-        tests=tuple(numbers.tests),
-        baselines=tuple(numbers.baselines),
-        low_grades=tuple(numbers.concluded.low_grades),
+        bootstrap=numbers.compare.bootstrap,
+        scores=tuple(e for judge in judges for e in numbers.estimates(judge)),
+        tests=tuple(told.tests),
+        baselines=tuple(told.baselines),
+        low_grades=tuple(told.low_grades),
         by_length=tuple(numbers.by_length),
-        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
-        rankings=tuple(numbers.concluded.rankings),
-        worst_sides=tuple(numbers.concluded.worst_sides),
-        planes=tuple(numbers.concluded.planes),
+        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in judges))),
+        rankings=tuple(told.rankings),
+        worst_sides=tuple(told.worst_sides),
+        planes=tuple(told.planes),
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
+        counted={trait.name: trait.how for trait in numbers.traits},
         costs=tuple(entry.cost for entry in entries if entry.cost),
         recipes={entry.label: entry.asked for entry in entries},
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
@@ -180,11 +179,12 @@ def _versions(entries: Sequence[Entry]) -> dict[str, str]:
 class _Concluded:
     """Everything that has a verdict."""
 
-    tests: list[PairedTest]
-    baselines: list[PairedTest]
-    low_grades: list[PairedTest]
+    tests: list[Difference]
+    # what each reward chooses against what is chosen without a judge
+    baselines: list[Difference]
+    low_grades: list[Difference]
     rankings: list[Ranking]
-    worst_sides: list[WorstSides]
+    worst_sides: list[WorstGroups]
     planes: list[Plane]
 
 
@@ -219,19 +219,25 @@ class _Numbers:
             if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
         ]
 
-    def estimates(self, measured: Measured) -> list[BudgetEstimate]:
+    def estimates(self, measured: Measured) -> list[Score]:
         """The mean of every system, by side and overall."""
         return [
-            BudgetEstimate(**estimate.model_dump(), k=system.k)
+            score
             for system in self.systems
-            for estimate in self.compare.estimates(measured, system.label, _values(system, measured))
+            for score in self.compare.estimates(measured, system.label, _values(system, measured), system.k)
         ]
 
     @cached_property
-    def concluded(self) -> "_Concluded":
+    def concluded(self) -> _Concluded:
         """Everything that has a verdict."""
-        lows = [each for each in self._of_low_grades() if each.difference.side is None]
-        tests, against, lows = in_halves(self.judges, self._tested(self._pairs), self._tested(self._against), lows)
+        recipe, names = self.entries[0].recipe, [judge.name for judge in self.judges]
+        lows = self._tested(low_traits(recipe, names), self._pairs)
+        tests, against, lows = in_halves(
+            self.judges,
+            self._tested(self.judges, self._pairs),
+            self._tested(self.judges, self._against),
+            [each for each in lows if each.difference.side is None],
+        )
         ranked, worst, fronts = self._ranked(), self._worst_sides(), self._fronts()
         questions = [
             *(question for _, question in ranked),
@@ -247,41 +253,24 @@ class _Numbers:
             tests=list(islice(parts, len(tests))),
             baselines=list(islice(parts, len(against))),
             low_grades=list(parts),
-            rankings=[leading(ranking, next(its)) for ranking, _ in ranked],
-            worst_sides=[
-                each.model_copy(update={"found": with_choice(each.found, rivals, next(its) if rivals else None)})
-                for each, rivals in worst
-            ],
+            rankings=[leading(ranking, next(its), level) for ranking, _ in ranked],
+            worst_sides=[with_choice(each, rivals, next(its) if rivals else None, level) for each, rivals in worst],
             planes=[each.concluded(next(its), level) for each in fronts],
         )
 
-    @property
-    def tests(self) -> list[PairedTest]:
-        return self.concluded.tests
-
-    @property
-    def baselines(self) -> list[PairedTest]:
-        """What each reward chooses against what is chosen without a judge."""
-        return self.concluded.baselines
-
-    def _tested(self, tested: Sequence[Pair]) -> list[Contrast[PairedTest]]:
-        return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
-
-    def _of_low_grades(self) -> list[Contrast[PairedTest]]:
-        lows = low_grades(self.entries[0].recipe, [judge.name for judge in self.judges])
-        traits = [Trait(low_name(judge, low), LOW, of_judge=judge) for judge, low in lows.items()]
-        return [each for trait in traits for each in paired_tests(trait, self._pairs, self.lengths)]
+    def _tested(self, measured: Sequence[Measured], tested: Sequence[Pair]) -> list[Contrast]:
+        return [test for each in measured for test in paired_tests(each, tested, self.lengths)]
 
     @cached_property
     def by_length(self) -> list[ByLength]:
         """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""
         tested = (*self._pairs, *self._against)
         words = {names_of((one, other)): (self._words(other), self._words(one)) for one, other in tested}
-        return by_length(self.judges, (*self.tests, *self.baselines), words)
+        return by_length(self.judges, (*self.concluded.tests, *self.concluded.baselines), words)
 
     def _words(self, system: System) -> float | None:
         """Of a summary, on average."""
-        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).mean
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).value
 
     def _ranked(self) -> list[tuple[Ranking, Question]]:
         found = []
@@ -295,7 +284,7 @@ class _Numbers:
                     found.append(rank(judge, k, side, kept, sets, self.compare))
         return list(filter(None, found))
 
-    def _worst_sides(self) -> list[tuple[WorstSides, Rivalry | None]]:
+    def _worst_sides(self) -> list[tuple[WorstGroups, Rivalry | None]]:
         """By judge and budget; none where no side has enough sets to take part."""
         compare, found = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
@@ -306,9 +295,9 @@ class _Numbers:
                 scores = compare.by_side(np.array([system.values(judge.name) for system in mine], dtype=float))
                 labels, is_lower = [system.label for system in mine], judge.better == "lower"
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
-                if any(each.group for each in rated.systems):
+                if any(each.side for each in rated.systems):
                     rivals = rivalry(scores, rated, lower_is_better=is_lower)
-                    found.append((WorstSides(measure=judge.name, k=k, found=rated), rivals))
+                    found.append((rated.model_copy(update={"measure": judge.name, "k": k}), rivals))
         return found
 
     def _fronts(self) -> list[Front]:

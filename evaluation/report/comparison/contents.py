@@ -7,8 +7,9 @@ from pydantic import Field
 from ....judges.calibration import Worth
 from ....number import Number
 from ....records import Record, is_none
+from ....resampling import Bootstrap
 from ...gate.contents import Gate
-from ..systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, Plane
+from ..systems.contents import Difference, JudgeNote, Plane, Score
 from ..systems.worst_group import WorstGroups
 
 # what comparison.json calls itself
@@ -34,31 +35,9 @@ class EntryNote(Record):
     reward: tuple[str, ...]
 
 
-class BudgetEstimate(Estimate):
-    """The mean of what an entry gives with `k` candidates: one draw for 1, else the one of highest reward."""
-
-    k: int
-
-
-class PairedTest(Difference):
-    """A mean paired difference between entries at their budgets.
-
-    `subject` at budget `k` minus `reference` at budget `reference_k`.
-    """
-
-    k: int
-    reference: str
-    reference_k: int
-
-
-class Strength(Record):
+class Strength(Number):
     """An entry's Bradley-Terry log-strength; means over the entries are 0."""
 
-    label: str
-    strength: float
-    # None where there are fewer than `resampling.LEAST_SETS` document sets
-    low: float | None
-    high: float | None
     # share of its comparisons that it won, ties half; None without any
     won: float | None
 
@@ -75,20 +54,9 @@ class Ranking(Record):
     n_sets: int
     # virtual wins of every ordered pair
     prior: float
-    level: float
-    resamples: int
-    seed: int
     # whether the first entry clearly wins more often than it loses against every other one
     leads: bool
     rows: tuple[Strength, ...]
-
-
-class WorstSides(Record):
-    """The entries of one budget by their worst sides under one judge."""
-
-    measure: str
-    k: int
-    found: WorstGroups
 
 
 class Cost(Record):
@@ -109,13 +77,13 @@ class ByLength(Record):
     # what is tested against what
     pair: str
     measure: str
-    mean: float
+    value: float
     # of it that goes with length, above 1 where it would have been the other way round
     share: float
     # of a summary of the second and of the first of the pair, on average
     words: tuple[float, float]
     # what is left of the difference
-    at_equal_length: AtEqualLength
+    at_equal_length: Number
     # the same as a sentence
     said: str
 
@@ -135,25 +103,29 @@ class Comparison(Record):
     budgets: tuple[int, ...]
     n_requests: int
     n_sets: int
+    # of all intervals
+    bootstrap: Bootstrap
     # by judge, budget, entry and side
-    scores: tuple[BudgetEstimate, ...]
-    tests: tuple[PairedTest, ...]
+    scores: tuple[Score, ...]
+    tests: tuple[Difference, ...]
     # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
-    baselines: tuple[PairedTest, ...] = ()
+    baselines: tuple[Difference, ...] = ()
     # of shares of bad grades, which are traits, over all sides
-    low_grades: tuple[PairedTest, ...] = ()
+    low_grades: tuple[Difference, ...] = ()
     by_length: tuple[ByLength, ...] = ()
     # of each judge whose candidates differ in length
     slopes: tuple[Number, ...] = ()
     rankings: tuple[Ranking, ...]
-    # by judge and budget; none where there is one side or one entry, or no side has sets enough
-    worst_sides: tuple[WorstSides, ...] = ()
+    # entries by their worst sides, by judge and budget; none where there is one side or one entry, or no side has sets enough
+    worst_sides: tuple[WorstGroups, ...] = ()
     # quality against fairness; none unless a judge measures fairness or a reward has several parts
     planes: tuple[Plane, ...] = ()
     # judges of the reward alone that are an axis of a plane, where no judge of the report is
     axis_judges: tuple[JudgeNote, ...] = ()
     # wrong side, contract, novelty, length: by budget, entry and side
-    traits: tuple[BudgetEstimate, ...]
+    traits: tuple[Score, ...]
+    # how they are counted
+    counted: dict[str, str]
     # of each entry; none of summaries that were made elsewhere
     costs: tuple[Cost, ...]
     # entry -> its resolved recipe; of summaries that were made elsewhere what judging them goes by

@@ -1,67 +1,47 @@
 """What the comparison found, in sentences made from the verdicts, and what to know before believing it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....judges.independence import overlap_warnings
 from ....resampling import few_for_headline, too_few
 from ...pages.folder import SCORES_TABLE
 from ...pages.numbers import number, places_for, signed
-from ...pages.words import MOST_NAMED, UNSURE, counted, gone_with_length, joined, verdict, with_direction
-from ..systems.contents import JudgeNote
+from ...pages.words import MOST_NAMED, UNSURE, counted, joined
+from ..systems.contents import Difference, JudgeNote, SystemPair
 from ..systems.lengths import share_by_length
 from ..systems.roles import deciding
 from ..systems.systems import WRONG_SIDE, budget_name, stage_warnings, wrong_side_judges
-from ..systems.worst_group import without_part
-from .baselines import ONE_DRAW
-from .contents import ByLength, PairedTest, Ranking, WorstSides
+from ..systems.words import gone_with_length, verdict, with_direction
+from ..systems.worst_group import WorstGroups, without_part
+from .contents import ByLength, Ranking
 from .entries import Entry
-from .paired_tests import Names, names_of_test
+from .paired_tests import ONE_DRAW, as_used
 
 # heading of the differences that do
 GONE_WITH_LENGTH = "Differences that go with length"
 
 
-def as_used(tests: Sequence[PairedTest]) -> list[PairedTest]:
-    """The tests over all requests that compare each later entry with the first as both are used: at the best of all they have.
-
-    An entry of one answer a request, as a greedy one, has no best of k, and stands by that answer. Of one entry alone it is its
-    best of all against one draw of it.
-    """
-    overall = [test for test in tests if test.side is None]
-    most: dict[str, int] = {}
-    for test in overall:
-        for label, k in ((test.subject, test.k), (test.reference, test.reference_k)):
-            most[label] = max(k, most.get(label, 1))
-    others = [test for test in overall if test.subject != test.reference]
-    if not others:
-        return [test for test in overall if test.k == most[test.subject]]
-    first = others[0].reference
-    best = [t for t in others if (t.k, t.reference, t.reference_k) == (most[t.subject], first, most[first])]
-    in_order = list(dict.fromkeys(test.subject for test in others))
-    return sorted(best, key=lambda test: in_order.index(test.subject))
-
-
-def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
+def title(judges: Sequence[JudgeNote], tests: Sequence[Difference], n_entries: int, level: float) -> str:
     """The headline, without a full stop: who is better or worse than the first entry, each as it is used, by how many judges.
 
     "Against base, the best of 8 of each: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1". Of one entry alone
     it says what reranking adds to one draw.
     """
     said_by, used = deciding(judges), as_used(tests)
-    if not used or (n_entries > 1 and all(test.subject == test.reference for test in used)):
+    if not used or (n_entries > 1 and all(test.system == test.reference for test in used)):
         return "Only one entry" if n_entries == 1 else "Nothing to test: no two entries have a budget in common"
     if not said_by:
         return "No judge of this comparison says which summaries are better"
     whom, names = _setting(used)
     said = _counted_judges(used, said_by, names)
     if not said:
-        n = len({test.subject for test in used})
-        few = too_few(used[0].n_sets, used[0].level)
+        n = len({test.system for test in used})
+        few = too_few(used[0].n_sets, level)
         said = f"{counted(used[0].n_sets, 'document set')}, too few for a verdict" if few else UNSURE
         said += f" for any of {n} entries" if n > 1 and not few else ""
     drawn = [t for t in tests if t.side is None and t.k == t.reference_k == 1 and t not in used]
-    of_one = _counted_judges(drawn, said_by, {test.subject: test.subject for test in drawn})
+    of_one = _counted_judges(drawn, said_by, {test.system: test.system for test in drawn})
     also = f"; one summary drawn from each: {of_one}" if of_one else ""
     return f"{'Only one entry' if n_entries == 1 else 'Against'}{whom}: {said}{also}"
 
@@ -70,12 +50,17 @@ def _drawn(k: int) -> str:
     return "one summary drawn from" if k == 1 else f"the best of {k} of"
 
 
-def _counted_judges(tests: Sequence[PairedTest], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:
-    """ "dpo better by 2 of 4 judges and worse by 1": of each entry by how many judges it is clearly what; "" where nothing is."""
-    by_name = {judge.name: judge for judge in judges}
-    verdicts: dict[str, Counter[str]] = {}
+def verdict_counts(tests: Iterable[Difference], judges: Sequence[JudgeNote]) -> dict[str, Counter[str]]:
+    """Of each entry by how many judges it is what."""
+    by_name, counts = {judge.name: judge for judge in judges}, dict[str, Counter[str]]()
     for test in (each for each in tests if each.measure in by_name):
-        verdicts.setdefault(names[test.subject], Counter())[verdict(test, by_name[test.measure]).text] += 1
+        counts.setdefault(test.system, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    return counts
+
+
+def _counted_judges(tests: Sequence[Difference], judges: Sequence[JudgeNote], names: Mapping[str, str]) -> str:
+    """ "dpo better by 2 of 4 judges and worse by 1": of each entry by how many judges it is clearly what; "" where nothing is."""
+    verdicts = {names[system]: counts for system, counts in verdict_counts(tests, judges).items()}
     clear = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
     if len(clear) > MOST_NAMED:
         better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
@@ -91,9 +76,9 @@ def _counted_judges(tests: Sequence[PairedTest], judges: Sequence[JudgeNote], na
     return ", ".join(parts)
 
 
-def _setting(used: Sequence[PairedTest]) -> tuple[str, dict[str, str]]:
+def _setting(used: Sequence[Difference]) -> tuple[str, dict[str, str]]:
     """What stands against what, after "Against" or "Only one entry", and what the later entries are called there."""
-    labels, reference = {test.subject: test.k for test in used}, used[0].reference
+    labels, reference = {test.system: test.k for test in used}, used[0].reference
     if reference in labels:
         return f", its best of {used[0].k} against one summary drawn from it", {reference: "the best"}
     k = used[0].reference_k
@@ -103,10 +88,10 @@ def _setting(used: Sequence[PairedTest]) -> tuple[str, dict[str, str]]:
     return f" {_drawn(k)} {reference}", {label: f"{_drawn(n)} {label}" for label, n in labels.items()}
 
 
-def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterator[str]:
+def findings(judges: Sequence[JudgeNote], tests: Sequence[Difference]) -> Iterator[str]:
     """What each judge says of the entries as they are used; of judges that see no clear difference one sentence."""
     used, unsure = as_used(tests), []
-    if not used or used[0].subject == used[0].reference:
+    if not used or used[0].system == used[0].reference:
         return
     whom, names = _setting(used)
     for judge in deciding(judges) + [judge for judge in judges if judge not in deciding(judges)]:
@@ -120,32 +105,32 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> Iterat
         yield f"By {joined(unsure)}, against{whom}: {UNSURE}{of}."
 
 
-def low_grade_findings(tests: Sequence[PairedTest], judges: Sequence[JudgeNote]) -> Iterator[str]:
+def low_grade_findings(tests: Sequence[Difference], judges: Sequence[JudgeNote]) -> Iterator[str]:
     """Clear differences of bad grades between entries as they are used, which equal means may hide."""
     decide = {judge.name for judge in deciding(judges)}
     for test in as_used(tests):
-        if test.verdict != UNSURE and test.of_judge in decide and test.mean is not None:
+        if test.verdict != UNSURE and test.of_judge in decide and test.value is not None:
             word, more = ("worse", "more") if test.verdict == "higher" else ("better", "fewer")
-            whom = f"{test.subject}, {budget_name(test.k)}, is {word} than {test.reference}, {budget_name(test.reference_k)}"
-            yield f"By {test.measure}, {whom}: {abs(100 * test.mean):.1f} points {more}."
+            whom = f"{test.system}, {budget_name(test.k)}, is {word} than {test.reference}, {budget_name(test.reference_k)}"
+            yield f"By {test.measure}, {whom}: {abs(100 * test.value):.1f} points {more}."
 
 
-def at_other_budgets(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> dict[int, list[str]]:
+def at_other_budgets(judges: Sequence[JudgeNote], tests: Sequence[Difference]) -> dict[int, list[str]]:
     """By budget what each judge sees clearly between entries that are not used at it; the smallest first."""
     used, found = as_used(tests), dict[int, list[str]]()
     for judge in judges:
-        mine = [t for t in tests if t.measure == judge.name and t.side is None and t.subject != t.reference]
+        mine = [t for t in tests if t.measure == judge.name and t.side is None and t.system != t.reference]
         mine = [t for t in mine if t.k == t.reference_k and t not in used]
         for pairing in dict.fromkeys(_pairing(test) for test in mine if verdict(test, judge).text != UNSURE):
             here = [test for test in mine if _pairing(test) == pairing]
-            said = _by_verdict(here, judge, {test.subject: test.subject for test in here})
+            said = _by_verdict(here, judge, {test.system: test.system for test in here})
             told = f"By {with_direction(judge)} {_at(here[0].k)}, against {here[0].reference}: {said}."
             found.setdefault(here[0].k, []).append(told)
     return dict(sorted(found.items()))
 
 
 def leader_findings(
-    judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]
+    judges: Sequence[JudgeNote], tests: Sequence[Difference], rankings: Sequence[Ranking]
 ) -> Iterator[str]:
     """Who leads at each budget, where somebody does."""
     by_name = {judge.name: judge for judge in judges}
@@ -154,8 +139,8 @@ def leader_findings(
             t for t in tests if (t.measure, t.side, t.k, t.reference_k) == (ranking.measure, None, ranking.k, ranking.k)
         ]
         # where no test finds a difference of an entry, it is not called the strongest
-        leader = ranking.rows[0].label
-        is_told = any(t.verdict != UNSURE and leader in (t.subject, t.reference) for t in told)
+        leader = ranking.rows[0].system
+        is_told = any(t.verdict != UNSURE and leader in (t.system, t.reference) for t in told)
         if ranking.side is None and ranking.leads and is_told:
             yield (
                 f"By {with_direction(by_name[ranking.measure])} {_at(ranking.k)}, {leader} wins most often, "
@@ -163,14 +148,14 @@ def leader_findings(
             )
 
 
-def _by_verdict(tests: Sequence[PairedTest], judge: JudgeNote, names: Mapping[str, str]) -> str:
+def _by_verdict(tests: Sequence[Difference], judge: JudgeNote, names: Mapping[str, str]) -> str:
     """ "dpo (+0.100) better; no clear difference for debate": who is what, by one judge."""
-    places, said = places_for(test.mean for test in tests), dict[str, list[str]]()
+    places, said = places_for(test.value for test in tests), dict[str, list[str]]()
     for test in tests:
         word, equal = verdict(test, judge).text, test.at_equal_length
-        length = f", at equal length {signed(equal.mean, places)}" if equal else ""
-        shown = "" if word == UNSURE else f" ({signed(test.mean, places)}{length})"
-        said.setdefault(word, []).append(f"{names[test.subject]}{shown}")
+        length = f", at equal length {signed(equal.value, places)}" if equal else ""
+        shown = "" if word == UNSURE else f" ({signed(test.value, places)}{length})"
+        said.setdefault(word, []).append(f"{names[test.system]}{shown}")
     unsure = said.pop(UNSURE, [])
     parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
     if unsure:
@@ -179,26 +164,26 @@ def _by_verdict(tests: Sequence[PairedTest], judge: JudgeNote, names: Mapping[st
     return "; ".join(parts)
 
 
-def _pairing(test: PairedTest) -> tuple[int, str, int]:
+def _pairing(test: Difference) -> tuple[int, str, int]:
     """Tests that stand in one sentence."""
     return test.k, test.reference, test.reference_k
 
 
-def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[WorstSides]) -> Iterator[str]:
+def worst_side_findings(judges: Sequence[JudgeNote], worst_sides: Sequence[WorstGroups]) -> Iterator[str]:
     """Which entry is best by its worst side, where one is clearly best, the largest budget first; the other judges together."""
     by_name, unsure = {judge.name: judge for judge in judges}, dict[str, list[str]]()
     for judge in dict.fromkeys(each.measure for each in worst_sides):
         mine = [each for each in worst_sides if each.measure == judge]
-        clear = [each for each in mine if each.found.choice]
+        clear = [each for each in mine if each.choice]
         if not clear:
-            notes = "; ".join(filter(None, dict.fromkeys(without_part(each.found) for each in mine)))
+            notes = "; ".join(filter(None, dict.fromkeys(without_part(each) for each in mine)))
             unsure.setdefault(notes, []).append(judge)
         for each in reversed(clear):
-            (best,) = [system for system in each.found.systems if system.system == each.found.choice]
-            note = without_part(each.found)
+            (best,) = [system for system in each.systems if system.system == each.choice]
+            note = without_part(each)
             yield (
                 f"By its worst side under {with_direction(by_name[judge])} {_at(each.k)}, {best.system} is the best choice: "
-                f"{best.group} {number(best.mean)}{note and f' ({note})'}."
+                f"{best.side} {number(best.value)}{note and f' ({note})'}."
             )
     for notes, names in unsure.items():
         yield f"By its worst side under {joined(names)}, no entry is clearly the best choice{notes and f' ({notes})'}."
@@ -235,8 +220,8 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int], judges: Sequence[
 
 def by_length(
     judges: Sequence[JudgeNote],
-    tests: Sequence[PairedTest],
-    words: Mapping[Names, tuple[float | None, float | None]],
+    tests: Sequence[Difference],
+    words: Mapping[SystemPair, tuple[float | None, float | None]],
 ) -> list[ByLength]:
     """Of each judge the clear differences that go with length for the most part, each once.
 
@@ -248,17 +233,17 @@ def by_length(
     by_name = {judge.name: judge for judge in judges}
     found = []
     for t in (t for t in tests if t.side is None):
-        before, after = words[names_of_test(t)]
+        before, after = words[t.systems]
         left, share = t.at_equal_length, share_by_length(t)
-        if t.mean is None or left is None or share is None or before is None or after is None:
+        if t.value is None or left is None or share is None or before is None or after is None:
             continue
         said = gone_with_length(t, by_name[t.measure], (before, after))
         of = {"pair": _of_pair(t), "measure": t.measure, "said": said}
-        found.append(ByLength(**of, mean=t.mean, share=share, words=(before, after), at_equal_length=left))
+        found.append(ByLength(**of, value=t.value, share=share, words=(before, after), at_equal_length=left))
     return list(dict.fromkeys(found))
 
 
-def length_warnings(found: Sequence[ByLength], tests: Sequence[PairedTest]) -> list[str]:
+def length_warnings(found: Sequence[ByLength], tests: Sequence[Difference]) -> list[str]:
     """What to know of differences that go with length before believing any: each where they are few, else how many there are."""
     if len(found) <= MOST_NAMED:
         return [f"{each.pair}: {each.said}" for each in found]
@@ -269,13 +254,13 @@ def length_warnings(found: Sequence[ByLength], tests: Sequence[PairedTest]) -> l
     ]
 
 
-def _of_pair(test: PairedTest) -> str:
+def _of_pair(test: Difference) -> str:
     """ "dpo against base at the best of 8", "dpo at the best of 8 against one draw": what is tested against what."""
     if test.k == test.reference_k:
-        return f"{test.subject} against {test.reference} {_at(test.k)}"
-    of_its_own = test.reference in (test.subject, ONE_DRAW)
+        return f"{test.system} against {test.reference} {_at(test.k)}"
+    of_its_own = test.reference in (test.system, ONE_DRAW)
     other = ONE_DRAW if of_its_own else f"{test.reference} {_at(test.reference_k)}"
-    return f"{test.subject} {_at(test.k)} against {other}"
+    return f"{test.system} {_at(test.k)} against {other}"
 
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:

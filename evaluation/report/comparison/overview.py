@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...pages.blocks import Lane, Mark, Overview, Picture, PictureRow
-from ...pages.words import NOT_CLEAR, TOO_FEW, UNSURE, certainty, counted, headline, plain_judges, verdict
-from ..systems.contents import JudgeNote
+from ...pages.blocks import Overview, Picture, PictureRow, lane
+from ...pages.words import UNSURE, counted, headline
+from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
-from .contents import BudgetEstimate, Comparison, PairedTest
-from .findings import as_used
+from ..systems.words import how_sure, plain_judges
+from .contents import Comparison
+from .findings import verdict_counts
+from .paired_tests import as_used
 
 # lines of a picture, and entries of it: judges and entries beyond are on the second page
 MOST_LANES, MOST_ENTRIES = 24, 10
@@ -19,27 +21,16 @@ def overview(found: Comparison) -> Overview:
     judges = deciding(found.judges) or list(found.judges)
     names = {judge.name for judge in judges}
     used = [test for test in as_used(found.tests) if test.measure in names]
-    clear = [test for test in used if test.verdict != UNSURE]
-    is_little = "too few" in found.title
     return Overview(
         headline=_headline(found, judges, used),
-        sure=certainty(min((t.adjusted for t in clear if t.adjusted is not None), default=None))
-        if clear
-        else TOO_FEW
-        if is_little
-        else NOT_CLEAR,
+        sure=how_sure(found.title, used),
         text=" ".join((f"{found.title}.", *found.findings[:1])),
         picture=_picture(found, judges, used),
     )
 
 
-def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[PairedTest]) -> str:
-    by_name = {judge.name: judge for judge in judges}
-    said: dict[str, dict[str, int]] = {}
-    for test in used:
-        mine = said.setdefault(test.subject, {"better": 0, "worse": 0})
-        if (word := verdict(test, by_name[test.measure]).text) in mine:
-            mine[word] += 1
+def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:
+    said = verdict_counts(used, judges)
     better, worse = (sum(each[word] > 0 for each in said.values()) for word in ("better", "worse"))
     counts = f"of {counted(len(said), 'entry', 'entries')} {better} better and {worse} worse by some judge"
     if not (better or worse):
@@ -57,18 +48,18 @@ def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pai
     return headline(found.title, f"against {first}: {counts}", counts)
 
 
-def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[PairedTest]) -> Picture | None:
+def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:
     if not judges or not found.scores:
         return None
     labels = [entry.label for entry in found.entries][:MOST_ENTRIES]
     shown = judges[: max(1, MOST_LANES // len(labels))]
     plain = plain_judges(next(iter(found.recipes.values())), shown, has_sides=len(found.sides) > 1)
-    clear = {(test.measure, test.subject) for test in used if test.verdict != UNSURE}
+    clear = {(test.measure, test.system) for test in used if test.verdict != UNSURE}
 
     def row_of(judge: JudgeNote) -> PictureRow:
         means = _most_drawn([e for e in of_judge(found.scores, judge) if e.side is None])
         lanes = (
-            _lane(means[label], place, is_clear=(judge.name, label) in clear)
+            lane(means[label], label, place, is_clear=(judge.name, label) in clear)
             for place, label in enumerate(labels)
             if label in means
         )
@@ -82,19 +73,14 @@ def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Pair
         keys=(
             f"clear: clearly better or worse than {labels[0]}",
             "unsure: no clear difference",
-            f"interval: {100 * found.scores[0].level:g} % interval",
+            f"interval: {100 * found.bootstrap.level:g} % interval",
         ),
     )
 
 
-def _most_drawn(scores: Sequence[BudgetEstimate]) -> Mapping[str, BudgetEstimate]:
+def _most_drawn(scores: Sequence[Score]) -> Mapping[str, Score]:
     """Of each entry the score with as many candidates as it has."""
-    found: dict[str, BudgetEstimate] = {}
+    found: dict[str, Score] = {}
     for each in sorted(scores, key=lambda each: each.k):
-        found[each.subject] = each
+        found[each.system] = each
     return found
-
-
-def _lane(found: BudgetEstimate, style: int, *, is_clear: bool) -> Lane:
-    marks = (Mark(found.mean, found.low, found.high, style),) if found.mean is not None else ()
-    return Lane(found.subject, marks, is_clear=is_clear)

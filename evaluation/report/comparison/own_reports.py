@@ -6,23 +6,21 @@ same difference may be clear on the one page and not on the other. Where it is s
 
 from collections.abc import Sequence
 
-from ....number import Verdict
 from ....storage import digest
-from ..checkpoint.build import Numbers
-from ..systems.compare import TO_SYSTEMS
+from ..checkpoint.build import PolicyNumbers
+from ..systems.contents import Difference
 from ..systems.systems import PolicyOutput, System, systems_of
-from .contents import PairedTest
 from .entries import Entry
-from .paired_tests import Pair, names_of, names_of_test
+from .paired_tests import Pair, names_of
 
 # candidates, the reward that chooses among them, and among how many it does
 Source = tuple[str, str, int]
 # by two systems, judge and side
-Words = dict[tuple[Source, Source, str, str | None], Verdict]
-OPPOSITE: dict[Verdict, Verdict] = {"higher": "lower", "lower": "higher"}
+Words = dict[tuple[Source, Source, str, str | None], str | None]
+OPPOSITE: dict[str | None, str] = {"higher": "lower", "lower": "higher"}
 
 
-def with_own_reports(entries: Sequence[Entry], pairs: Sequence[Pair], tests: Sequence[PairedTest]) -> list[PairedTest]:
+def with_own_reports(entries: Sequence[Entry], pairs: Sequence[Pair], tests: Sequence[Difference]) -> list[Difference]:
     """The tests, those with the word of a run's own report of which it is another.
 
     Args:
@@ -36,8 +34,8 @@ def with_own_reports(entries: Sequence[Entry], pairs: Sequence[Pair], tests: Seq
     sources = {names_of(pair): (_source(pair[0]), _source(pair[1])) for pair in pairs}
     found = []
     for test in tests:
-        key = (*sources[names_of_test(test)], test.measure, test.side)
-        own = reports.get(runs[test.subject], {})
+        key = (*sources[test.systems], test.measure, test.side)
+        own = reports.get(runs[test.system], {})
         word = next((words[key] for words in (own, *reports.values()) if key in words), test.verdict)
         found.append(test if word == test.verdict else test.model_copy(update={"own_report": word}))
     return found
@@ -47,8 +45,8 @@ def _words(outputs: Sequence[PolicyOutput]) -> Words:
     """What a run's report says of its differences, either way round."""
     by_name = {system.label: _source(system) for system in systems_of(outputs)}
     words: Words = {}
-    for each in Numbers(outputs[0].phase.recipe, outputs).concluded.differences:
-        first, second = (by_name[name] for name in TO_SYSTEMS[each.subject])
+    for each in PolicyNumbers(outputs[0].phase.recipe, outputs).concluded.differences:
+        first, second = (by_name[name] for name in (each.system, each.reference))
         words[first, second, each.measure, each.side] = each.verdict
         words[second, first, each.measure, each.side] = OPPOSITE.get(each.verdict, each.verdict)
     return words

@@ -22,6 +22,7 @@ from ...pages.blocks import (
     grouped,
     how_made,
     listing,
+    recipe_details,
     row,
     table,
 )
@@ -29,21 +30,15 @@ from ...pages.charts import Panel, Point
 from ...pages.numbers import NONE, number
 from ...pages.words import (
     ALL,
-    DIRECTIONS,
     MOST_NAMED,
     UNSURE,
-    change,
     counted,
-    judge_blocks,
-    judges_explained,
     legend,
-    slope_words,
-    tone,
 )
 from ...verdicts import CLEAR, HOW_TESTED
 from ...worth import worth_blocks
-from ..systems.compare import comparison_name, how_intervals
-from ..systems.contents import JudgeNote
+from ..systems.compare import how_intervals
+from ..systems.contents import Difference, JudgeNote, Score, comparison_name
 from ..systems.systems import WORDS, budget_name
 from ..systems.tables import (
     by_system,
@@ -55,14 +50,14 @@ from ..systems.tables import (
     places_of,
     plane_blocks,
     points_of,
-    recipe_details,
     score_table,
     sides_legend,
     trait_table,
 )
-from ..systems.worst_group import without_part
+from ..systems.words import DIRECTIONS, change, judge_blocks, judges_explained, slope_words, tone
+from ..systems.worst_group import WorstGroups, without_part
 from .baselines import BASELINES
-from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
+from .contents import Comparison, Ranking
 from .entries import ELSEWHERE
 from .findings import GONE_WITH_LENGTH
 from .overview import overview
@@ -104,7 +99,7 @@ def page(found: Comparison) -> Page:
             Heading("Form, side and length", lead=_of_traits(found)),
             Details(
                 "By entry and side" if len(found.sides) > 1 else "By entry",
-                (trait_table(traits, list(grouped(traits, lambda e: e.subject))),),
+                (trait_table(traits, found.counted, list(grouped(traits, lambda e: e.system))),),
             ),
             *_made(found),
         ),
@@ -170,7 +165,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
         yield Details(
             f"{'By side, with' if len(found.sides) > 1 else 'With'} intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),
-            f"{100 * found.scores[0].level:g} % intervals over document sets",
+            f"{100 * found.bootstrap.level:g} % intervals over document sets",
         )
 
 
@@ -179,11 +174,11 @@ def _by_side(found: Comparison, judge: JudgeNote) -> Table:
     n_words = grouped((e for e in found.traits if e.measure == WORDS and e.side is None), lambda e: e.k)
     mine = grouped(of_judge(found.scores, judge), lambda e: e.k)
     groups = [
-        (_taken(found, k), by_system(mine.get(k, ()), {e.subject: e.mean for e in n_words.get(k, ())}))
+        (_taken(found, k), by_system(mine.get(k, ()), {e.system: e.value for e in n_words.get(k, ())}))
         for k in found.budgets
     ]
-    lows, name = of_low_grades(found.traits, judge)
-    by_place = {(_taken(found, e.k), e.subject): e.mean for e in lows if isinstance(e, BudgetEstimate)}
+    lows, name = of_low_grades(found.traits, found.counted, judge)
+    by_place = {(_taken(found, e.k), e.system): e.value for e in lows}
     return score_table(judge, groups, places_of(found.scores, judge), by_place, name)
 
 
@@ -203,7 +198,7 @@ def _by_length(found: Comparison) -> Iterator[Block]:
             rows = (
                 row(
                     each.pair,
-                    NumberCell(each.mean, places=places, sign=True),
+                    NumberCell(each.value, places=places, sign=True),
                     NumberCell(each.share, unit="%", places=0),
                     " \u2192 ".join(number(words, 1) for words in each.words),
                     estimate(each.at_equal_length, places, sign=True),
@@ -221,7 +216,7 @@ def budget_panels(found: Comparison) -> list[Panel]:
         found.judges,
         "candidates",
         lambda judge: [
-            (name, points_of((e.k, e) for e in _of_all(found, judge) if e.subject == name)) for name in labels
+            (name, points_of((e.k, e) for e in _of_all(found, judge) if e.system == name)) for name in labels
         ],
     )
 
@@ -236,14 +231,14 @@ def round_panels(found: Comparison) -> list[Panel]:
     def lines(judge: JudgeNote) -> list[tuple[str, list[Point]]]:
         here = [e for e in _of_all(found, judge) if e.k == found.budgets[0]]
         return [
-            (run, points_of((labels[e.subject], e) for e in here if e.subject in labels))
+            (run, points_of((labels[e.system], e) for e in here if e.system in labels))
             for run, labels in rounds.items()
         ]
 
     return judge_panels(found.judges, "round", lines, first_style=1)
 
 
-def _of_all(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
+def _of_all(found: Comparison, judge: JudgeNote) -> list[Score]:
     return [e for e in of_judge(found.scores, judge) if e.side is None]
 
 
@@ -266,8 +261,7 @@ def _rankings(found: Comparison) -> Iterator[Block]:
 
 def _ranking(found: Comparison, ranking: Ranking) -> Group:
     rows = (
-        (each.label, NumberCell(each.strength, bounds(each), 2, sign=True), NumberCell(each.won, unit="%", places=1))
-        for each in ranking.rows
+        (each.system, estimate(each, 2, sign=True), NumberCell(each.won, unit="%", places=1)) for each in ranking.rows
     )
     which = ", ".join(filter(None, (_taken(found, ranking.k), ranking.side or ALL)))
     return group(rows, which, counted(ranking.n, "request"))
@@ -280,12 +274,12 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
             f"side found again in each. A choice is made where its worst side is clearly better than every other entry's, "
-            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].found.least_sets} sets take no "
+            f"corrected with all tests of this page. Sides of fewer than {found.worst_sides[0].least_sets} sets take no "
             "part, and where fewer than two are left, nothing is chosen.",
         )
         for judge, mine in grouped(found.worst_sides, lambda each: each.measure).items():
             heads = ("entry", "worst side", "mean", "chance of being best")
-            best = [(_taken(found, each.k), each.found.choice or "no clear choice") for each in mine]
+            best = [(_taken(found, each.k), each.choice or "no clear choice") for each in mine]
             chosen = "; ".join(": ".join(filter(None, each)) for each in best)
             rows = [_worst_side(found, each) for each in mine]
             yield Details(judge, (table(f"worst sides by {judge}", heads, rows),), chosen)
@@ -294,18 +288,18 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
         yield Prose(said)
 
 
-def _worst_side(found: Comparison, each: WorstSides) -> Group:
+def _worst_side(found: Comparison, each: WorstGroups) -> Group:
     rows = (
         (
             system.system,
-            system.group or NONE,
+            system.side or NONE,
             estimate(system),
             NumberCell(system.chance_of_best, unit="%", places=1),
         )
-        for system in each.found.systems
+        for system in each.systems
     )
-    left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
-    return group(rows, _taken(found, each.k), ", ".join(filter(None, (left_out, without_part(each.found)))))
+    left_out = f"{each.left_out} left out" if each.left_out else ""
+    return group(rows, _taken(found, each.k), ", ".join(filter(None, (left_out, without_part(each)))))
 
 
 def where_values_are(found: Comparison) -> str:
@@ -340,7 +334,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
     )
     for judge in found.judges:
         mine = of_judge(found.baselines, judge)
-        whole = {(test.subject, test.reference): test for test in mine if test.side is None}
+        whole = {(test.system, test.reference): test for test in mine if test.side is None}
         places = places_of(found.scores, judge)
         rows = []
         for entry in found.entries:
@@ -349,7 +343,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
                 rows.append(row(entry.label, *(change(e, judge, places) if e else NumberCell(None) for e in against)))
         yield Heading(judge.name, 3)
         yield table(f"baselines by {judge.name}", ("entry", *(f"minus {name}" for name in BASELINES)), rows)
-        pairs = grouped(mine, lambda test: f"{test.subject}, {budget_name(test.k)} - {test.reference}")
+        pairs = grouped(mine, lambda test: f"{test.system}, {budget_name(test.k)} - {test.reference}")
         tested = difference_table(judge, pairs, places, "tests of baselines")
         yield Details("By side, with tests and at equal length", (tested,))
 
@@ -375,10 +369,10 @@ def _tests(found: Comparison) -> Iterator[Block]:
             yield Details(judge.name, (whole,), f"{clear} of {counted(len(mine), 'difference')} clear")
 
 
-def _pair(found: Comparison, test: PairedTest) -> str:
+def _pair(found: Comparison, test: Difference) -> str:
     if is_given(found):
-        return comparison_name(test.subject, test.reference)
-    return f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
+        return comparison_name(test.system, test.reference)
+    return f"{test.system}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
 
 
 def _made(found: Comparison) -> Iterator[Block]:
@@ -386,7 +380,7 @@ def _made(found: Comparison) -> Iterator[Block]:
         (
             *((entry.label, code(entry.model, entry.folder)) for entry in found.entries),
             *((judge.name, code(judge.signature)) for judge in (*found.judges, *found.axis_judges)),
-            ("intervals", how_intervals(found.scores[0])),
+            ("intervals", how_intervals(found.bootstrap.level)),
         ),
         found.versions,
     )
@@ -404,13 +398,13 @@ def given_means(found: Comparison) -> Iterator[Block]:
 def _given_means(found: Comparison, judge: JudgeNote) -> Table:
     """Summaries made elsewhere down, sides across, with intervals; a mark says how an entry stands to the first one."""
     places = places_of(found.scores, judge)
-    tests = {(test.subject, test.side): test for test in of_judge(found.tests, judge)}
+    tests = {(test.system, test.side): test for test in of_judge(found.tests, judge)}
 
-    def cell(each: BudgetEstimate) -> NumberCell:
-        test = tests.get((each.subject, each.side))
-        return NumberCell(each.mean, bounds(each), places, tone=tone(test, judge) if test else None)
+    def cell(each: Score) -> NumberCell:
+        test = tests.get((each.system, each.side))
+        return NumberCell(each.value, bounds(each), places, tone=tone(test, judge) if test else None)
 
-    by_entry = grouped(of_judge(found.scores, judge), lambda e: e.subject)
+    by_entry = grouped(of_judge(found.scores, judge), lambda e: e.system)
     sides = (None,) if len(found.sides) == 1 else (*found.sides, None)
     heads = ("entry", *(side or ALL for side in sides))
     return table(f"means by {judge.name}", heads, (row(name, *map(cell, mine)) for name, mine in by_entry.items()))
@@ -421,9 +415,9 @@ def _short(found: Comparison, judge: JudgeNote) -> Table:
     if is_given(found):
         return _given_means(found, judge)
     places = places_of(found.scores, judge)
-    means = {(e.subject, e.k): e.mean for e in _of_all(found, judge)}
+    means = {(e.system, e.k): e.value for e in _of_all(found, judge)}
     tests = {
-        (test.subject, test.k): test
+        (test.system, test.k): test
         for test in of_judge(found.tests, judge)
         if test.side is None and test.k == test.reference_k
     }

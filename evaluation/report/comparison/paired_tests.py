@@ -6,16 +6,19 @@ some of the difference by design.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..systems.compare import Measured, Trait, minus
+from ..systems.contents import Difference, JudgeNote, SystemPair
 from ..systems.contrasts import Contrast
 from ..systems.lengths import Lengths
+from ..systems.questions import Half
+from ..systems.roles import half_of
 from ..systems.systems import System
-from .contents import PairedTest
 
 Pair = tuple[System, System]
-# of a pair: the first's label and budget, and the second's
-Names = tuple[str, int, str, int]
+# what a reward must beat first
+ONE_DRAW = "one draw"
 
 
 def pairs(systems: Sequence[System]) -> list[Pair]:
@@ -31,25 +34,20 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
     wanted += [
         (best, other) for best in at_their_best for other in (first, leader) if other and best.label != other.label
     ]
-    found: dict[Names, Pair] = {}
+    found: dict[SystemPair, Pair] = {}
     for one, other in wanted:
         if other:
             found.setdefault(names_of((one, other)), (one, other))
     return list(found.values())
 
 
-def names_of(pair: Pair) -> Names:
+def names_of(pair: Pair) -> SystemPair:
     """What its tests call a pair."""
     one, other = pair
-    return one.label, one.k, other.label, other.k
+    return SystemPair(one.label, other.label, one.k, other.k)
 
 
-def names_of_test(test: PairedTest) -> Names:
-    """The same of a test."""
-    return test.subject, test.k, test.reference, test.reference_k
-
-
-def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast[PairedTest]]:
+def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast]:
     """All tests of one judge, by side and overall, of which nothing is concluded yet.
 
     Args:
@@ -62,13 +60,59 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
     contrasts = []
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])
-        for each in lengths.compare.tested(measured, first.label, gaps):
-            difference = PairedTest(
-                **each.difference.model_dump(exclude={"at_equal_length"}),
-                k=first.k,
-                reference=second.label,
-                reference_k=second.k,
-                at_equal_length=lengths.at_equal_length(measured.name, first, second, each.difference.side),
-            )
-            contrasts.append(Contrast(difference, each.question, each.scale))
+        for each in lengths.compare.tested(measured, names_of((first, second)), gaps):
+            parts = lengths.parts(measured.name, first, second, each.difference.side)
+            contrasts.append(replace(each, difference=each.difference.model_copy(update=parts)))
     return contrasts
+
+
+def in_halves(
+    judges: Sequence[JudgeNote],
+    tests: Sequence[Contrast],
+    baselines: Sequence[Contrast],
+    low_grades: Sequence[Contrast] = (),
+) -> tuple[list[Contrast], ...]:
+    """All of them, each in its half: the headline is of entries as they are used.
+
+    Args:
+        judges: of the report.
+        tests: of entries and of what reranking adds to them; of entries at different budgets it makes some of the difference.
+        baselines: of what a reward must beat; the best against one draw may be among both, and is asked the same in both.
+        low_grades: of shares of bad grades between entries.
+    """
+    used = {test.systems for test in as_used([each.difference for each in tests])}
+
+    def of_test(test: Difference) -> Half:
+        is_by_design = test.k != test.reference_k
+        return half_of(judges, test, is_headline=test.systems in used, is_by_design=is_by_design)
+
+    def of_baseline(test: Difference) -> Half:
+        is_draw = test.reference == ONE_DRAW and test.reference_k == 1
+        is_used = is_draw and SystemPair(test.system, test.system, test.k, 1) in used
+        return half_of(judges, test, is_headline=is_used, is_by_design=is_draw)
+
+    return (
+        [each.asked_in(of_test(each.difference)) for each in tests],
+        [each.asked_in(of_baseline(each.difference)) for each in baselines],
+        [each.asked_in(of_test(each.difference)) for each in low_grades],
+    )
+
+
+def as_used(tests: Sequence[Difference]) -> list[Difference]:
+    """The tests over all requests that compare each later entry with the first as both are used: at the best of all they have.
+
+    An entry of one answer a request, as a greedy one, has no best of k, and stands by that answer. Of one entry alone it is its
+    best of all against one draw of it.
+    """
+    overall = [test for test in tests if test.side is None]
+    most: dict[str, int] = {}
+    for test in overall:
+        for label, k in ((test.system, test.k), (test.reference, test.reference_k)):
+            most[label] = max(k, most.get(label, 1))
+    others = [test for test in overall if test.system != test.reference]
+    if not others:
+        return [test for test in overall if test.k == most[test.system]]
+    first = others[0].reference
+    best = [t for t in others if (t.k, t.reference, t.reference_k) == (most[t.system], first, most[first])]
+    in_order = list(dict.fromkeys(test.system for test in others))
+    return sorted(best, key=lambda test: in_order.index(test.system))

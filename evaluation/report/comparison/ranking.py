@@ -6,7 +6,6 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
@@ -75,8 +74,8 @@ def rank(
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     rows = (
         Strength(
-            label=labels[each],
-            strength=float(point[each]),
+            system=labels[each],
+            value=float(point[each]),
             low=defined(low[each]),
             high=defined(high[each]),
             won=float(wins[each] / games[each]) if games[each] else None,
@@ -91,7 +90,6 @@ def rank(
         n_sets=len(of_sets),
         prior=PRIOR,
         leads=False,
-        **asdict(compare.bootstrap),
         rows=tuple(rows),
     )
     # how much more often the first of the ranking wins against each other one, and then all other pairs
@@ -105,10 +103,10 @@ def rank(
     return ranking, Question(half, np.where(weights > 0, added, np.nan), weights)
 
 
-def leading(ranking: Ranking, answer: Concluded) -> Ranking:
+def leading(ranking: Ranking, answer: Concluded, level: float) -> Ranking:
     """The same; it leads where its first entry clearly wins more often than it loses against every other one."""
     n_others = len(ranking.rows) - 1
-    is_ahead = (answer.low[:n_others] > NOISE) & (answer.p_value[:n_others] <= 1 - ranking.level)
+    is_ahead = (answer.low[:n_others] > NOISE) & (answer.p_value[:n_others] <= 1 - level)
     return ranking.model_copy(update={"leads": bool(is_ahead.all()) and ranking.n_sets >= LEAST_SETS})
 
 

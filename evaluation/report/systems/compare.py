@@ -7,7 +7,7 @@ request, where both systems have a score; what has none is left out and counted 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from ....fairness.groups.coverage import over
 from ....number import BySet, what_sets_say
 from ....resampling import (
     Bootstrap,
+    ClusterMean,
     Floats,
     Scale,
     cluster_interval,
@@ -27,10 +28,10 @@ from ....resampling import (
 )
 from ....storage import digest
 from ...verdicts import exchanges
-from .contents import Difference, Estimate, JudgeNote, SideGap, is_share
+from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast
 from .questions import Question
-from .systems import Asked
+from .systems import LOW, RequestOutline, low_grades, low_name
 
 Values = Sequence[float | None]
 
@@ -44,32 +45,19 @@ COMPARISONS = {
 }
 
 
-class Measured(Protocol):
-    """What is compared: a judge or a trait."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def signature(self) -> str: ...
-    @property
-    def is_rate(self) -> bool: ...
-    @property
-    def scale(self) -> Scale | None: ...
-
-
 @dataclass(frozen=True)
 class Trait:
     """What is counted of summaries besides their scores, and how."""
 
     name: str
-    signature: str
+    how: str
     # whose bad grades it counts; "" of all others
     of_judge: str = ""
 
     @property
     def is_rate(self) -> bool:
         """Whether it is a share of summaries or of their words, in [0, 1]."""
-        return is_share(self.signature)
+        return is_share(self.how)
 
     @property
     def scale(self) -> Scale | None:
@@ -77,10 +65,14 @@ class Trait:
         return (0.0, 1.0) if self.is_rate else None
 
 
+# what is compared
+Measured = JudgeNote | Trait
+
+
 class Comparer:
     """Turns values of the test requests into estimates."""
 
-    def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
+    def __init__(self, requests: Sequence[RequestOutline], bootstrap: Bootstrap) -> None:
         self.sets = [request.set_id for request in requests]
         self.request_sides = [request.side for request in requests]
         self.set_ids = tuple(dict.fromkeys(self.sets))
@@ -90,31 +82,34 @@ class Comparer:
         self.sides_and_all: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
         self.bootstrap = bootstrap
 
-    def estimates(self, measured: Measured, subject: str, values: Values) -> list[Estimate]:
+    def estimates(self, measured: Measured, system: str, values: Values, k: int = 0) -> list[Score]:
         """The mean of every side, then of all requests."""
-        return [self.estimate(measured, subject, values, side) for side in self.sides_and_all]
+        return [self.estimate(measured, system, values, side, k) for side in self.sides_and_all]
 
-    def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
+    def estimate(self, measured: Measured, system: str, values: Values, side: str | None = None, k: int = 0) -> Score:
         """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
-        return self._summarise(measured, subject, side, *self.of_side(values, side))
+        of_side, sets = self.of_side(values, side)
+        mean = cluster_interval(of_side, sets, self.bootstrap, is_rate=measured.is_rate, scale=measured.scale)
+        return Score(system=system, k=k, **self._number(measured, side, of_side, sets, mean))
 
-    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast[Difference]]:
+    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
-        return [each for name, values in self.paired(by_system).items() for each in self.tested(measured, name, values)]
+        pairs = self.paired(by_system).items()
+        return [each for pair, values in pairs for each in self.tested(measured, SystemPair(*pair), values)]
 
-    def tested(self, measured: Measured, subject: str, differences: Values) -> list[Contrast[Difference]]:
+    def tested(self, measured: Measured, whose: SystemPair, differences: Values) -> list[Contrast]:
         """The mean of differences of every side, then of all requests, of which nothing is concluded yet."""
-        return [self._tested(measured, subject, side, *self.of_side(differences, side)) for side in self.sides_and_all]
+        return [self._tested(measured, whose, side, *self.of_side(differences, side)) for side in self.sides_and_all]
 
-    def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
+    def paired(self, by_system: Mapping[str, Values]) -> dict[tuple[str, str], list[float | None]]:
         """Differences request by request, by comparison; None where one of the two systems has no value."""
         return {
-            comparison_name(first, second): minus(by_system[first], by_system[second])
+            (first, second): minus(by_system[first], by_system[second])
             for first, second in COMPARISONS
             if first in by_system and second in by_system
         }
 
-    def gap(self, judge: JudgeNote, subject: str, values: Values) -> tuple[SideGap, Contrast[Difference]] | None:
+    def gap(self, judge: JudgeNote, whose: SystemPair, values: Values) -> Contrast | None:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
@@ -135,12 +130,14 @@ class Comparer:
             worst, best, gaps = best, worst, -gaps
         pairs = (pair for pair in combinations(means, 2) if set(pair) != {low, high})
         others = [by_set[:, self.sides.index(one)] - by_set[:, self.sides.index(other)] for one, other in pairs]
-        contrast = self._tested(judge, subject, None, [defined(each) for each in gaps], self.set_ids)
+        contrast = self._tested(judge, whose, None, [defined(each) for each in gaps], self.set_ids)
+        question = contrast.question
         if others:
-            question, table = contrast.question, np.array(others).T
+            table = np.array(others).T
             added, weights = np.c_[question.added, table], np.c_[question.weights, ~np.isnan(table)]
-            contrast = replace(contrast, question=replace(question, added=added, weights=weights))
-        return SideGap(measure=judge.name, subject=subject, worst=worst, best=best, gap=contrast.difference), contrast
+            question = replace(question, added=added, weights=weights)
+        gap = SideGap(worst=worst, best=best, **dict(contrast.difference))
+        return Contrast(gap, question, contrast.scale)
 
     def by_side(self, values: ArrayLike) -> NDArray[np.float64]:
         """Values of systems as `worst_groups` takes them: (systems, requests) to (systems, sets, sides), nan for none."""
@@ -157,51 +154,34 @@ class Comparer:
         return [value for value, _ in kept], [document_set for _, document_set in kept]
 
     def _tested(
-        self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
-    ) -> Contrast[Difference]:
-        found = self._summarise(measured, subject, side, values, sets, is_difference=True)
-        p_value = sign_flip_p_value(values, sets, exchanges(self.bootstrap))
+        self, measured: Measured, whose: SystemPair, side: str | None, values: Values, sets: Sequence[str]
+    ) -> Contrast:
+        scale = differences_scale(measured.scale)
+        mean = cluster_interval(values, sets, self.bootstrap, scale=scale)
         sums = self._sums(values, sets)
         added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
-        return Contrast(
-            Difference(
-                **found.model_dump(),
-                p_value=p_value,
-                adjusted=None,
-                verdict="no clear difference",
-                of_judge=measured.of_judge if isinstance(measured, Trait) else "",
-            ),
-            Question("others", added, sums[:, 1:]),
-            differences_scale(measured.scale),
+        difference = Difference(
+            **asdict(whose),
+            **self._number(measured, side, values, sets, mean),
+            p_value=sign_flip_p_value(values, sets, exchanges(self.bootstrap)),
+            of_judge=measured.of_judge if isinstance(measured, Trait) else "",
         )
+        return Contrast(difference, Question("others", added, sums[:, 1:]), scale)
 
-    def _summarise(
-        self,
-        measured: Measured,
-        subject: str,
-        side: str | None,
-        values: Values,
-        sets: Sequence[str],
-        *,
-        is_difference: bool = False,
-    ) -> Estimate:
-        scale = differences_scale(measured.scale) if is_difference else measured.scale
-        is_rate = measured.is_rate and not is_difference
-        found = cluster_interval(values, sets, self.bootstrap, is_rate=is_rate, scale=scale)
-        return Estimate(
-            measure=measured.name,
-            signature=measured.signature,
-            subject=subject,
-            side=side,
-            mean=found.estimate,
-            low=found.low,
-            high=found.high,
-            n=found.n,
-            n_sets=found.n_clusters,
-            left_out=sum(value is None for value in values),
-            by_set=self._by_set(values, sets),
-            **asdict(self.bootstrap),
-        )
+    def _number(
+        self, measured: Measured, side: str | None, values: Values, sets: Sequence[str], mean: ClusterMean
+    ) -> dict[str, Any]:
+        return {
+            "measure": measured.name,
+            "side": side,
+            "value": mean.estimate,
+            "low": mean.low,
+            "high": mean.high,
+            "n": mean.n,
+            "n_sets": mean.n_clusters,
+            "left_out": sum(value is None for value in values),
+            "by_set": self._by_set(values, sets),
+        }
 
     def _by_set(self, values: Values, sets: Sequence[str]) -> BySet:
         """What each document set says of the mean."""
@@ -219,6 +199,11 @@ class Comparer:
         return columns
 
 
+def low_traits(recipe: Recipe, judges: Sequence[str]) -> list[Trait]:
+    """The shares of bad grades of those judges that give several."""
+    return [Trait(low_name(name, low), LOW, of_judge=name) for name, low in low_grades(recipe, judges).items()]
+
+
 def bootstrap_of(recipe: Recipe) -> Bootstrap:
     """How the recipe asks for intervals."""
     return Bootstrap(recipe.evaluation.level, recipe.evaluation.resamples, recipe.seed)
@@ -229,19 +214,10 @@ def minus(first: Values, second: Values) -> list[float | None]:
     return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
 
 
-def comparison_name(first: str, second: str) -> str:
-    """ "DPO - zero-shot": the first minus the second."""
-    return f"{first} - {second}"
-
-
-# and back
-TO_SYSTEMS = {comparison_name(*systems): systems for systems in COMPARISONS}
-
-
-def how_intervals(estimate: Estimate) -> str:
-    """How the intervals of a page were made, of which this number is one."""
+def how_intervals(level: float) -> str:
+    """How the intervals of a page were made."""
     return (
-        f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
+        f"{100 * level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
         "Pearson, over sets after Korn and Graubard); of differences all that their corrected test does not refuse; at equal "
         "length Student's t with the jackknife"
     )

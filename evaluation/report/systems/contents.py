@@ -3,14 +3,16 @@
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
 
+from dataclasses import dataclass
 from operator import not_
 from typing import Any, Literal
 
 from pydantic import Field
 
 from ....judges.calibration import Worth
-from ....number import BySet, Number, Verdict
+from ....number import Number
 from ....records import LeftOut, Record, is_none
+from ....resampling import Bootstrap
 from ...gate.contents import Gate
 from .worst_group import WorstGroups
 
@@ -18,82 +20,69 @@ from .worst_group import WorstGroups
 SCHEMA: Literal["evenhand-report/10"] = "evenhand-report/10"
 
 
+def comparison_name(first: str, second: str) -> str:
+    """ "DPO - zero-shot": the first minus the second."""
+    return f"{first} - {second}"
+
+
 def is_share(how: str) -> bool:
     """Whether what is counted so is a share of summaries or of their words, in [0, 1]."""
     return how.startswith("share of ")
 
 
-class Estimate(Record):
-    """A mean over requests with its bootstrap interval over document sets."""
+class Score(Number):
+    """A mean over requests: of a judge or a trait, for a system; its interval is over document sets."""
 
-    # name of a judge, or of a trait: "contract kept", "words", ...
-    measure: str
-    # the judge's signature; how a trait is counted
-    signature: str
-    # a system ("rerank"), a comparison ("DPO - zero-shot") or a policy ("trained")
-    subject: str
-    # attribute value of the requests; None for all of them
-    side: str | None
-    mean: float | None
-    # None where fewer than `resampling.LEAST_SETS` document sets have a value
-    low: float | None
-    high: float | None
-    # requests and document sets that the mean rests on, and requests without a value
-    n: int
-    n_sets: int
-    left_out: int
-    # of the interval: its level, the bootstrap draws and their seed
-    level: float
-    resamples: int
-    seed: int
-    # what each document set of the page says of it; none of what no gate can name
-    by_set: BySet = Field(default=(), exclude_if=not_)
+    # candidates among which the reward chooses, 1 is one draw; 0 where the name of the system says it
+    k: int = Field(default=0, exclude_if=not_)
+
+    @property
+    def pair(self) -> str:
+        """The system, or both that are compared: "DPO - zero-shot"."""
+        return comparison_name(self.system, self.reference) if self.reference else self.system
 
 
-class AtEqualLength(Record):
-    """A difference as it would be at equal length; intervals by Student's t of a jackknife over document sets."""
+@dataclass(frozen=True)
+class SystemPair:
+    """A system and what it stands beside, if anything, each with its candidates where the names do not say them."""
 
-    mean: float
-    low: float | None
-    high: float | None
-    # the part that goes with length
-    by_length: float
-    by_length_low: float | None
-    by_length_high: float | None
+    system: str
+    reference: str = ""
+    k: int = 0
+    reference_k: int = 0
 
 
-class Difference(Estimate):
-    """A mean paired difference, tested: the same requests under two systems, or two sides of a set."""
+class Difference(Score):
+    """A mean paired difference, tested: the same requests under a system and its reference, or two sides of a set.
 
-    # two-sided sign-flip permutation test over document sets; None with fewer than two of them
-    p_value: float | None
-    # corrected for everything that its page concludes
-    adjusted: float | None
-    verdict: Verdict
+    p is of a two-sided sign-flip permutation test over document sets; None with fewer than two of them.
+    """
+
+    reference_k: int = Field(default=0, exclude_if=not_)
     # the judge whose bad grades are counted; "" of all others
     of_judge: str = Field(default="", exclude_if=not_)
     # what the run's own report says of the same two systems, where that is another word; there fewer questions are asked
-    own_report: Verdict | None = Field(default=None, exclude_if=is_none)
-    # None for traits, and where no request has candidates of several lengths
-    at_equal_length: AtEqualLength | None = None
+    own_report: str | None = Field(default=None, exclude_if=is_none)
+    # what would be left of it at equal length, and the part that goes with length, by Student's t of a jackknife over document
+    # sets; None for traits, and where no request has candidates of several lengths
+    at_equal_length: Number | None = Field(default=None, exclude_if=is_none)
+    by_length: Number | None = Field(default=None, exclude_if=is_none)
+
+    @property
+    def systems(self) -> SystemPair:
+        """What is compared with what."""
+        return SystemPair(self.system, self.reference, self.k, self.reference_k)
 
 
-class SideGap(Record):
-    """How far apart the sides are in one measure of one system, or in one comparison."""
+class SideGap(Difference):
+    """How far apart the sides are in one measure of one system, or in one comparison.
 
-    measure: str
-    subject: str
+    How far the worst side is behind the best within a document set that has both; p is of all pairs of sides together.
+    """
+
     # sides of the worst and the best mean; equal sides keep their order
     worst: str
     best: str
-    # how far the worst side is behind the best within a document set that has both; p is of all pairs of sides together
-    gap: Difference
-
-
-class CurvePoint(Estimate):
-    """Expected score of the best of `draws` candidates, chosen by reward."""
-
-    draws: int
 
 
 Standing = Literal["on the front", "no clear difference", "off the front"]
@@ -107,8 +96,8 @@ class PlanePoint(Record):
     label: str
     # candidates among which the reward chooses; 1 is one draw
     k: int
-    quality: Estimate
-    fairness: Estimate
+    quality: Number
+    fairness: Number
     # off the front: another system is better in one and no worse in the other, and the intervals say so; no clear difference:
     # only the means do
     standing: Standing
@@ -140,17 +129,9 @@ class RoundStep(Record):
     # of "the reward rose, and the judges fell" and of "... and they stopped rising", corrected for the number of such tests
     p_fell: float | None
     p_stopped: float | None
-    level: float
-
-    @property
-    def has_fallen(self) -> bool:
-        """Whether the judges clearly fell while the reward clearly rose."""
-        return self.p_fell is not None and self.p_fell <= 1 - self.level
-
-    @property
-    def has_stopped(self) -> bool:
-        """Whether the judges, which had risen, clearly stopped to rise with the reward."""
-        return self.p_stopped is not None and self.p_stopped <= 1 - self.level
+    # whether that is clear: the judges fell, or, having risen, stopped to rise
+    has_fallen: bool
+    has_stopped: bool
 
 
 class Rounds(Record):
@@ -161,9 +142,9 @@ class Rounds(Record):
     # the report's judges that were no reward and say what is better
     judges: tuple[str, ...]
     # by judge, round and side
-    scores: tuple[Estimate, ...]
-    # of the reward, and of the mean of `judges`, over the untrained model
-    gains: tuple[Estimate, ...]
+    scores: tuple[Score, ...]
+    # of the reward, and of the mean of `judges`, over the untrained model, in standard deviations of all candidates' scores
+    gains: tuple[Score, ...]
     # requests that lack a reward or a report judge's score in some round, and take no part in `steps`
     left_out: int
     # from each round to the last; none with too few sets
@@ -227,7 +208,7 @@ class ExampleSummary(Record):
     scores: dict[str, float | None]
 
 
-class Example(Record):
+class RequestExample(Record):
     """A test request with the summaries of all systems."""
 
     request_id: str
@@ -248,7 +229,7 @@ class Examples(Record):
     measure: str
     # requests that could have been chosen
     among: int
-    examples: tuple[Example, ...]
+    examples: tuple[RequestExample, ...]
 
 
 class TrainingCurve(Record):
@@ -297,9 +278,11 @@ class Report(Record):
     sides: tuple[str, ...]
     # candidates of a request
     candidates: int
-    scores: tuple[Estimate, ...]
-    # of each summary that extraction makes on purpose, by plan and judge; `subject` is the plan. None where there is one or none
-    plan_scores: tuple[Estimate, ...] = ()
+    # of all intervals
+    bootstrap: Bootstrap
+    scores: tuple[Score, ...]
+    # of each summary that extraction makes on purpose, by plan and judge; `system` is the plan. None where there is one or none
+    plan_scores: tuple[Score, ...] = ()
     differences: tuple[Difference, ...]
     # of shares of bad grades, which are traits, over all sides
     low_grades: tuple[Difference, ...] = ()
@@ -309,8 +292,11 @@ class Report(Record):
     # who gains more from a comparison
     gain_gaps: tuple[SideGap, ...]
     # contract, length and the like
-    traits: tuple[Estimate, ...]
-    curve: tuple[CurvePoint, ...]
+    traits: tuple[Score, ...]
+    # how traits are counted
+    counted: dict[str, str]
+    # expected score of the best of k candidates of a policy, chosen by reward
+    curve: tuple[Score, ...]
     # quality against fairness; none unless a judge measures fairness or the reward has several parts
     planes: tuple[Plane, ...] = ()
     # None unless several rounds were evaluated

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -12,38 +11,36 @@ from ...verdicts import verdict
 from .contents import Difference
 from .questions import Half, Question, answers
 
-D = TypeVar("D", bound=Difference)
-
 
 @dataclass(frozen=True)
-class Contrast(Generic[D]):
+class Contrast:
     """A difference that nothing is concluded of yet: the first test of its question, beside what it was chosen among."""
 
-    difference: D
+    difference: Difference
     question: Question
     # where differences lie; None where they may be anything
     scale: Scale | None = None
 
-    def asked_in(self, half: Half) -> "Contrast[D]":
+    def asked_in(self, half: Half) -> "Contrast":
         """The same, tested in that half of the level."""
         return replace(self, question=replace(self.question, half=half))
 
-    def concluded(self, found: Concluded) -> D:
+    def concluded(self, found: Concluded, level: float) -> Difference:
         """The difference with the bounds and the verdict that its page gives."""
         each = self.difference
         bounds: Bounds = (None, None)
         adjusted = None if np.isnan(found.p_value[0]) else max(float(found.p_value[0]), each.p_value or 0.0)
         low, high = float(found.low[0]), float(found.high[0])
-        if each.mean is not None and np.isfinite(low) and np.isfinite(high):
-            bounds = cut_to(self.scale, each.mean, low, high)
-        said = verdict(bounds, adjusted, level=each.level, n_sets=each.n_sets)
+        if each.value is not None and np.isfinite(low) and np.isfinite(high):
+            bounds = cut_to(self.scale, each.value, low, high)
+        said = verdict(bounds, adjusted, level=level, n_sets=each.n_sets)
         return each.model_copy(update={"low": bounds[0], "high": bounds[1], "adjusted": adjusted, "verdict": said})
 
 
 def conclude(
-    contrasts: Sequence[Contrast[D]], plan: Bootstrap, claims: Sequence[Question] = ()
-) -> tuple[list[D], list[Concluded]]:
+    contrasts: Sequence[Contrast], plan: Bootstrap, claims: Sequence[Question] = ()
+) -> tuple[list[Difference], list[Concluded]]:
     """All differences of a page with verdicts, and what is to be said of the tests of its other claims."""
     found = answers([*(each.question for each in contrasts), *claims], plan)
-    told = [each.concluded(its) for each, its in zip(contrasts, found, strict=False)]
+    told = [each.concluded(its, plan.level) for each, its in zip(contrasts, found, strict=False)]
     return told, found[len(contrasts) :]

@@ -18,7 +18,7 @@ from ....number import Number
 from ....resampling import NOISE, cluster_sums, t_interval
 from ...lengths import COLUMNS, WIDTH, basis_of, bends_of, bounds_of, known_sums, line_of, rows_of_curve, slope_of
 from .compare import Comparer
-from .contents import AtEqualLength, Difference
+from .contents import Difference
 from .ranked import Floats
 from .systems import WORDS, PolicyOutput, System
 
@@ -40,8 +40,11 @@ class Lengths:
         """What 10 % more words go with; None where no request has candidates of several lengths."""
         return slope_of(judge, self.curve(judge), self.compare.bootstrap.level)
 
-    def at_equal_length(self, judge: str, first: System, second: System, side: str | None) -> AtEqualLength | None:
-        """The first minus the second at equal length, over the requests of a side or all; None where lengths say nothing."""
+    def parts(self, judge: str, first: System, second: System, side: str | None) -> dict[str, Number]:
+        """What is left of the first minus the second at equal length, and what goes with it, by the names that differences have.
+
+        Over the requests of a side or all; nothing where lengths say nothing.
+        """
         curve = self.curve(judge)
         both = self._expected(judge, first) - self._expected(judge, second)  # (requests, 1 + WIDTH)
         is_asked = np.array([side in (None, of) for of in self.compare.request_sides])
@@ -50,19 +53,14 @@ class Lengths:
         sums = np.concatenate([cluster_sums(np.c_[kept, ours], self.compare.sets), curve], axis=1)
         n_sets = int((sums[:, 0] > 0).sum())
         if not n_sets or not curve[:, -1].any():
-            return None
+            return {}
         level = self.compare.bootstrap.level
         found = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), level)
-        explained = bounds_of(n_sets, found.low[0], found.high[0], level)
-        low, high = bounds_of(n_sets, found.low[1], found.high[1], level)
-        return AtEqualLength(
-            mean=float(found.estimate[1]),
-            low=low,
-            high=high,
-            by_length=float(found.estimate[0]),
-            by_length_low=explained[0],
-            by_length_high=explained[1],
-        )
+        return {
+            name: Number(value=float(found.estimate[place]), low=low, high=high)
+            for place, name in enumerate(("by_length", "at_equal_length"))
+            for low, high in [bounds_of(n_sets, found.low[place], found.high[place], level)]
+        }
 
     def _curve(self, judge: str) -> Floats:
         """What each set adds to the curve, (sets, COLUMNS)."""
@@ -81,17 +79,17 @@ class Lengths:
 
 def share_by_length(difference: Difference) -> float | None:
     """Share of a clear difference that goes with length, where that is clear, too, and half of it or more."""
-    found = difference.at_equal_length
-    if found is None or difference.verdict == "no clear difference" or difference.mean is None:
+    found = difference.by_length
+    if found is None or difference.verdict == "no clear difference" or not difference.value:
         return None
-    share = found.by_length / difference.mean
-    return share if is_by_length(found) and share >= MOST_OF_IT else None
+    share = (found.value or 0.0) / difference.value
+    return share if is_by_length(difference) and share >= MOST_OF_IT else None
 
 
-def is_by_length(found: AtEqualLength) -> bool:
-    """Whether some part of a difference clearly goes with length."""
-    low, high = found.by_length_low, found.by_length_high
-    return low is not None and high is not None and (low > NOISE or high < -NOISE)
+def is_by_length(difference: Difference) -> bool:
+    """Whether the part of a difference that goes with length is clear."""
+    part = difference.by_length or Number()
+    return part.low is not None and part.high is not None and (part.low > NOISE or part.high < -NOISE)
 
 
 def _parts(sums: Floats) -> Floats:

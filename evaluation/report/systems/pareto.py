@@ -77,7 +77,7 @@ def front_of(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, Syst
     for place, (name, system) in enumerate(systems.items()):
         # over all requests
         means = [compare.estimate(judge, system.label, values[judge.name][place]) for judge in judges]
-        if all(each.mean is not None for each in means):
+        if all(each.value is not None for each in means):
             points[place] = PlanePoint(
                 name=name,
                 label=system.label,

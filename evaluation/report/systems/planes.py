@@ -1,67 +1,32 @@
 """The plane of two judges as the page draws it: what is better lies to the right and above, whichever way a judge counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ...pages.charts import Scale, scale
+from ....number import Number
+from ...pages.charts import Axis, PlaneMark, PlanePlot, scale
 from ...pages.numbers import places_for
-from .contents import Estimate, JudgeNote, Plane, PlanePoint
+from .contents import JudgeNote, Plane, PlanePoint
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One judge's axis, with what is best at its end."""
-
-    judge: JudgeNote
-    scale: Scale
-    # digits after the point of its numbers
-    places: int
-
-
-@dataclass(frozen=True)
-class PlanePlot:
-    """All systems in the plane of two judges."""
-
-    quality: Axis
-    fairness: Axis
-    points: tuple[PlanePoint, ...]
-    # label -> place in the page's palette of marks
-    styles: dict[str, int]
-
-    @property
-    def front(self) -> list[tuple[float, float]]:
-        """Places of the systems on the front, from left to right, counted from the lower left."""
-        places = (
-            (self.quality.scale.at(point.quality.mean), self.fairness.scale.at(point.fairness.mean))
-            for point in self.points
-            if point.standing == "on the front" and point.quality.mean is not None and point.fairness.mean is not None
-        )
-        return sorted(places)
-
-    @property
-    def caution(self) -> str:
-        """What is to be kept in mind of an axis that the reward alone measures, in a sentence; "" where there is none."""
-        names = [axis.judge.name for axis in (self.quality, self.fairness) if axis.judge.role == "reward"]
-        said = f"Of the reward alone: {' and '.join(names)}. What was chosen by a score cannot be proven by it."
-        return said if names else ""
+def drawn(plane: Plane, quality: JudgeNote, fairness: JudgeNote) -> PlanePlot:
+    """A plane with its axes."""
+    styles = {label: style for style, label in enumerate(dict.fromkeys(point.label for point in plane.points))}
+    return PlanePlot(
+        _axis(quality, [point.quality for point in plane.points]),
+        _axis(fairness, [point.fairness for point in plane.points]),
+        tuple(
+            PlaneMark(p.name, styles[p.label], p.quality, p.fairness, p.standing == "on the front")
+            for p in plane.points
+        ),
+    )
 
 
-def plane_plots(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> list[PlanePlot]:
-    """A plot for each plane that has a point."""
-    by_name = {judge.name: judge for judge in judges}
-    plots = []
-    for plane in planes:
-        labels = dict.fromkeys(point.label for point in plane.points)
-        if labels:
-            plots.append(
-                PlanePlot(
-                    quality=_axis(by_name[plane.quality], [point.quality for point in plane.points]),
-                    fairness=_axis(by_name[plane.fairness], [point.fairness for point in plane.points]),
-                    points=plane.points,
-                    styles={label: style for style, label in enumerate(labels)},
-                )
-            )
-    return plots
+def caution(judges: Sequence[JudgeNote]) -> str:
+    """What is to be kept in mind of an axis that the reward alone measures, in a sentence; "" where there is none."""
+    names = [judge.name for judge in judges if judge.role == "reward"]
+    said = f"Of the reward alone: {' and '.join(names)}. What was chosen by a score cannot be proven by it."
+    return said if names else ""
 
 
 def standing(point: PlanePoint) -> str:
@@ -73,7 +38,8 @@ def standing(point: PlanePoint) -> str:
     return f"{point.standing}: {beat}{'' if point.standing == 'off the front' else ', by the means alone'}"
 
 
-def _axis(judge: JudgeNote, estimates: Sequence[Estimate]) -> Axis:
-    values = [value for each in estimates for value in (each.mean, each.low, each.high)]
-    found = replace(scale(values, most_ticks=4), is_reversed=judge.better == "lower")
-    return Axis(judge, found, places_for(each.mean for each in estimates))
+def _axis(judge: JudgeNote, numbers: Sequence[Number]) -> Axis:
+    is_lower = judge.better == "lower"
+    values = [value for each in numbers for value in (each.value, each.low, each.high)]
+    turned = replace(scale(values, most_ticks=4), is_reversed=is_lower)
+    return Axis(judge.name, is_lower, turned, places_for(each.value for each in numbers))

@@ -12,7 +12,8 @@ import numpy as np
 
 from ....config import Recipe
 from ....judges.independence import Pair, is_same, judges_trained_on
-from .contents import JudgeNote
+from .contents import Difference, JudgeNote
+from .questions import Half
 from .systems import PolicyOutput
 
 Role = Literal["report", "reward", "both"]
@@ -73,3 +74,19 @@ def deciding(judges: Sequence[JudgeNote]) -> list[JudgeNote]:
     """
     directed = [judge for judge in judges if judge.better and judge.role != "reward" and judge.same_as is None]
     return [judge for judge in directed if judge.role == "report"] or directed
+
+
+def half_of(judges: Sequence[JudgeNote], test: Difference, *, is_headline: bool, is_by_design: bool) -> Half:
+    """In which half of the level a page tests a difference, see `questions`.
+
+    Args:
+        judges: of the page.
+        test: the difference.
+        is_headline: whether its systems are those of the headline, which is over all sides by the judges that decide.
+        is_by_design: whether reranking makes some of it.
+    """
+    if is_headline and test.side is None and test.measure in {judge.name for judge in deciding(judges)}:
+        return "headline"
+    roles = {judge.name: judge.role for judge in judges}
+    is_independent = roles.get(test.of_judge or test.measure) == "report"
+    return "others" if is_independent and not is_by_design else "by design"

@@ -1,15 +1,13 @@
 """Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import yaml
-
+from ....number import Number
 from ...pages.blocks import (
     Block,
     Cell,
     Charts,
-    Code,
     Column,
     Columns,
     Details,
@@ -35,13 +33,14 @@ from ...pages.blocks import (
     table,
 )
 from ...pages.charts import Line, Panel, Point, panel
-from ...pages.numbers import minus, places_for
-from ...pages.words import ALL, on_front, tone, verdict
-from .contents import Difference, Estimate, JudgeNote, Plane, SideGap, is_share
-from .planes import plane_plots, standing
+from ...pages.numbers import Unit, minus, places_for
+from ...pages.words import ALL
+from .contents import Difference, JudgeNote, Plane, Score, is_share
+from .planes import caution, drawn, standing
 from .systems import LOW
+from .words import tone, verdict
 
-M = TypeVar("M", bound=Estimate | SideGap)
+N = TypeVar("N", bound=Number)
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
 # the scale of a share
@@ -49,7 +48,7 @@ SHARE = (0.0, 1.0)
 # of differences; only where some are known
 AT_EQUAL_LENGTH = "at equal length"
 # a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
-Scored = tuple[str, Sequence[Estimate], float | None]
+Scored = tuple[str, Sequence[Number], float | None]
 
 
 def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
@@ -57,30 +56,30 @@ def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
     return (Legend((*enumerate(sides), (None, "all requests"))),) if len(sides) > 1 else ()
 
 
-def of_judge(records: Iterable[M], judge: JudgeNote) -> list[M]:
+def of_judge(records: Iterable[N], judge: JudgeNote) -> list[N]:
     """Those by a judge."""
     return [each for each in records if each.measure == judge.name]
 
 
-def places_of(estimates: Iterable[Estimate], judge: JudgeNote) -> int:
+def places_of(estimates: Iterable[Number], judge: JudgeNote) -> int:
     """Digits after the point of a judge's numbers, which suit its means."""
-    return places_for(each.mean for each in of_judge(estimates, judge))
+    return places_for(each.value for each in of_judge(estimates, judge))
 
 
-def sides_strip(estimates: Sequence[Estimate]) -> Strip:
+def sides_strip(estimates: Sequence[Number]) -> Strip:
     """A mark for each side, and a line at the mean of all requests."""
     several = len(estimates) > 1
     return strip((each, None if several and each.side is None else place) for place, each in enumerate(estimates))
 
 
-def by_system(estimates: Iterable[Estimate], n_words: Mapping[str, float | None]) -> list[Scored]:
+def by_system(estimates: Iterable[Number], n_words: Mapping[str, float | None]) -> list[Scored]:
     """The rows of systems under one judge.
 
     Args:
         estimates: those by this judge.
         n_words: system -> words of its summaries.
     """
-    return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.subject).items()]
+    return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.system).items()]
 
 
 def score_table(
@@ -110,7 +109,7 @@ def score_table(
 
 
 def _score_row(
-    system: str, estimates: Sequence[Estimate], words: float | None, places: int, lows: Sequence[float | None]
+    system: str, estimates: Sequence[Number], words: float | None, places: int, lows: Sequence[float | None]
 ) -> Row:
     whole = estimates[-1]
     return row(
@@ -123,9 +122,9 @@ def _score_row(
     )
 
 
-def of_low_grades(traits: Iterable[Estimate], judge: JudgeNote) -> tuple[list[Estimate], str]:
+def of_low_grades(traits: Iterable[Score], counted: Mapping[str, str], judge: JudgeNote) -> tuple[list[Score], str]:
     """The shares of a judge's bad grades over all sides, and what a column of them is called."""
-    mine = [each for each in traits if each.signature == LOW and each.measure.startswith(f"{judge.name}: ")]
+    mine = [t for t in traits if counted[t.measure] == LOW and t.measure.startswith(f"{judge.name}: ")]
     return [each for each in mine if each.side is None], mine[0].measure.removeprefix(f"{judge.name}: ") if mine else ""
 
 
@@ -178,30 +177,32 @@ def at_equal_length(difference: Difference, places: int) -> NumberCell:
     return estimate(found, places, sign=True) if found else NumberCell(None)
 
 
-def trait_table(traits: Sequence[Estimate], subjects: Sequence[str]) -> Table:
+def trait_table(traits: Sequence[Number], counted: Mapping[str, str], systems: Sequence[str]) -> Table:
     """Traits of the summaries: a group for each trait, sides down, systems across.
 
     Args:
         traits: how often or how much, by trait, system and side.
-        subjects: the systems.
+        counted: how, by trait.
+        systems: across.
     """
     groups = []
     for name, mine in grouped(traits, lambda each: each.measure).items():
-        by_place = {(each.side, each.subject): each for each in mine}
+        by_place = {(each.side, each.system): each for each in mine}
+        unit: Unit = "%" if is_share(counted[name]) else ""
         rows = [
             row(
                 side or ALL,
-                *(_trait(by_place.get((side, subject))) for subject in subjects),
+                *(_trait(by_place.get((side, system)), unit) for system in systems),
                 is_total=side is None,
             )
             for side in dict.fromkeys(each.side for each in mine)
         ]
-        groups.append(group(rows, name.replace("_", " "), mine[0].signature))
-    return table("form and length", ("side", *subjects), groups)
+        groups.append(group(rows, name.replace("_", " "), counted[name]))
+    return table("form and length", ("side", *systems), groups)
 
 
-def _trait(each: Estimate | None) -> Cell:
-    return NumberCell(each.mean, bounds(each), 1, "%" if is_share(each.signature) else "") if each else NumberCell(None)
+def _trait(each: Number | None, unit: Unit) -> Cell:
+    return NumberCell(each.value, bounds(each), 1, unit) if each else NumberCell(None)
 
 
 def judge_panels(
@@ -228,9 +229,9 @@ def judge_panels(
     return panels
 
 
-def points_of(estimates: Iterable[tuple[float, Estimate]]) -> list[Point]:
+def points_of(estimates: Iterable[tuple[float, Number]]) -> list[Point]:
     """Points of a line, of those that have a mean."""
-    return [Point(x, each.mean, each.low, each.high) for x, each in estimates if each.mean is not None]
+    return [Point(x, each) for x, each in estimates if each.value is not None]
 
 
 def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
@@ -258,16 +259,11 @@ def better_is(judge: JudgeNote) -> str:
     return {"higher": "more is better", "lower": "less is better"}.get(judge.better or "", "")
 
 
-def recipe_details(recipe: dict[str, Any], of: str = "") -> Details:
-    """A recipe with everything that it left to defaults, folded."""
-    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
-    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
-
-
 def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterator[Block]:
     """The section of the Pareto front; nothing where there is no plane."""
-    plots = plane_plots(planes, judges)
-    if plots:
+    shown = [plane for plane in planes if plane.points]
+    by_name = {judge.name: judge for judge in judges}
+    if shown:
         yield Heading(
             "Pareto front",
             lead="Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
@@ -275,19 +271,20 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
             "paired interval above 0, corrected with the tests of this page, and the other not below it. Faint: behind another, "
             "surely or not.",
         )
-    for plot in plots:
-        x, y = plot.quality, plot.fairness
-        yield Heading(f"{x.judge.name} and {y.judge.name}", 3, lead=plot.caution)
+    for plane in shown:
+        quality, fairness = by_name[plane.quality], by_name[plane.fairness]
+        plot = drawn(plane, quality, fairness)
+        yield Heading(f"{quality.name} and {fairness.name}", 3, lead=caution((quality, fairness)))
         yield PlaneChart(plot)
-        heads = ("system", x.judge.name, y.judge.name, Column("standing", "long"))
+        heads = ("system", quality.name, fairness.name, Column("standing", "long"))
         rows = (
             (
                 f"{place} {point.name}",
-                estimate(point.quality, x.places),
-                estimate(point.fairness, y.places),
+                estimate(point.quality, plot.x.places),
+                estimate(point.fairness, plot.y.places),
                 Text(standing(point), style="strong" if point.standing == "on the front" else ""),
             )
-            for place, point in enumerate(plot.points, start=1)
+            for place, point in enumerate(plane.points, start=1)
         )
-        made = table(f"front of {x.judge.name} and {y.judge.name}", heads, rows)
-        yield Details("Their scores, and who beats whom", (made,), f"on the front: {on_front(plot)}")
+        made = table(f"front of {quality.name} and {fairness.name}", heads, rows)
+        yield Details("Their scores, and who beats whom", (made,), f"on the front: {plot.on_front}")

@@ -10,13 +10,16 @@ no part, and where fewer than two are left, nothing is chosen: the worst of one 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, product
+from operator import not_
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
 from ....errors import DataError
+from ....number import Number
 from ....records import Record
 from ....resampling import (
     LEAST_SETS,
@@ -35,28 +38,14 @@ from .questions import Question, answers
 MOST_NAMED = 3
 
 
-class GroupMean(Record):
-    """A group's mean under one system."""
+class RatedSystem(Number):
+    """The mean of a system's worst group, which is its `side`; in each draw of its interval that is found again.
 
-    group: str
-    mean: float | None
-    # sets that it rests on
-    n_sets: int
-    # too few of them: shown, but never the worst group
-    is_small: bool
+    Without a value where no group has enough sets.
+    """
 
-
-class RatedSystem(Record):
-    """A system by its worst group."""
-
-    system: str
-    groups: tuple[GroupMean, ...]
-    # None when no group has enough sets
-    group: str | None
-    mean: float | None
-    # bounds of the mean of the worst group, which group that is found again in each draw
-    low: float | None
-    high: float | None
+    # all groups: of those with too few sets the mean is shown, and they are never the worst
+    groups: tuple[Number, ...]
     # share of the draws in which its worst group is the best of all systems', ties shared; None without draws
     chance_of_best: float | None
 
@@ -64,6 +53,9 @@ class RatedSystem(Record):
 class WorstGroups(Record):
     """All systems by their worst groups."""
 
+    # by which judge, and among how many candidates each system's summaries are chosen; neither where the page says it
+    measure: str = Field(default="", exclude_if=not_)
+    k: int = Field(default=0, exclude_if=not_)
     systems: tuple[RatedSystem, ...]
     # the system to choose; None when it is not clear, or fewer than two groups have enough sets
     choice: str | None
@@ -73,9 +65,10 @@ class WorstGroups(Record):
     # cells of a set and a group without a value of some system
     left_out: int
     least_sets: int
-    level: float
-    resamples: int
-    seed: int
+
+    def is_small(self, group: Number) -> bool:
+        """Whether a group has too few sets to take part."""
+        return group.n_sets < max(1, self.least_sets)
 
 
 def worst_groups(
@@ -113,8 +106,8 @@ def worst_groups(
     is_kept = n_sets >= max(1, least_sets)
     sign = -1.0 if lower_is_better else 1.0
     draws = _draws(sign * table[:, :, is_kept], plan)
-    means = [_group_means(rows, groups, is_kept) for rows in table]
-    rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
+    means = [_group_means(rows, groups) for rows in table]
+    rated = tuple(_rated(system, rows, is_kept, sign) for system, rows in zip(systems, means, strict=True))
     if draws is not None:
         rated = _with_chances(rated, draws, sign, plan.level)
     return WorstGroups(
@@ -123,16 +116,15 @@ def worst_groups(
         adjusted=None,
         left_out=left_out,
         least_sets=least_sets,
-        **asdict(plan),
     )
 
 
 def without_part(found: WorstGroups) -> str:
     """ "right: 8 sets, takes no part": the groups with too few sets; "" when there are none."""
     small = [
-        f"{group.group}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
+        f"{group.side}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
         for group in found.systems[0].groups
-        if group.is_small
+        if found.is_small(group)
     ]
     if not small:
         return ""
@@ -140,11 +132,11 @@ def without_part(found: WorstGroups) -> str:
     return f"{', '.join([*small[:MOST_NAMED], *more])}, {'takes' if len(small) == 1 else 'take'} no part"
 
 
-def _rated(system: str, rows: tuple[GroupMean, ...], sign: float) -> RatedSystem:
+def _rated(system: str, rows: tuple[Number, ...], is_kept: NDArray[np.bool_], sign: float) -> RatedSystem:
     """A system by its worst group, without draws."""
-    worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
-    group, mean = (worst.group, worst.mean) if worst else (None, None)
-    return RatedSystem(system=system, groups=rows, group=group, mean=mean, low=None, high=None, chance_of_best=None)
+    large = [row for row, is_large in zip(rows, is_kept, strict=True) if is_large]
+    worst = min(large, key=lambda row: sign * (row.value or 0.0), default=Number())
+    return RatedSystem(system=system, groups=rows, side=worst.side, value=worst.value, chance_of_best=None)
 
 
 def _with_chances(
@@ -186,7 +178,7 @@ def rivalry(scores: ArrayLike, found: WorstGroups, *, lower_is_better: bool = Fa
         found: what it found.
         lower_is_better: whether low scores are good.
     """
-    kept = [place for place, each in enumerate(found.systems[0].groups) if not each.is_small]
+    kept = [place for place, each in enumerate(found.systems[0].groups) if not found.is_small(each)]
     if len(found.systems) < 2 or len(kept) < 2:
         return None
     sign = -1.0 if lower_is_better else 1.0
@@ -218,12 +210,12 @@ def rivalry(scores: ArrayLike, found: WorstGroups, *, lower_is_better: bool = Fa
     )
 
 
-def with_choice(found: WorstGroups, tests: Rivalry | None, answer: Concluded | None) -> WorstGroups:
+def with_choice(found: WorstGroups, tests: Rivalry | None, answer: Concluded | None, level: float) -> WorstGroups:
     """The same with the choice that its page makes."""
     if tests is None or answer is None:
         return found
     p_value = tests.p_value(answer)
-    choice = tests.best if p_value <= 1 - found.level else None
+    choice = tests.best if p_value <= 1 - level else None
     return found.model_copy(update={"choice": choice, "adjusted": p_value})
 
 
@@ -232,20 +224,17 @@ def choice_alone(
 ) -> WorstGroups:
     """The same with the choice that is made where nothing else is tested with it; see `rivalry`."""
     tests = rivalry(scores, found, lower_is_better=lower_is_better)
-    return with_choice(found, tests, answers([tests.question], plan)[0] if tests else None)
+    return with_choice(found, tests, answers([tests.question], plan)[0] if tests else None, plan.level)
 
 
-def _group_means(
-    table: NDArray[np.float64], groups: Sequence[str], is_kept: NDArray[np.bool_]
-) -> tuple[GroupMean, ...]:
+def _group_means(table: NDArray[np.float64], groups: Sequence[str]) -> tuple[Number, ...]:
     """The means of one system; `table` has shape (sets, groups)."""
     known = ~np.isnan(table)
     return tuple(
-        GroupMean(
-            group=group,
-            mean=float(table[known[:, i], i].mean()) if known[:, i].any() else None,
+        Number(
+            side=group,
+            value=float(table[known[:, i], i].mean()) if known[:, i].any() else None,
             n_sets=int(known[:, i].sum()),
-            is_small=not is_kept[i],
         )
         for i, group in enumerate(groups)
     )

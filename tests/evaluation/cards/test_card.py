@@ -43,9 +43,9 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
     # one draw by two sides and all, by the one judge that was not trained on
     assert len(found) == 3
     for each in content["scores"]:
-        if each["measure"] == "overlap" and each["subject"] == "DPO":
-            mine = found[f"overlap, DPO, {each['side'] or 'all'}"]
-            assert mine.metric_value == each["mean"]
+        if each["measure"] == "overlap" and each["system"] == "DPO":
+            mine = found[f"overlap, DPO, {each.get('side', 'all')}"]
+            assert mine.metric_value == each["value"]
             # four document sets are too few for an interval
             assert (mine.metric_args.get("low"), mine.metric_args.get("high")) == (each["low"], each["high"])
 

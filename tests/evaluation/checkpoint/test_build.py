@@ -6,11 +6,12 @@ from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import picture_table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
+from evenhand.resampling import Bootstrap
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
-    (found,) = [e for e in estimates if (e.measure, e.subject, e.side) == (measure, subject, side)]
-    return found.mean
+    (found,) = [e for e in estimates if (e.measure, e.pair, e.side) == (measure, subject, side)]
+    return found.value
 
 
 @pytest.mark.parametrize(
@@ -40,22 +41,22 @@ def test_means_by_hand(small_run: Any, system: str, side: str | None, mean: floa
 )
 def test_differences_by_hand(small_run: Any, comparison: str, side: str | None, mean: float):
     report = build_report(small_run.recipe, None)
-    (found,) = [d for d in report.differences if (d.measure, d.subject, d.side) == ("overlap", comparison, side)]
-    assert found.mean == pytest.approx(mean)
+    (found,) = [d for d in report.differences if (d.measure, d.pair, d.side) == ("overlap", comparison, side)]
+    assert found.value == pytest.approx(mean)
     # four document sets are too few for one
     assert found.verdict == "no clear difference"
 
 
 def test_curve_goes_from_one_draw_to_the_best(small_run: Any):
     report = build_report(small_run.recipe, None)
-    line = [p for p in report.curve if (p.measure, p.subject) == ("overlap", "untrained")]
-    assert [p.draws for p in line] == [1, 2, 3]
-    assert line[0].mean == pytest.approx(mean_of(report.scores, "overlap", "zero-shot", None))
-    assert line[-1].mean == pytest.approx(mean_of(report.scores, "overlap", "rerank", None))
+    line = [p for p in report.curve if (p.measure, p.pair) == ("overlap", "untrained")]
+    assert [p.k for p in line] == [1, 2, 3]
+    assert line[0].value == pytest.approx(mean_of(report.scores, "overlap", "zero-shot", None))
+    assert line[-1].value == pytest.approx(mean_of(report.scores, "overlap", "rerank", None))
     # n = 2, ranks by fit: (2 best + second) / 3 of each request:
     # a .4 .233 (2*.2+.3)/3, b .4 .3, c (1.4+.1)/3 (1+.1)/3, d .6 .1
     middle = (0.4 + 0.7 / 3 + 0.4 + 0.3 + 0.5 + 1.1 / 3 + 0.6 + 0.1) / 8
-    assert line[1].mean == pytest.approx(middle)
+    assert line[1].value == pytest.approx(middle)
 
 
 def test_all_points_of_a_curve_rest_on_the_same_requests(make_run: Any):
@@ -68,11 +69,11 @@ def test_all_points_of_a_curve_rest_on_the_same_requests(make_run: Any):
 
 def test_every_estimate_can_be_traced(small_run: Any):
     report = build_report(small_run.recipe, None)
+    signatures = {judge.name: judge.signature for judge in report.judges}
+    assert report.bootstrap == Bootstrap(0.95, 500, 7)
     for estimate in (*report.scores, *report.differences, *report.curve):
-        assert (
-            estimate.signature == f"{estimate.measure}|judge:{small_run.recipe.judges[estimate.measure].kind}|v:0.1.0"
-        )
-        assert (estimate.level, estimate.resamples, estimate.seed) == (0.95, 500, 7)
+        kind = small_run.recipe.judges[estimate.measure].kind
+        assert signatures[estimate.measure] == f"{estimate.measure}|judge:{kind}|v:0.1.0"
         assert estimate.n + estimate.left_out == (8 if estimate.side is None else 4)
 
 
@@ -85,7 +86,7 @@ def test_run_without_rounds_has_two_systems_and_one_comparison(make_run: Any):
     run.write("evaluation/base", run.UNTRAINED)
     report = build_report(run.recipe, None)
     assert report.systems == ("zero-shot", "rerank")
-    assert {d.subject for d in report.differences} == {"rerank - zero-shot"}
+    assert {d.pair for d in report.differences} == {"rerank - zero-shot"}
     assert report.examples is not None
     assert report.examples.comparison == "rerank - zero-shot"
 
@@ -94,7 +95,7 @@ def test_missing_scores_are_left_out_and_counted(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.2), (0.2, None)], "b/left": [(0.3, None), (0.1, None)]})
     report = build_report(run.recipe, None)
-    found = {e.subject: (e.mean, e.n, e.left_out) for e in report.scores if e.measure == "overlap"}
+    found = {e.pair: (e.value, e.n, e.left_out) for e in report.scores if e.measure == "overlap"}
     # zero-shot: a has one scored draw; rerank: the best of a and of b are unscored
     assert found == {"zero-shot": (pytest.approx(0.2), 1, 1), "rerank": (None, 0, 2)}
     assert any("gave no score to 3 of 4 candidates (3 untrained)" in warning for warning in report.warnings)
@@ -107,7 +108,7 @@ def test_traits_by_hand(make_run: Any):
         {"text": "One two.", "finish_reason": "length"},
     ]
     run.write("evaluation/base", {"a/left": [(0.1, 0.1), (0.2, 0.2)]}, candidate=lambda r, i: dict(made[i]))
-    traits = {(e.measure, e.subject): e.mean for e in build_report(run.recipe, None).traits}
+    traits = {(e.measure, e.pair): e.value for e in build_report(run.recipe, None).traits}
     assert traits == {
         ("contract kept", "zero-shot"): 0.5,
         ("contract kept", "rerank"): 1.0,
@@ -149,7 +150,7 @@ def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
     scores = {"a/all": [(0.1, 0.2), (0.5, 0.9), (0.3, 0.4)], "b/all": [(0.3, 0.4), (0.7, 0.7), (0.5, None)]}
     run.write("evaluation/base", scores, candidate=lambda request, index: {"plan": f"left {index}"})
     found = build_report(run.recipe, None)
-    means = {(e.subject, e.measure): (e.mean, e.n, e.left_out) for e in found.plan_scores}
+    means = {(e.pair, e.measure): (e.value, e.n, e.left_out) for e in found.plan_scores}
     assert means["left 0", "overlap"] == (pytest.approx(0.3), 2, 0)
     assert means["left 1", "overlap"] == (pytest.approx(0.8), 2, 0)
     assert means["left 2", "overlap"] == (pytest.approx(0.4), 1, 1)
@@ -195,7 +196,7 @@ def test_one_candidate_of_two_policies_is_one_comparison(make_run: Any):
         run.write(phase, {request: rows[:1] for request, rows in scores.items()})
     report = build_report(run.recipe, None)
     assert report.systems == ("zero-shot", "DPO")
-    assert {each.subject for each in report.differences} == {"DPO - zero-shot"}
+    assert {each.pair for each in report.differences} == {"DPO - zero-shot"}
     text = markdown.render(page(report)).split("How it was made")[0]
     assert "DPO" in text and "DPO+RR" not in text
 

@@ -12,9 +12,11 @@ from evenhand.evaluation.report.checkpoint.findings import (
     length_warnings,
     title,
 )
-from evenhand.evaluation.report.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
+from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SideGap
+from evenhand.number import Number
+from evenhand.resampling import Bootstrap
 
-NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
+NUMBERS = {"n": 24, "n_sets": 12}
 BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "no clear difference": (-0.01, 0.03)}
 
 
@@ -25,16 +27,15 @@ def judge(name: str, role: str = "report", better: str | None = "higher") -> Jud
 def difference(comparison: str, measure: str, side: str | None, verdict: str) -> Difference:
     low, high = BOUNDS[verdict]
     return Difference.model_validate(
-        {"measure": measure, "subject": comparison, "side": side, "mean": (low + high) / 2, "low": low, "high": high}
+        dict(zip(("system", "reference"), comparison.split(" - "), strict=False))
+        | {"measure": measure, "side": side, "value": (low + high) / 2, "low": low, "high": high}
         | {"verdict": verdict, "p_value": 0.01, "adjusted": 0.02}
         | NUMBERS
     )
 
 
-def gap(subject: str, measure: str, worst: str, best: str, verdict: str) -> SideGap:
-    return SideGap(
-        measure=measure, subject=subject, worst=worst, best=best, gap=difference(subject, measure, None, verdict)
-    )
+def gap(whose: str, measure: str, worst: str, best: str, verdict: str) -> SideGap:
+    return SideGap(worst=worst, best=best, **dict(difference(whose, measure, None, verdict)))
 
 
 def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) -> Evidence:
@@ -52,6 +53,7 @@ def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) 
         "sides": ("left", "right"),
         "candidates": 9,
         "is_trained": True,
+        "bootstrap": Bootstrap(resamples=10_000, seed=42),
     }
     return Evidence(**(values | changes))
 
@@ -144,13 +146,18 @@ def test_many_judges_are_counted_not_listed():
 
 
 def test_what_goes_with_length_is_said_and_warned_of():
-    part = AtEqualLength(mean=0.01, low=-0.01, high=0.03, by_length=0.02, by_length_low=0.01, by_length_high=0.03)
+    parts = {
+        "at_equal_length": Number(value=0.01, low=-0.01, high=0.03),
+        "by_length": Number(value=0.02, low=0.01, high=0.03),
+    }
     found = evidence(
-        [judge("a")], {"a": "higher"}, words={"zero-shot": 33.0, "DPO": 25.0, "rerank": 30.0, "DPO+RR": 30.0}
+        [judge("a")],
+        {"a": "higher"},
+        traits={
+            ("words", name): n for name, n in (("zero-shot", 33.0), ("DPO", 25.0), ("rerank", 30.0), ("DPO+RR", 30.0))
+        },
     )
-    found.differences[:] = [
-        d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
-    ]
+    found.differences[:] = [d.model_copy(update=parts if d.pair == TRAINING else {}) for d in found.differences]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
     assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030) instead of +0.030" in said.replace(
         "\u2212", "-"
@@ -158,8 +165,8 @@ def test_what_goes_with_length_is_said_and_warned_of():
     (warning,) = length_warnings(found)
     assert "67 % of the gain by a goes with shorter summaries" in warning
     assert list(length_warnings(evidence([judge("a")], {"a": "higher"}))) == []
-    unsure = evidence([judge("a")], {"a": UNSURE}, words=found.words)
-    unsure.differences[:] = [d.model_copy(update={"at_equal_length": part}) for d in unsure.differences]
+    unsure = evidence([judge("a")], {"a": UNSURE}, traits=found.traits)
+    unsure.differences[:] = [d.model_copy(update=parts) for d in unsure.differences]
     assert "At equal length" not in {each.heading for each in findings(unsure)}
 
 

@@ -10,7 +10,7 @@ from evenhand.evaluation.pages import markdown
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
 
 GRADED = {"kind": "rubric", "rubric": "coverage", "model": {"name": "judge-7b"}}
@@ -35,24 +35,24 @@ def test_which_grades_are_bad(mode: str, low: int | None):
 
 def test_equal_means_do_not_hide_disasters(run: Any):
     found = build_report(run.recipe, None)
-    (mean,) = [d for d in found.differences if (d.measure, d.subject, d.side) == ("grade", "DPO - zero-shot", None)]
-    assert (mean.mean, mean.verdict) == (0.0, "no clear difference")
-    (low,) = [d for d in found.low_grades if d.subject == "DPO - zero-shot"]
-    assert (low.measure, low.mean) == ("grade: grades of 2 and less", 0.25)
+    (mean,) = [d for d in found.differences if (d.measure, d.pair, d.side) == ("grade", "DPO - zero-shot", None)]
+    assert (mean.value, mean.verdict) == (0.0, "no clear difference")
+    (low,) = [d for d in found.low_grades if d.pair == "DPO - zero-shot"]
+    assert (low.measure, low.value) == ("grade: grades of 2 and less", 0.25)
     # 6 of 24 sets, all one way: 2 / 2**6
     assert low.p_value == pytest.approx(2 / 64, abs=0.003)
     (said,) = [each.text for each in found.findings if each.heading == "Worst grades"]
     assert "grade: grades of 2 and less: 0.0 % of zero-shot, 25.0 % of DPO" in said
     shown = markdown.render(page(found))
     assert "grades of 2 and less" in shown and "25.0 %" in shown
-    shares = {(e.measure, e.subject): e.mean for e in found.traits if e.side is None}
+    shares = {(e.measure, e.pair): e.value for e in found.traits if e.side is None}
     assert shares["grade: grades of 2 and less", "DPO"] == 0.25
 
 
 def test_a_comparison_tests_them_too(run: Any):
-    found = build_comparison(read_entries([Named("dpo", run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("dpo", run.recipe)]))
     report = build_report(run.recipe, None)
-    numbers = {each.subject: each for each in report.low_grades}
+    numbers = {each.pair: each for each in report.low_grades}
     (test,) = [each for each in found.low_grades if each.k == each.reference_k == 1]
-    assert (test.mean, test.p_value) == (numbers["DPO - zero-shot"].mean, numbers["DPO - zero-shot"].p_value)
+    assert (test.value, test.p_value) == (numbers["DPO - zero-shot"].value, numbers["DPO - zero-shot"].p_value)
     assert "grades of 2 and less" in markdown.render(comparison_page(found))

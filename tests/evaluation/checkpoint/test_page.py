@@ -1,4 +1,5 @@
 import io
+import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from evenhand.errors import StorageError
+from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.report.checkpoint.build import build_report
@@ -20,8 +21,9 @@ from evenhand.evaluation.report.checkpoint.page import (
     training_panels,
 )
 from evenhand.evaluation.report.checkpoint.report import read_report
-from evenhand.evaluation.report.systems.contents import AtEqualLength, StageRow, TrainingCurve
+from evenhand.evaluation.report.systems.contents import StageRow, TrainingCurve
 from evenhand.evaluation.verdicts import CLEAR
+from evenhand.number import Number
 from evenhand.records import LeftOut
 from evenhand.storage import write_text
 
@@ -322,9 +324,9 @@ def test_the_headline_of_the_quickstarts_size_is_a_table_at_80_columns(small_run
     # four judges of long names, scores below 1 and intervals: no card for each number
     built = build_report(small_run.recipe, None)
     bounded = {"low": -0.023, "high": 0.097}
-    left = AtEqualLength(mean=0.01, low=0.0, high=0.1, by_length=0.01, by_length_low=0.0, by_length_high=0.1)
+    left = Number(value=0.01, low=0.0, high=0.1)
     changed = [
-        d.model_copy(update={"measure": "rouge1_key_points", "at_equal_length": left, **bounded})
+        d.model_copy(update={"measure": "rouge1_key_points", "at_equal_length": left, "by_length": left, **bounded})
         for d in built.differences
     ]
     built = built.model_copy(
@@ -355,6 +357,17 @@ def test_terminal_comes_from_the_report_that_was_written(small_run: Any):
     built = build_report(small_run.recipe, None)
     write_text(small_run.recipe.output / "report" / "report.json", built.model_dump_json())
     assert read_report(small_run.recipe) == built
+
+
+@pytest.mark.parametrize("schema", [None, "evenhand-report/9", "evenhand-comparison/2"])
+def test_a_report_of_another_version_is_refused_with_what_to_do(small_run: Any, schema: str | None):
+    old = build_report(small_run.recipe, None).model_dump(mode="json") | {"schema_name": schema}
+    content = {key: value for key, value in old.items() if value is not None}
+    write_text(small_run.recipe.output / "report" / "report.json", json.dumps(content))
+    with pytest.raises(
+        DataError, match=r"report\.json: is not a report of this version; run evenhand report RECIPE again"
+    ):
+        read_report(small_run.recipe)
 
 
 def test_many_sides_are_left_to_the_page(make_run: Any):

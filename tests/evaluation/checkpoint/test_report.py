@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.report import check_finished, read_report, report
 from evenhand.evaluation.report.named import REPORT_PAGE
@@ -36,14 +36,15 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
     assert read_report(base_run.recipe) == build_report(base_run.recipe, None)
     content = json.loads((base_run.recipe.output / "report" / "report.json").read_text())
     assert set(content["differences"][0]) == {
-        "measure", "signature", "subject", "side", "mean", "low", "high", "n", "n_sets", "left_out", "level",
-        "resamples", "seed", "verdict", "by_set", "at_equal_length", "p_value", "adjusted",
-    }  # fmt: skip
+        "measure", "system", "reference", "side", "value", "low", "high", "n", "n_sets", "verdict", "by_set",
+    } | {"p_value", "adjusted"}  # fmt: skip
+    # what all of them share stands once
+    assert content["bootstrap"] == {"level": 0.95, "resamples": 500, "seed": 7}
 
 
 def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
     # means of one draw by hand: left 0.4, right 0.2; of four document sets there is no interval
-    asked = Asked(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
+    asked = GateRequest(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
     report(base_run.recipe, asked)
     first, second = read_report(base_run.recipe).gate.rows
     assert (first.outcome, first.number, first.value) == (

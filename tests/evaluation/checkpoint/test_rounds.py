@@ -49,18 +49,18 @@ def test_rounds_are_scored_by_judge_and_side(make_run: Any):
     found = build_report(three_rounds(make_run).recipe, None)
     assert found.rounds.rounds == (None, 0, 1, 2)
     assert found.systems == ("zero-shot", "rerank", "DPO", "DPO+RR")
-    means = {(e.measure, e.subject, e.side): e.mean for e in found.rounds.scores}
+    means = {(e.measure, e.pair, e.side): e.value for e in found.rounds.scores}
     # sets are moved by 0.015 on average
     assert means["overlap", "round 1", "right"] == pytest.approx(0.515)
     assert means["overlap", "untrained", None] == pytest.approx(0.315)
     assert means["fit", "round 2", None] == pytest.approx(0.815)
-    (dpo,) = [e for e in found.scores if (e.measure, e.subject, e.side) == ("overlap", "DPO", None)]
-    assert dpo.mean == means["overlap", "round 2", None]
+    (dpo,) = [e for e in found.scores if (e.measure, e.pair, e.side) == ("overlap", "DPO", None)]
+    assert dpo.value == means["overlap", "round 2", None]
 
 
 def test_gains_are_over_the_untrained_model_in_standard_deviations(make_run: Any):
     found = build_report(three_rounds(make_run).recipe, None).rounds
-    gains = {(e.measure, e.subject): e.mean for e in found.gains}
+    gains = {(e.measure, e.pair): e.value for e in found.gains}
     # of the 288 rewards: 0.2, 0.4, 0.6, 0.8, moved by 0 to 0.03 and by -0.02 to 0.02
     spread = np.sqrt(np.var([0.2, 0.4, 0.6, 0.8]) + np.var([0, 0.01, 0.02, 0.03]) + np.var([-0.02, 0, 0.02]))
     assert gains["reward", "round 2"] == pytest.approx(0.6 / spread)
@@ -210,7 +210,7 @@ def test_a_judge_without_any_score_has_no_line_and_no_chart_is_empty(make_run: A
 
     def without(names: set[str]) -> list[Any]:
         gains = tuple(
-            each.model_copy(update={"mean": None, "low": None, "high": None}) if each.measure in names else each
+            each.model_copy(update={"value": None, "low": None, "high": None}) if each.measure in names else each
             for each in report.rounds.gains
         )
         found = report.model_copy(update={"rounds": report.rounds.model_copy(update={"gains": gains})})

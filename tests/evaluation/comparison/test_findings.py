@@ -4,20 +4,25 @@ import re
 
 import pytest
 
-from evenhand.evaluation.report.comparison.contents import PairedTest
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
-from evenhand.evaluation.report.systems.contents import AtEqualLength, JudgeNote
+from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SystemPair
+from evenhand.number import Number
 
 JUDGES = [
     JudgeNote(name="recall", signature="r", role="report", better="higher"),
     JudgeNote(name="unfairness", signature="u", role="report", better="lower"),
 ]
 
+PARTS = {
+    "at_equal_length": Number(value=0.03, low=-0.01, high=0.07),
+    "by_length": Number(value=0.07, low=0.03, high=0.11),
+}
 
-def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
-    return PairedTest(
-        measure=measure, signature="", subject=subject, side=side, mean=0.1, low=0.0, high=0.2, n=9, n_sets=9, left_out=0,
-        level=0.95, resamples=100, seed=1, verdict=verdict, k=k, reference="base", reference_k=reference_k or k,
+
+def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
+    return Difference(
+        measure=measure, system=system, side=side, value=0.1, low=0.0, high=0.2, n=9, n_sets=9, verdict=verdict,
+        k=k, reference="base", reference_k=reference_k or k,
         p_value=0.1, adjusted=0.1,
     )  # fmt: skip
 
@@ -87,38 +92,38 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
     ],
 )  # fmt: skip
 def test_headline(tests, said):
-    assert re.fullmatch(said, title(JUDGES, tests, 2))
+    assert re.fullmatch(said, title(JUDGES, tests, 2, 0.95))
 
 
 def test_headline_of_one_entry_is_what_reranking_adds():
     own = [outcome("base", "recall", "higher", reference_k=1)]
     assert re.fullmatch(
         "Only one entry, its best of 8 against one summary drawn from it: the best better by 1 of 2 judges",
-        title(JUDGES, own, 1),
+        title(JUDGES, own, 1, 0.95),
     )
-    assert title(JUDGES, [], 1) == "Only one entry"
+    assert title(JUDGES, [], 1, 0.95) == "Only one entry"
 
 
 def test_of_few_document_sets_the_headline_gives_no_verdict():
     few = outcome("dpo", "recall", "no clear difference").model_copy(update={"n_sets": 3})
-    assert title(JUDGES, [few], 2) == "Against base, the best of 8 of each: 3 document sets, too few for a verdict"
+    assert (
+        title(JUDGES, [few], 2, 0.95) == "Against base, the best of 8 of each: 3 document sets, too few for a verdict"
+    )
 
 
 def test_a_difference_that_goes_with_length_is_warned_of_once():
-    part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
-    told = [test.model_copy(update={"at_equal_length": part}) for test in tests]
-    words = {("dpo", 8, "base", 8): (33.0, 25.0), ("dpo", 1, "base", 1): (None, None)}
+    told = [test.model_copy(update=PARTS) for test in tests]
+    words = {SystemPair("dpo", "base", k, k): of for k, of in ((8, (33.0, 25.0)), (1, (None, None)))}
     (said,) = length_warnings(by_length(JUDGES, told, words), told)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
     assert by_length(JUDGES, tests, words) == []
 
 
 def test_many_differences_that_go_with_length_are_one_warning_and_each_counts_once():
-    part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
-    tests = [outcome(name, "recall", "higher").model_copy(update={"at_equal_length": part}) for name in "abcd"]
+    tests = [outcome(name, "recall", "higher").model_copy(update=PARTS) for name in "abcd"]
     tests += [*tests, outcome("e", "recall", "lower"), outcome("f", "recall", "no clear difference")]
-    words = {(name, 8, "base", 8): (33.0, 25.0) for name in "abcdef"}
+    words = {SystemPair(name, "base", 8, 8): (33.0, 25.0) for name in "abcdef"}
     found = by_length(JUDGES, tests, words)
     assert [each.pair for each in found] == [f"{name} against base at the best of 8" for name in "abcd"]
     (said,) = length_warnings(found, tests)
@@ -153,9 +158,9 @@ def test_the_headline_goes_by_judges_that_say_what_is_better_and_were_no_reward(
     length = JudgeNote(name="length", signature="l", role="report", better=None)
     reward = JudgeNote(name="fit", signature="f", role="both", better="higher")
     tests = [outcome("dpo", each, "higher") for each in ("recall", "length", "fit")]
-    assert title([*JUDGES, length, reward], tests, 2).endswith(": dpo better by 1 of 2 judges")
-    assert title([reward, length], tests, 2).endswith(": dpo better by 1 of 1 judge of its own reward")
-    assert title([length], tests, 2) == "No judge of this comparison says which summaries are better"
+    assert title([*JUDGES, length, reward], tests, 2, 0.95).endswith(": dpo better by 1 of 2 judges")
+    assert title([reward, length], tests, 2, 0.95).endswith(": dpo better by 1 of 1 judge of its own reward")
+    assert title([length], tests, 2, 0.95) == "No judge of this comparison says which summaries are better"
 
 
 def test_other_budgets_are_told_apart_from_those_that_entries_are_used_at():

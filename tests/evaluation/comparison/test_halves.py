@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.evaluation.report.comparison.baselines import BY_LENGTH, ONE_DRAW
-from evenhand.evaluation.report.comparison.contents import PairedTest
-from evenhand.evaluation.report.comparison.halves import in_halves
-from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.comparison.baselines import BY_LENGTH
+from evenhand.evaluation.report.comparison.paired_tests import ONE_DRAW, in_halves
+from evenhand.evaluation.report.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.report.systems.contrasts import Contrast
 from evenhand.evaluation.report.systems.questions import Question
 
@@ -18,11 +17,11 @@ def note(name: str, role: Any = "report") -> JudgeNote:
     return JudgeNote(name=name, signature="", role=role, better="higher")
 
 
-def paired(subject: str, k: int, reference: str, reference_k: int, **more: Any) -> Contrast[PairedTest]:
+def paired(system: str, k: int, reference: str, reference_k: int, **more: Any) -> Contrast:
     given = {"measure": "recall", "side": None} | more
-    test = PairedTest(
-        signature="", subject=subject, mean=1.0, low=None, high=None, n=24, n_sets=12, left_out=0, level=0.95, resamples=10,
-        seed=0, p_value=0.5, adjusted=None, verdict="no clear difference", k=k, reference=reference, reference_k=reference_k,
+    test = Difference(
+        system=system, value=1.0, n=24, n_sets=12, p_value=0.5, adjusted=None, verdict="no clear difference", k=k,
+        reference=reference, reference_k=reference_k,
         **given,
     )  # fmt: skip
     return Contrast(test, Question("others", NOTHING, NOTHING))

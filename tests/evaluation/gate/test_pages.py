@@ -15,7 +15,7 @@ from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.baseline import Baseline, read_baseline
 from evenhand.evaluation.gate.decide import gated
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.names import check_names, meant, told
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.gate.subject import MeasureMethod, Subject
@@ -42,7 +42,7 @@ def audit():
 
 
 def verdicts(found, *limits, baseline=None, strict=False):
-    gate = gated(found, AUDIT_PAGE, Asked(tuple(map(parse_limit, limits)), strict), baseline).gate
+    gate = gated(found, AUDIT_PAGE, GateRequest(tuple(map(parse_limit, limits)), strict), baseline).gate
     return gate, [row.outcome for row in gate.rows]
 
 
@@ -169,6 +169,17 @@ def test_a_baseline_of_another_kind_is_called_what_it_is(audit, tmp_path):
             read_baseline(tmp_path / "other.json", AUDIT_PAGE)
 
 
+@pytest.mark.parametrize("kind", [AUDIT_PAGE, REPORT_PAGE, COMPARISON_PAGE], ids=lambda kind: kind.verb)
+def test_a_baseline_of_an_earlier_format_is_refused_with_what_to_do(kind, tmp_path):
+    (tmp_path / kind.file_name).write_text(json.dumps({"schema_name": f"{kind.schema.partition('/')[0]}/0"}))
+    with pytest.raises(DataError, match=f"is {kind.name} of another version .*{kind.schema}.*of this version"):
+        read_baseline(tmp_path, kind)
+    # before files said what they are
+    (tmp_path / kind.file_name).write_text('{"scores": [{"subject": "rerank", "mean": 0.5}]}')
+    with pytest.raises(DataError, match=r"make it again with this version.*evenhand loop"):
+        read_baseline(tmp_path, kind)
+
+
 def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text(audited(measures=("coverage",), release=[EVEN] * 24).model_dump_json())
@@ -178,7 +189,7 @@ def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
 
 def test_the_page_and_the_files_say_the_same(audit):
     named = parse_limit("worst_gap(shares) < -0.1", name="<no side>\x00")
-    asked = Asked((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
+    asked = GateRequest((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
     found = gated(audit, AUDIT_PAGE, asked)
     assert Audit.model_validate_json(found.model_dump_json()).gate == found.gate
     assert [block.name for block in page(found).body if getattr(block, "name", "") == "gate"] == ["gate"]

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.evaluation.pages.charts import Line, Point, Scale, panel, scale, ticks
+from evenhand.number import Number
 
 
 def test_places_are_per_cent_of_the_axis():
@@ -50,11 +51,20 @@ def test_rounding_noise_is_no_distance():
 
 
 def test_panel_holds_intervals_and_has_whole_ticks():
-    made = panel("t", "", "draws", [Line("a", 0, (Point(1, 0.5, 0.2, 0.6), Point(2, 0.7, 0.6, 0.9)))])
+    made = panel(
+        "t",
+        "",
+        "draws",
+        [
+            Line(
+                "a", 0, (Point(1, Number(value=0.5, low=0.2, high=0.6)), Point(2, Number(value=0.7, low=0.6, high=0.9)))
+            )
+        ],
+    )
     assert made.x.ticks == (1, 2)
     assert made.y.low <= 0.2
     assert made.y.high >= 0.9
 
 
 def test_panel_of_one_point_has_width():
-    assert panel("t", "", "step", [Line("a", 0, (Point(1, 0.5),))]).x.at(1) == 0
+    assert panel("t", "", "step", [Line("a", 0, (Point(1, Number(value=0.5)),))]).x.at(1) == 0

@@ -31,6 +31,7 @@ from evenhand.evaluation.pages.charts import Line, Point, panel, scale
 from evenhand.evaluation.pages.markdown import plain
 from evenhand.evaluation.pages.words import MARK_NAMES
 from evenhand.evaluation.pages.write import csv_files, write_page
+from evenhand.number import Number
 
 EVIL = '<script>alert("x")</script> | `y` [z](http://q)'
 LONG = "rouge1_recall_against_key_points_of_the_source"
@@ -49,7 +50,7 @@ def printed(page, width=80):
 
 def scores():
     heads = ("judge", "score", "plot", "verdict")
-    strip = Strip((Mark(0.25, 0.1, 0.5), Mark(0.2, style=None)))
+    strip = Strip((Mark(0.25, (0.1, 0.5)), Mark(0.2, style=None)))
     rows = [
         (LONG, NumberCell(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
         row(EVIL, NumberCell(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),
@@ -58,7 +59,11 @@ def scores():
 
 
 def everything():
-    lines = [Line("base", 0, (Point(1, 0.1, 0.0, 0.2), Point(2, 0.3, 0.2, 0.4))), Line("dpo", 1, (Point(1, 0.2),))]
+    first, second = Number(value=0.1, low=0.0, high=0.2), Number(value=0.3, low=0.2, high=0.4)
+    lines = [
+        Line("base", 0, (Point(1, first), Point(2, second))),
+        Line("dpo", 1, (Point(1, Number(value=0.2)),)),
+    ]
     return (
         Heading("Scores", note="of all", lead="What follows."),
         Prose(EVIL, "lead", head="Head."),

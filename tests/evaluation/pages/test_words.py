@@ -1,7 +1,7 @@
 """Phrases of pages."""
 
 from evenhand.config.recipe_file import JUDGE_KINDS
-from evenhand.evaluation.pages.words import judges_mean, slope_words
+from evenhand.evaluation.report.systems.words import judges_mean, slope_words
 
 
 def test_one_candidate_a_request_is_no_request_without_differing_lengths():

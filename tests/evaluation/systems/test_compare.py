@@ -4,12 +4,13 @@ import pytest
 
 from evenhand.evaluation.report.checkpoint.rounds import REWARD
 from evenhand.evaluation.report.systems.compare import Comparer, Trait
-from evenhand.evaluation.report.systems.contents import JudgeNote
+from evenhand.evaluation.report.systems.contents import JudgeNote, SystemPair
 from evenhand.evaluation.report.systems.contrasts import conclude
 from evenhand.evaluation.report.systems.systems import asked
 from evenhand.resampling import Bootstrap, differences_scale, sign_flip_p_value, too_few
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
+RERANK, BOTH = SystemPair("rerank"), SystemPair("rerank", "zero-shot")
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
 
 
@@ -31,15 +32,18 @@ def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
     values = [0.4, 0.2, None, 0.4, 0.8, 0.2, 0.6, None]
     left, right, overall = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", values)
     # left: (0.4 + 0.8 + 0.6) / 3; right: (0.2 + 0.4 + 0.2) / 3; all: 2.6 / 6
-    assert (left.side, left.mean, left.n, left.n_sets, left.left_out) == ("left", pytest.approx(0.6), 3, 3, 1)
-    assert (right.side, right.mean, right.n) == ("right", pytest.approx(0.8 / 3), 3)
-    assert (overall.side, overall.mean) == (None, pytest.approx(2.6 / 6))
+    assert (left.side, left.value, left.n, left.n_sets, left.left_out) == ("left", pytest.approx(0.6), 3, 3, 1)
+    assert (right.side, right.value, right.n) == ("right", pytest.approx(0.8 / 3), 3)
+    assert (overall.side, overall.value) == (None, pytest.approx(2.6 / 6))
     assert (overall.n, overall.n_sets, overall.left_out) == (6, 4, 2)
 
 
-def test_every_number_names_its_judge_and_its_bootstrap(make_run: Any):
-    (*_, overall) = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", [0.5] * 8)
-    assert (overall.signature, overall.level, overall.resamples, overall.seed) == ("overlap|v:1", 0.95, 400, 3)
+def test_every_number_names_its_judge_and_whose_it_is(make_run: Any):
+    (*_, overall) = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", [0.5] * 8, k=3)
+    assert (overall.measure, overall.system, overall.k, overall.pair) == ("overlap", "rerank", 3, "rerank")
+    (*_, tested) = comparer(make_run, FOUR_SETS).tested(OVERLAP, BOTH, [0.5] * 8)
+    whole = tested.difference
+    assert (whole.system, whole.reference, whole.pair) == ("rerank", "zero-shot", "rerank - zero-shot")
 
 
 def test_bounds_of_scores_and_of_their_differences_stay_on_the_scale(make_run: Any):
@@ -49,9 +53,7 @@ def test_bounds_of_scores_and_of_their_differences_stay_on_the_scale(make_run: A
     (*_, free), (*_, kept) = (compared.estimates(judge, "rerank", values) for judge in (OVERLAP, graded))
     assert free.high > 5 == kept.high
     # from the lowest grade to the highest, but once: more than four grades cannot be gained
-    (*_, free), (*_, kept) = (
-        judged(compared.tested(judge, "a - b", [4.0] * 11 + [3.0])) for judge in (OVERLAP, graded)
-    )
+    (*_, free), (*_, kept) = (judged(compared.tested(judge, BOTH, [4.0] * 11 + [3.0])) for judge in (OVERLAP, graded))
     assert free.high > 4 == kept.high
     # of traits shares have a scale, and gains have none, for they may be losses
     assert Trait("cut off", "share of summaries").scale == (0.0, 1.0)
@@ -67,10 +69,10 @@ def test_a_single_side_is_shown_once(make_run: Any):
 def test_differences_are_taken_request_by_request(make_run: Any):
     by_system = {"zero-shot": [0.1, 0.2, 0.3, None], "rerank": [0.4, None, 0.2, 0.9]}
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
-    assert compare.paired(by_system) == {"rerank - zero-shot": [pytest.approx(0.3), None, pytest.approx(-0.1), None]}
+    assert compare.paired(by_system) == {("rerank", "zero-shot"): [pytest.approx(0.3), None, pytest.approx(-0.1), None]}
     overall = compare.differences(OVERLAP, by_system)[-1].difference
     # (0.3 - 0.1) / 2 over a/left and b/left
-    assert (overall.mean, overall.n, overall.left_out) == (pytest.approx(0.1), 2, 2)
+    assert (overall.value, overall.n, overall.left_out) == (pytest.approx(0.1), 2, 2)
 
 
 def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
@@ -87,7 +89,7 @@ def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
     compare = comparer(make_run, FOUR_SETS)
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1] * 8, "rerank": [0.9] * 8})[-1]
     (overall,) = judged([overall])
-    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
+    assert (overall.value, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
     assert overall.verdict == "no clear difference"
 
 
@@ -95,7 +97,7 @@ def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right"])
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
     (overall,) = judged([overall])
-    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
+    assert (overall.value, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
     assert overall.verdict == "no clear difference"
 
 
@@ -121,7 +123,7 @@ def test_shares_and_judges_of_0_and_1_have_exact_intervals_and_differences_have_
     # grades that are all 1 are no rate
     assert compare.estimate(OVERLAP, "rerank", [1.0] * 12).low == 1.0
     assert compare.estimate(Trait("words", "words of a summary"), "rerank", [0.5] * 12).low == 0.5
-    rare = judged(compare.tested(OVERLAP, "rerank - zero-shot", [1.0] + [0.0] * 11))[-1]
+    rare = judged(compare.tested(OVERLAP, BOTH, [1.0] + [0.0] * 11))[-1]
     assert rare.low <= 0 < rare.high
 
 
@@ -133,7 +135,7 @@ def test_sets_of_which_no_test_can_be_clear_are_too_few(n_sets, is_few):
 
 def test_no_test_has_a_smaller_p_than_the_sentence_says(make_run: Any):
     compare = comparer(make_run, SIX_SETS)
-    (*_, one) = compare.tested(OVERLAP, "rerank - zero-shot", [1.0] * 12)
+    (*_, one) = compare.tested(OVERLAP, BOTH, [1.0] * 12)
     assert one.difference.p_value == 2 / 2**6
     drawn = Bootstrap(resamples=99)
     assert sign_flip_p_value([1.0] * 20, [f"set {k}" for k in range(20)], drawn) == pytest.approx(1 / 100)
@@ -144,49 +146,47 @@ def test_order_of_requests_does_not_change_the_means(make_run: Any):
     shuffled = list(reversed(FOUR_SETS))
     forward = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "x", list(values.values()))
     backward = comparer(make_run, shuffled).estimates(OVERLAP, "x", [values[i] for i in shuffled])
-    assert {e.side: pytest.approx(e.mean) for e in forward} == {e.side: e.mean for e in backward}
+    assert {e.side: pytest.approx(e.value) for e in forward} == {e.side: e.value for e in backward}
 
 
 def test_gap_by_hand_with_a_one_sided_set_left_out(make_run: Any):
     # set c has no right; gaps within sets: 0.4 - 0.2, 0.5 - 0.2
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
-    gap, _ = compare.gap(OVERLAP, "rerank", [0.4, 0.2, 0.5, 0.2, 0.9])
-    assert (gap.worst, gap.best, gap.gap.mean) == ("right", "left", pytest.approx(0.25))
-    assert (gap.gap.n_sets, gap.gap.left_out) == (2, 1)
+    gap = compare.gap(OVERLAP, RERANK, [0.4, 0.2, 0.5, 0.2, 0.9]).difference
+    assert (gap.worst, gap.best, gap.value) == ("right", "left", pytest.approx(0.25))
+    assert (gap.n_sets, gap.left_out) == (2, 1)
 
 
 def test_where_lower_is_better_the_higher_side_is_the_worst(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
-    gap, _ = compare.gap(
-        JudgeNote(name="m", signature="s", role="report", better="lower"), "rerank", [0.4, 0.2, 0.5, 0.2]
-    )
-    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.25))
+    judge = JudgeNote(name="m", signature="s", role="report", better="lower")
+    gap = compare.gap(judge, RERANK, [0.4, 0.2, 0.5, 0.2]).difference
+    assert (gap.worst, gap.best, gap.value) == ("left", "right", pytest.approx(0.25))
 
 
 def test_gap_follows_the_sets_that_have_both_sides(make_run: Any):
     # the means say that left is better (0.5 to 0.3), but only because of c; within a and b right leads by 0.1
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
-    gap, _ = compare.gap(OVERLAP, "rerank", [0.2, 0.3, 0.2, 0.3, 1.1])
-    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.1))
+    gap = compare.gap(OVERLAP, RERANK, [0.2, 0.3, 0.2, 0.3, 1.1]).difference
+    assert (gap.worst, gap.best, gap.value) == ("left", "right", pytest.approx(0.1))
 
 
 def test_swapped_sides_swap_worst_and_best(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
-    (there, _), (back, _) = (
-        compare.gap(OVERLAP, "x", [0.4, 0.2, 0.5, 0.2]),
-        compare.gap(OVERLAP, "x", [0.2, 0.4, 0.2, 0.5]),
+    there, back = (
+        compare.gap(OVERLAP, RERANK, values).difference for values in ([0.4, 0.2, 0.5, 0.2], [0.2, 0.4, 0.2, 0.5])
     )
     assert (there.worst, there.best) == (back.best, back.worst)
-    assert there.gap.mean == pytest.approx(back.gap.mean)
+    assert there.value == pytest.approx(back.value)
 
 
 def test_sides_that_never_meet_have_a_gap_without_a_number(make_run: Any):
-    gap, _ = comparer(make_run, ["a/left", "b/right"]).gap(OVERLAP, "x", [0.4, 0.2])
-    assert (gap.worst, gap.gap.mean, gap.gap.left_out) == ("right", None, 2)
+    gap = comparer(make_run, ["a/left", "b/right"]).gap(OVERLAP, RERANK, [0.4, 0.2]).difference
+    assert (gap.worst, gap.value, gap.left_out) == ("right", None, 2)
 
 
 def test_one_side_has_no_gap(make_run: Any):
-    assert comparer(make_run, ["a/left", "b/left"]).gap(OVERLAP, "x", [0.4, 0.2]) is None
+    assert comparer(make_run, ["a/left", "b/left"]).gap(OVERLAP, RERANK, [0.4, 0.2]) is None
 
 
 def test_differences_of_grades_lie_on_both_sides_of_0():

@@ -169,8 +169,8 @@ def test_report_has_the_plane_of_its_judges(report: Any):
     # one draw has the means (0.35, 0.45), the best of the two (0.5, 0.6); three candidates are asked for, two were made
     assert standings["zero-shot"] == ("off the front", ("rerank",))
     assert standings["rerank"] == ("on the front", ())
-    assert plane.points[0].quality.mean == pytest.approx(0.35)
-    assert plane.points[0].fairness.mean == pytest.approx(0.45)
+    assert plane.points[0].quality.value == pytest.approx(0.35)
+    assert plane.points[0].fairness.value == pytest.approx(0.45)
 
 
 def test_page_and_markdown_show_the_front(report: Any):

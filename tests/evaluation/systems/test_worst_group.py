@@ -34,15 +34,15 @@ def test_the_system_whose_worst_group_is_better_is_chosen():
     # means are 0.6 and 0.5, but the worst groups 0.3 and 0.4
     found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["even", "fair"], GROUPS, PLAN)
     even, fair = found.systems
-    assert (even.group, even.mean, even.chance_of_best) == ("right", pytest.approx(0.3), 0.0)
-    assert (fair.group, fair.mean, fair.chance_of_best) == ("left", pytest.approx(0.4), 1.0)
+    assert (even.side, even.value, even.chance_of_best) == ("right", pytest.approx(0.3), 0.0)
+    assert (fair.side, fair.value, fair.chance_of_best) == ("left", pytest.approx(0.4), 1.0)
     assert (fair.low, fair.high) == (pytest.approx(0.4), pytest.approx(0.4))
     assert found.choice == "fair"
 
 
 def test_lower_is_better_turns_worst_and_best_round():
     found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["a", "b"], GROUPS, PLAN, lower_is_better=True)
-    assert [(each.group, each.mean) for each in found.systems] == [
+    assert [(each.side, each.value) for each in found.systems] == [
         ("left", pytest.approx(0.9)),
         ("right", pytest.approx(0.6)),
     ]
@@ -74,9 +74,9 @@ def test_small_groups_are_marked_and_kept_out():
     scores[:, 2:, 1] = np.nan
     found = worst_groups(scores, ["a", "b"], ("left", "right", "far"), PLAN)
     left, right, _ = found.systems[0].groups
-    assert (left.n_sets, left.is_small, right.n_sets, right.is_small) == (12, False, 2, True)
-    assert right.mean == pytest.approx(0.1)
-    assert (found.systems[0].group, found.choice) == ("left", "a")
+    assert (left.n_sets, found.is_small(left), right.n_sets, found.is_small(right)) == (12, False, 2, True)
+    assert right.value == pytest.approx(0.1)
+    assert (found.systems[0].side, found.choice) == ("left", "a")
     # a set without the group is no cell without a value
     assert found.left_out == 0
     assert without_part(found) == "right: 2 sets, takes no part"
@@ -104,18 +104,18 @@ def test_cells_that_one_system_lacks_are_left_out_for_all_and_counted():
     scores[1, 0] = np.nan
     found = worst_groups(scores, ["a", "b"], GROUPS, PLAN)
     assert found.left_out == 2
-    assert [each.mean for each in found.systems] == [0.5, 0.5]
+    assert [each.value for each in found.systems] == [0.5, 0.5]
 
 
 def test_no_group_with_enough_sets_has_no_worst_one():
     found = worst_groups(constant((0.5, 0.2), (0.2, 0.5), n_sets=2), ["a", "b"], GROUPS, PLAN)
     (first, _) = found.systems
-    assert (first.group, first.mean, first.low, first.chance_of_best, found.choice) == (None, None, None, None, None)
+    assert (first.side, first.value, first.low, first.chance_of_best, found.choice) == (None, None, None, None, None)
 
 
 def test_one_set_has_no_chance():
     found = worst_groups(constant((0.5, 0.2), n_sets=1), ["a"], GROUPS, PLAN, least_sets=1)
-    assert (found.systems[0].mean, found.systems[0].low, found.systems[0].chance_of_best) == (0.2, None, None)
+    assert (found.systems[0].value, found.systems[0].low, found.systems[0].chance_of_best) == (0.2, None, None)
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 2), (2, 3, 1), (2, 3), (0, 3, 2)])
@@ -132,11 +132,11 @@ def test_names_and_order_do_not_matter_and_chances_sum_to_one(seed):
     assert sum(each.chance_of_best for each in found.systems) == pytest.approx(1)
     turned = worst_groups(scores[::-1, :, ::-1], ["c", "b", "a"], GROUPS[::-1], PLAN)
     for mine, other in zip(found.systems, turned.systems[::-1], strict=True):
-        assert (mine.group, mine.mean) == (other.group, pytest.approx(other.mean))
+        assert (mine.side, mine.value) == (other.side, pytest.approx(other.value))
         assert mine.chance_of_best == pytest.approx(other.chance_of_best)
         assert mine.low <= mine.high
     # the worst group is the lowest of the means, by numpy
-    assert [each.mean for each in found.systems] == pytest.approx(scores.mean(axis=1).min(axis=1).tolist())
+    assert [each.value for each in found.systems] == pytest.approx(scores.mean(axis=1).min(axis=1).tolist())
 
 
 def test_mean_draws_are_those_of_whole_sets():

@@ -1,0 +1,185 @@
+"""Phrases of pages on systems: what their judges measure, and what a difference says by them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ....config.recipe_file import JUDGE_KINDS
+from ....number import Number
+from ...lengths import LONGER
+from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
+from ...pages.numbers import number, places_for
+from ...pages.words import MARK_NAMES, NOT_CLEAR, TOO_FEW, UNSURE, certainty, with_interval
+from .contents import Difference, JudgeNote
+from .lengths import share_by_length
+
+DIRECTIONS = {
+    "higher": "Higher is better.",
+    "lower": "Lower is better.",
+    None: "Neither more nor less is better.",
+}
+# the text, where it is not the documents of the summary's side
+TEXTS = {
+    "opposing": "The text is the other sides' documents.",
+    "key_points": "The text is the side's listed key points.",
+}
+ROLES = {"report": "report judge", "reward": "reward", "both": "report and reward"}
+
+
+def tone(difference: Difference, judge: JudgeNote) -> Tone:
+    """What a difference says of the first of two systems, by what the judge calls better."""
+    if difference.verdict == "no clear difference":
+        return "unsure"
+    if judge.better is None:
+        return "neutral"
+    return "better" if difference.verdict == judge.better else "worse"
+
+
+def verdict(difference: Difference, judge: JudgeNote) -> Text:
+    """The same in words."""
+    found = tone(difference, judge)
+    said = {"unsure": UNSURE, "neutral": difference.verdict or ""}.get(found, found)
+    own = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
+    note = f"{MARK_NAMES[own]} in the run's own report, which asks less" if own else ""
+    return Text(said, tone=found, note=note)
+
+
+def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str, dict[str, float | None]]:
+    """What judges say of two systems, better, worse or no clear difference, each with its judges and their differences."""
+    by_judge = {test.measure: test for test in tests}
+    verdicts: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
+    for judge in judges:
+        test = by_judge.get(judge.name)
+        verdicts[verdict(test, judge).text if test else UNSURE][judge.name] = test.value if test else None
+    return verdicts
+
+
+def how_sure(title: str, tests: Iterable[Difference]) -> str:
+    """How sure the clearest of some differences is, in three words.
+
+    Args:
+        title: of the page, which says whether its sets are too few.
+        tests: of the headline.
+    """
+    clear = [test.adjusted for test in tests if test.verdict != UNSURE]
+    if not clear:
+        return TOO_FEW if "too few" in title else NOT_CLEAR
+    return certainty(min((p for p in clear if p is not None), default=None))
+
+
+def with_direction(judge: JudgeNote) -> str:
+    """A judge's name; with these words of one of which less is better, which nobody expects, or that the reward goes by, too."""
+    notes = ["lower is better"] * (judge.better == "lower") + ["of its own reward"] * (judge.role != "report")
+    return f"{judge.name} ({', '.join(notes)})" if notes else judge.name
+
+
+def change(difference: Difference, judge: JudgeNote, places: int) -> NumberCell:
+    """A difference with its sign and its mark, and its interval where it is of all requests."""
+    drawn = None if difference.side else bounds(difference)
+    return NumberCell(difference.value, drawn, places, sign=True, tone=tone(difference, judge))
+
+
+def slope_words(slopes: Sequence[Number], judge: str) -> str:
+    """How a judge's scores go with length, in a sentence."""
+    found = next((slope for slope in slopes if slope.measure == judge), None)
+    if found is None:
+        return "No request has two scored candidates of different length, so how scores go with length is unknown."
+    shown = with_interval(estimate(found, 4, sign=True))
+    return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
+
+
+def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[float | None, float | None]) -> str:
+    """That half of a clear difference or more goes with length, as a sentence; "" where it is less, or not known.
+
+    Args:
+        difference: over all requests.
+        judge: whose scores they are.
+        words: of a summary of the second and of the first system, on average.
+    """
+    share, found, (before, after) = share_by_length(difference), difference.at_equal_length, words
+    if share is None or found is None or before is None or after is None:
+        return ""
+    what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
+    part = "All" if share >= 1 else f"About {100 * share:.0f} %"
+    shown = with_interval(estimate(found, places_for([difference.value]), sign=True))
+    return (
+        f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
+        f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
+    )
+
+
+def judge_blocks(judge: JudgeNote, *said: str) -> tuple[Heading | Prose, ...]:
+    """Heading of what a judge says: its name, what its scores are used for, which are better, and what they depend on.
+
+    `said` are sentences on its scores that stand between; empty ones are left out.
+    """
+    return (
+        Heading(judge.name, 3, ROLES[judge.role]),
+        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], *said))), "small"),
+        Prose(judge.signature, "code"),
+    )
+
+
+def judges_explained(judges: Sequence[JudgeNote], recipe: dict[str, Any]) -> Iterator[Details]:
+    """What each judge measures, folded, for the place where judges are named first; nothing where none is known."""
+    entries = tuple(
+        (judge.name, Text(" ".join((said, DIRECTIONS[judge.better])), note=ROLES[judge.role]))
+        for judge in judges
+        if (said := judges_mean(recipe, judge.name))
+    )
+    if entries:
+        yield Details("What the judges measure", (Facts(entries),))
+
+
+# what a judge's text is called, by its key against
+WHOSE = {"opposing": "the other side\u2019s documents", "key_points": "its key points"}
+PLAIN = {
+    ("rouge", "precision"): "words taken from {whose}",
+    ("rouge", "recall"): "words of {whose} kept",
+    ("alignment", "precision"): "claims borne out by {whose}",
+    ("alignment", "recall"): "sentences of {whose} covered",
+}
+
+
+def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sides: bool) -> dict[str, str]:
+    """What each judge measures, in the words of a reader; where two would be called alike, or nothing is known, with its name.
+
+    Args:
+        recipe: the run's.
+        judges: of the page.
+        has_sides: whether requests are of one side each.
+    """
+    named = {judge.name: _plain(recipe.get("judges", {}).get(judge.name, {}), has_sides) for judge in judges}
+    known = list(named.values())
+    return {
+        name: name.replace("_", " ") if not plain else f"{plain} ({name})" if known.count(plain) > 1 else plain
+        for name, plain in named.items()
+    }
+
+
+def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
+    kind = written.get("kind", "")
+    whose = WHOSE.get(written.get("against", ""), "its own documents" if has_sides else "the documents")
+    if kind in ("length", "contract"):
+        return "words of the summary" if kind == "length" else "the asked form kept"
+    measure = written.get("measure", "recall") if kind == "rouge" else written.get("direction", "precision")
+    found = PLAIN.get((kind, str(measure)), "words shared with {whose}" if kind == "rouge" else "")
+    if written.get("type", "rouge1") not in ("rouge1", "average"):
+        found = found.replace("words", "word pairs" if written["type"] == "rouge2" else "word sequences", 1)
+    section = JUDGE_KINDS.get(kind)
+    if not found and section is not None:
+        judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
+        found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(
+            judge.purpose or "", ""
+        )
+    return found.format(whose=whose)
+
+
+def judges_mean(recipe: dict[str, Any], name: str) -> str:
+    """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
+    written = recipe.get("judges", {}).get(name, {})
+    section = JUDGE_KINDS.get(written.get("kind", ""))
+    if section is None:
+        return ""
+    # not checked, since an older recipe may have keys that are no more
+    judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
+    return " ".join(filter(None, (judge.means, TEXTS.get(written.get("against", ""), ""))))
