@@ -293,11 +293,20 @@ class TInterval:
 
     # nan where undefined
     estimate: Floats
-    # nan with fewer than `LEAST_SETS` sets
-    low: Floats
-    high: Floats
+    # how far the bounds are on either side of it, nan with fewer than `LEAST_SETS` sets
+    reach: Floats
     # nan with fewer than two
     p_value: Floats
+
+    @property
+    def low(self) -> Floats:
+        """Lower bounds."""
+        return self.estimate - self.reach
+
+    @property
+    def high(self) -> Floats:
+        """Upper bounds."""
+        return self.estimate + self.reach
 
     def at(self, place: int) -> tuple[float | None, float | None, float | None, float | None]:
         """One quantity, its bounds and its p-value; None for nan."""
@@ -347,7 +356,7 @@ def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], 
     is_zero, agree = np.abs(estimate) <= NOISE, error <= NOISE
     p_value = np.where(agree, np.where(is_zero, 1.0, 2.0 ** np.minimum(1 - n, 0)), p_value)
     reach = np.where(n < LEAST_SETS, np.nan, reach)
-    return TInterval(estimate, estimate - reach, estimate + reach, p_value)
+    return TInterval(estimate, reach, p_value)
 
 
 def least_p_value(n_sets: int) -> float:
@@ -360,16 +369,30 @@ def sets_needed(p_value: float) -> int:
     return max(LEAST_SETS, 1 + math.ceil(-math.log2(p_value) - NOISE))
 
 
-def too_few(n_sets: int, level: float) -> str:
-    """What to know of comparisons that rest on so many document sets, at that level of intervals; "" of enough."""
-    needed = sets_needed(1 - level)
+def too_few(
+    n_sets: int,
+    level: float | None = None,
+    *,
+    what: str = "The comparison",
+    unit: str = "document set",
+) -> str:
+    """The one sentence that says of whatever rests on so many document sets that it concludes nothing; "" of enough.
+
+    Args:
+        n_sets: document sets, or whatever else is drawn and exchanged as a whole.
+        level: of intervals, where tests exchange whole sets, so that p is not as small as one may want; None where no tests do.
+        what: rests on them, at the beginning of a sentence.
+        unit: one of them.
+    """
+    needed = LEAST_SETS if level is None else sets_needed(1 - level)
     if n_sets >= needed:
         return ""
-    intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
-    return (
-        f"The comparison rests on {n_sets} document set{'' if n_sets == 1 else 's'}: {intervals}the smallest p that its tests "
-        f"can have is {least_p_value(n_sets):g}, so no difference is clear; take {needed} or more."
-    )
+    said = f"with fewer than {LEAST_SETS} nothing is concluded"
+    if level is not None:
+        intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
+        least = least_p_value(n_sets)
+        said = f"{intervals}the smallest p that its tests can have is {least:g}, so no difference is clear"
+    return f"{what} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {said}; take {needed} or more."
 
 
 def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:

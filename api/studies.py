@@ -12,13 +12,13 @@ from ..corpora.summaries import read_summaries, summaries_of
 from ..corpora.summary_columns import USUAL, columns_of
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import AuditNumber
-from ..evaluation.audit.input import AuditInput, System, Wanted, input_of
+from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, input_of
 from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.pages.folder import Say
 from ..evaluation.report.checkpoint.report import read_report
 from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
-from ..evaluation.report.comparison.entries import Named
+from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
 from ..evaluation.report.systems.contents import Score
 from ..loop import Step, run_loop
@@ -94,7 +94,7 @@ def audit(
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
-        wanted = Wanted(Path("documents"), given.grouped_by, summaries=names, labels=labels)
+        wanted = AuditFiles(Path("documents"), given.grouped_by, summaries=names, labels=labels)
         return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
 
     found = run_audit(ask(options), read, None if out is None else Path(out), say=say)
@@ -155,7 +155,7 @@ def compare(
         )
     folder = Path(out)
     runs = [
-        Named(label, load_recipe(each).model_copy(update={"output": folder / RUNS / folder_name(label)}))
+        NamedRecipe(label, load_recipe(each).model_copy(update={"output": folder / RUNS / folder_name(label)}))
         for label, each in named.items()
     ]
     asked = list(budgets) or usual_budgets(runs)
@@ -166,7 +166,7 @@ def compare(
     return Numbers(found.scores, found, folder)
 
 
-def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Say | None) -> None:
+def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, say: Say | None) -> None:
     """Refuse runs that are bound to fail or could not be compared, and a folder that is not for their comparison.
 
     `say` is called with a line on an earlier comparison that will be replaced.
@@ -189,10 +189,10 @@ def check_runs(runs: Sequence[Named], budgets: Sequence[int], out: Path, say: Sa
 
 
 def run_and_compare(
-    runs: Sequence[Named],
+    runs: Sequence[NamedRecipe],
     out: Path,
     budgets: Sequence[int],
-    run_one: Callable[[Named, Sequence[Path]], None],
+    run_one: Callable[[NamedRecipe, Sequence[Path]], None],
     judged: Callable[[Comparison], Comparison] = lambda found: found,
     *,
     by_round: bool,
@@ -235,10 +235,10 @@ def _label(recipe: Any) -> str:
 
 def _system(
     label: str, given: Any, sets: Sequence[DocumentSet], columns: SummaryColumnsSection, *, allow_missing: bool
-) -> System:
+) -> AuditedSystem:
     if isinstance(given, str | Path):
         texts = read_summaries(Path(given), sets, allow_missing=allow_missing, columns=columns)
-        return System(label, str(given), digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
+        return AuditedSystem(label, str(given), digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
     rows = []
     if isinstance(given, Best):
         rows = [(each.set_id, each.side, each.text) for each in given]
@@ -252,4 +252,4 @@ def _system(
     if isinstance(given, Best | Candidates):
         given, columns = {name: text for name, _, text in rows}, USUAL
     texts = summaries_of(given, {each.id: each for each in sets}, allow_missing=allow_missing, columns=columns)
-    return System(label, label, digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
+    return AuditedSystem(label, label, digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..config import BiasRecipe
-from ..evaluation.studies.bias.contents import Measure
+from ..evaluation.studies.bias.contents import BiasMeasure
 from ..evaluation.studies.bias.evidence import gather
 from ..evaluation.studies.bias.findings import describe
 from ..evaluation.studies.bias.inputs import BiasInput, Inputs, make_setting
@@ -172,7 +172,7 @@ PLANTED: dict[str, tuple[Summarizer, str]] = {
 }
 
 
-def study(n_documents: int, seed: int, summarizer: Summarizer) -> list[Measure]:
+def study(n_documents: int, seed: int, summarizer: Summarizer) -> list[BiasMeasure]:
     """What a bias study says of the summarizer."""
     recipe = BiasRecipe.model_validate(
         {"name": "study", "output": "study", "seed": seed, "simulated": "random"}

@@ -29,7 +29,7 @@ from ..evaluation.audit.coverage import UnitCoverage
 from ..evaluation.audit.figures import Family, Measured
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.shares import ValueShares
-from ..fairness.labelled import LabelledSummary, LabelledText
+from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures import open_entailer
 from ..judges.measures.words import WordMatcher, open_word_matcher
 from ..judges.shared import SharedModels
@@ -86,12 +86,12 @@ class Corpus:
         return SIDES[: len(self.sizes)]
 
 
-def drawn_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledText, ...]]:
+def drawn_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledSource, ...]]:
     """Documents of every set."""
     return [tuple(_documents(corpus, f"t{_word(place)}", generator)) for place in range(corpus.n_sets)]
 
 
-def _documents(corpus: Corpus, topic: str, generator: np.random.Generator) -> Iterator[LabelledText]:
+def _documents(corpus: Corpus, topic: str, generator: np.random.Generator) -> Iterator[LabelledSource]:
     for value, n in zip(corpus.values, corpus.sizes, strict=True):
         is_copied = corpus.copies and value == corpus.values[-1]
         for _ in range(1 if is_copied else n):
@@ -99,7 +99,7 @@ def _documents(corpus: Corpus, topic: str, generator: np.random.Generator) -> It
             lengths = generator.integers(5, 12, size=generator.integers(least, most + 1))
             words = iter(_words(int(lengths.sum()), corpus.own, value, topic, generator))
             text = [" ".join(next(words) for _ in range(length)) for length in lengths]
-            yield from [LabelledText("\n".join(text), value, tuple(text))] * (n if is_copied else 1)
+            yield from [LabelledSource("\n".join(text), value, tuple(text))] * (n if is_copied else 1)
 
 
 def _words(n: int, own: float, value: str, topic: str, generator: np.random.Generator) -> list[str]:
@@ -124,7 +124,7 @@ def _word(number: int) -> str:
 
 
 def summary(
-    documents: Sequence[LabelledText], manner: Manner, generator: np.random.Generator, halved: str | None = None
+    documents: Sequence[LabelledSource], manner: Manner, generator: np.random.Generator, halved: str | None = None
 ) -> str:
     """A summary in that manner; `halved` names a value of whose sentences only half are read."""
     read = [
@@ -157,7 +157,7 @@ def summary(
 
 def items(
     corpus: Corpus,
-    documents: Sequence[tuple[LabelledText, ...]],
+    documents: Sequence[tuple[LabelledSource, ...]],
     generator: np.random.Generator,
     halved: str | None = None,
 ) -> list[LabelledSummary]:
@@ -234,13 +234,13 @@ class RealDocuments:
     """Document sets of two values or more."""
 
     values: tuple[str, ...]
-    sets: tuple[tuple[LabelledText, ...], ...]
+    sets: tuple[tuple[LabelledSource, ...], ...]
 
     @classmethod
     def read(cls, path: Path, attribute: str) -> "RealDocuments":
         """Those of a file."""
         sets = [
-            tuple(LabelledText(d.text, d.attributes[attribute], tuple(sentences(d.text))) for d in each.documents)
+            tuple(LabelledSource(d.text, d.attributes[attribute], tuple(sentences(d.text))) for d in each.documents)
             for each in read_document_sets(path, attribute)
         ]
         several = tuple(documents for documents in sets if len({document.value for document in documents}) > 1)

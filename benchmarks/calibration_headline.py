@@ -20,11 +20,11 @@ from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import SHARES, Audit
 from ..evaluation.audit.figures import Family
-from ..evaluation.audit.input import AuditInput, System
+from ..evaluation.audit.input import AuditedSystem, AuditInput
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import WordLists
-from ..fairness.labelled import LabelledText
+from ..fairness.labelled import LabelledSource
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap
 from .calibration import LEVEL, OWN, Corpus, Manner, coverage, generators, shares, summary
@@ -113,7 +113,7 @@ def families(values: tuple[str, ...], *, has_tone: bool = False) -> list[Family]
 
 def sets_of(
     corpus: Corpus, generator: np.random.Generator, *, has_tone: bool = False
-) -> list[tuple[LabelledText, ...]]:
+) -> list[tuple[LabelledSource, ...]]:
     """Documents of every set, in a random order."""
     drawn = gendered_sets(corpus, generator)
     if has_tone:
@@ -123,7 +123,7 @@ def sets_of(
 
 def audit_of(
     corpus: Corpus,
-    documents: Sequence[Sequence[LabelledText]],
+    documents: Sequence[Sequence[LabelledSource]],
     generator: np.random.Generator,
     halved: Sequence[str | None] = (None,),
     of: Kinds = Kinds(),
@@ -157,7 +157,7 @@ def audit_of(
         places = (
             {each.id: turned_places(len(each.documents), place, of.n_systems) for each in sets} if is_turned else None
         )
-        systems.append(System(f"system-{place}", "", "", texts, places=places))
+        systems.append(AuditedSystem(f"system-{place}", "", "", texts, places=places))
     given = AuditInput(
         sets=sets, attribute=ATTRIBUTE, values=corpus.values, declared=(corpus.values,) * len(sets),
         systems=tuple(systems), documents="", documents_digest="", n_not_drawn=0,

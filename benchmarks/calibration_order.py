@@ -18,7 +18,7 @@ from ..evaluation.audit.gaps import judged
 from ..evaluation.audit.order import Order, effects_of
 from ..evaluation.significance import concluded
 from ..fairness.groups.order import THIRDS, thirds
-from ..fairness.labelled import LabelledSummary, LabelledText
+from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures.words import WordMatcher
 from ..number import Number
 from ..resampling import LEAST_SETS
@@ -43,7 +43,7 @@ def items(
     return found
 
 
-def in_thirds(documents: Sequence[LabelledText], places: Sequence[int]) -> list[LabelledText]:
+def in_thirds(documents: Sequence[LabelledSource], places: Sequence[int]) -> list[LabelledSource]:
     """The documents with the third that they stand in for a value."""
     return [replace(each, value=THIRDS[k]) for each, k in zip(documents, thirds(places), strict=True)]
 

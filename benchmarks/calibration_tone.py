@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..evaluation.audit.tone import Tone
-from ..fairness.labelled import LabelledSummary, LabelledText
+from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures.tone import Amounts
 from .calibration import Corpus, drawn_sets, generators, verdicts
 from .simulate import asked, print_heads, print_row
@@ -51,7 +51,7 @@ def family(values: tuple[str, ...]) -> Tone:
     return Tone(Plain(), str.split, "", values)
 
 
-def toned(documents: Sequence[LabelledText], first: str, generator: np.random.Generator) -> Iterator[LabelledText]:
+def toned(documents: Sequence[LabelledSource], first: str, generator: np.random.Generator) -> Iterator[LabelledSource]:
     """The documents with praise and blame."""
     for document in documents:
         shares = KIND if document.value == first else UNKIND
@@ -62,11 +62,11 @@ def toned(documents: Sequence[LabelledText], first: str, generator: np.random.Ge
                 if generator.random() < share:
                     words.insert(int(generator.integers(len(words) + 1)), f"{kind}{generator.integers(N_TONED)}")
             text.append(" ".join(words))
-        yield LabelledText("\n".join(text), document.value, tuple(text))
+        yield LabelledSource("\n".join(text), document.value, tuple(text))
 
 
 def summary(
-    documents: Sequence[LabelledText], manner: Manner, planted: Planted, generator: np.random.Generator
+    documents: Sequence[LabelledSource], manner: Manner, planted: Planted, generator: np.random.Generator
 ) -> list[str]:
     """Sentences of a summary; what is planted is of the last document's value."""
     last = documents[-1].value

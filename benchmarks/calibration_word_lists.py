@@ -15,7 +15,7 @@ import numpy as np
 
 from ..evaluation.audit.word_lists import ListedWords
 from ..fairness.demographic.word_lists import GENDER_WORDS, WordLists, letter_runs
-from ..fairness.labelled import LabelledSummary, LabelledText
+from ..fairness.labelled import LabelledSource, LabelledSummary
 from .calibration import HEADS, SIDES, Corpus, Counts, Manner, drawn_sets, generators, is_missed, items, row, verdicts
 from .simulate import asked, print_heads, print_row
 
@@ -25,7 +25,7 @@ RATES = (0.01, 0.25)
 LISTS = tuple(GENDER_WORDS)
 
 
-def gendered_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledText, ...]]:
+def gendered_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledSource, ...]]:
     """Documents of every set."""
     return [
         tuple(_gendered(each, rate, generator) for each in documents)
@@ -34,10 +34,10 @@ def gendered_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[
     ]
 
 
-def _gendered(document: LabelledText, rate: float, generator: np.random.Generator) -> LabelledText:
+def _gendered(document: LabelledSource, rate: float, generator: np.random.Generator) -> LabelledSource:
     its = SIDES.index(document.value) % len(LISTS)
     lines = tuple(" ".join(_replaced(text.split(), its, rate, generator)) for text in document.sentences or ())
-    return LabelledText("\n".join(lines), document.value, lines)
+    return LabelledSource("\n".join(lines), document.value, lines)
 
 
 def _replaced(words: Sequence[str], its: int, rate: float, generator: np.random.Generator) -> list[str]:

@@ -1,9 +1,8 @@
-"""Fairness measures: arrays against a loop over sets, and growth with the corpus.
+"""Fairness measures: arrays against a loop over sets.
 
 Equal Coverage of 1,000 document sets of 20 documents and 12 units each, from given entailments:
 
     evenhand      all sets as one array
-    set by set    the same from one matrix a set, packed first
     loop          the usual research code: set by set, value by value, document by document
 
 The same as the judge and the audit have it, from a classifier's probabilities of units in windows of documents: gated, units that
@@ -12,30 +11,22 @@ entail each other taken as one, and a table for each set:
     together      all sets in one call
     one by one    a call for each set
     plain loop    everything in plain Python, from nested lists that are made before
-
-Then both families of measures over streams of 1,000, 10,000 and 100,000 sets: seconds should grow in proportion, and memory
-not at all.
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
-from functools import partial
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fairness.groups.corpus import group_fairness
-from ..fairness.groups.coverage import coverage, coverage_fairness, equal_coverage
-from ..fairness.groups.entailment import MERGE_ABOVE, Entailments, pack_entailments
-from ..fairness.groups.evidence import SetEvidence, cover_set, cover_sets
-from ..fairness.groups.masses import Masses
+from ..fairness.groups.coverage import coverage, equal_coverage
+from ..fairness.groups.entailment import MERGE_ABOVE, Entailments
+from ..fairness.groups.evidence import SetEvidence, cover_sets
 from .measure import Contender, Counts, Table, compare
 from .report import Report, bench_options, count, run_bench
 
 ONE_ARRAY = "evenhand"
-SET_BY_SET = "set by set"
 LOOP = "loop"
 TOGETHER = "together"
 ONE_BY_ONE = "one by one"
@@ -44,9 +35,6 @@ PLAIN_LOOP = "plain loop"
 N_DOCUMENTS, N_UNITS, N_VALUES = 20, 12, 3
 # windows of each document
 N_WINDOWS = (1, 3)
-# sets of a streamed batch
-BATCH = 1_000
-
 Matrices = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
@@ -57,27 +45,23 @@ def main(argv: Sequence[str] | None = None) -> None:
         "fairness",
         __doc__,
         argv,
-        {"sets": 50, "growth": [50, 100], "repeats": 1},
+        {"sets": 50, "repeats": 1},
         repeats=count(5, "timed runs of each"),
         sets=count(1_000, "of the comparison with a loop"),
-        growth=count([1_000, 10_000, 100_000], "sizes of corpora"),
     )
     report = Report("fairness", vars(options))
     report.add(coverage_table(options.sets, options.repeats))
     for n_windows in N_WINDOWS:
         report.add(evidence_table(options.sets, n_windows, options.repeats))
-    report.add(growth_table("Equal Coverage and Coverage Parity, streamed", _coverage_stream, options))
-    report.add(growth_table("BUR, UER, AUC and SOF from token counts, streamed", _shares_stream, options))
     report.finish()
 
 
 def coverage_table(n_sets: int, repeats: int) -> Table:
     """Equal Coverage by array and by loop; both must find the same."""
     matrices, labels = random_sets(n_sets, seed=0)
-    sets, plain = list(zip(matrices, labels.tolist(), strict=True)), (matrices.tolist(), labels.tolist())
+    plain = matrices.tolist(), labels.tolist()
     contenders = [
         Contender(ONE_ARRAY, lambda: _by_array(Entailments(matrices, labels, np.ones((n_sets, N_UNITS), dtype=bool)))),
-        Contender(SET_BY_SET, lambda: _by_array(pack_entailments(sets))),
         Contender(LOOP, lambda: _mean(map(_loop_coverage, *plain))),
     ]
     return _compared(
@@ -91,7 +75,7 @@ def evidence_table(n_sets: int, n_windows: int, repeats: int) -> Table:
     plain = [(np.asarray(s.nli).tolist(), s.windows, np.asarray(s.between_units).tolist(), s.labels) for s in sets]
     contenders = [
         Contender(TOGETHER, lambda: _mean(each.ec for each in cover_sets(sets, [N_VALUES] * len(sets)))),
-        Contender(ONE_BY_ONE, lambda: _mean(cover_set(each, N_VALUES).ec for each in sets)),
+        Contender(ONE_BY_ONE, lambda: _mean(cover_sets([each], [N_VALUES])[0].ec for each in sets)),
         Contender(
             PLAIN_LOOP, lambda: _mean(_loop_coverage(_loop_entailment(*given), labels) for *given, labels in plain)
         ),
@@ -106,12 +90,6 @@ def _compared(title: str, contenders: Sequence[Contender], repeats: int) -> Tabl
     means = [row.counts["mean EC"] for row in table.rows]
     assert max(means) - min(means) < 1e-9, f"the ways differ: {means}"
     return table
-
-
-def growth_table(title: str, stream: Any, options: argparse.Namespace) -> Table:
-    """One family of measures over corpora of growing size, read as a stream."""
-    contenders = [Contender(f"{n:,} sets", partial(stream, n)) for n in options.growth]
-    return compare(title, contenders, options.repeats, contenders[0].name)
 
 
 def random_sets(n_sets: int, seed: int) -> tuple[Matrices, Labels]:
@@ -174,21 +152,6 @@ def _loop_entailment(nli: Any, windows: Sequence[int], between: Sequence[Sequenc
     for unit, leader in enumerate(first):
         clusters.setdefault(leader, []).append(unit)
     return [[max(row[unit] for unit in cluster) for cluster in clusters.values()] for row in best]
-
-
-def _coverage_stream(n_sets: int) -> Counts:
-    matrices, labels = random_sets(min(BATCH, n_sets), seed=0)
-    units = np.ones((len(matrices), N_UNITS), dtype=bool)
-    tables = (coverage(Entailments(matrices, labels, units), N_VALUES) for _ in range(n_sets // len(matrices)))
-    return {"sets": coverage_fairness(tables).n_scored}
-
-
-def _shares_stream(n_sets: int) -> Counts:
-    """Token counts like those of short reviews; a thousand drawn ones over and over, so that drawing costs nothing."""
-    rng = np.random.default_rng(0)
-    source, target = rng.integers(20, 200, (BATCH, N_VALUES)), rng.integers(0, 40, (BATCH, N_VALUES))
-    drawn = [Masses(tuple(s), tuple(t)) for s, t in zip(source.tolist(), target.tolist(), strict=True)]
-    return {"sets": group_fairness(drawn[place % BATCH] for place in range(n_sets)).n_scored}
 
 
 if __name__ == "__main__":

@@ -21,15 +21,15 @@ from ..config.gate import LEAST_GATED
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.families import families, open_tools
-from ..evaluation.audit.input import AuditInput, System
+from ..evaluation.audit.input import AuditedSystem, AuditInput
 from ..evaluation.audit.named import AUDIT_PAGE
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.gate.baseline import Baseline
 from ..evaluation.gate.contents import GateRow
 from ..evaluation.gate.decide import MOST_DRAWS, gated, judged
-from ..evaluation.gate.limits import Asked, parse_limit
-from ..evaluation.gate.numbers import Named
-from ..fairness.labelled import LabelledText
+from ..evaluation.gate.limits import GateRequest, parse_limit
+from ..evaluation.gate.numbers import NamedNumber
+from ..fairness.labelled import LabelledSource
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap, Floats, sign_flip_p_value
 from .calibration import Corpus, Manner, drawn_sets, generators, summary
@@ -47,7 +47,7 @@ KINDS = tuple(product(((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
 
 def audited(
     corpus: Corpus,
-    documents: Sequence[tuple[LabelledText, ...]],
+    documents: Sequence[tuple[LabelledSource, ...]],
     generator: np.random.Generator,
     halved: str | None = None,
 ) -> Audit:
@@ -62,7 +62,9 @@ def audited(
         )
         for k, its in enumerate(documents)
     )
-    system = System("release", "release", "0" * 16, {each.id: text for each, text in zip(sets, texts, strict=True)})
+    system = AuditedSystem(
+        "release", "release", "0" * 16, {each.id: text for each, text in zip(sets, texts, strict=True)}
+    )
     given = AuditInput(sets, SIDE, corpus.values, (corpus.values,) * len(sets), (system,), "simulated", "0" * 16, 0)
     tools = open_tools(given, PLAN, MatcherSection(kind="words"), EntailerSection(kind="words"))
     return build_audit(given, PLAN, families(given, PLAN, tools))
@@ -70,7 +72,7 @@ def audited(
 
 def rows(audit: Audit, limits: Sequence[str], before: Audit | None = None) -> tuple[GateRow, ...]:
     """What a gate says of a release, or of the change since the one before."""
-    asked = Asked(tuple(map(parse_limit, limits)))
+    asked = GateRequest(tuple(map(parse_limit, limits)))
     found = gated(
         audit,
         AUDIT_PAGE,
@@ -151,16 +153,16 @@ def count_scores(kind: str, n_sets: int, trials: int, shift: float = 0.0, *, fli
     return Counts(trials, failed)
 
 
-def _least_flips(numbers: Sequence[Named], level: float | None) -> float:
+def _least_flips(numbers: Sequence[NamedNumber], level: float | None) -> float:
     """The smallest p of sign flips about 0 of several numbers, by as many patterns as that level needs."""
     plan = Bootstrap(level or 0.95, MOST_DRAWS)
     found = (sign_flip_p_value([*each.by_set.values()], [*each.by_set], plan) for each in numbers)
     return min(1.0 if p is None else p for p in found)
 
 
-def _named(values: Floats) -> Named:
+def _named(values: Floats) -> NamedNumber:
     by_set = {f"s{place}": float(value) for place, value in enumerate(values)}
-    return Named(("mean",), ("score",), "side", "system", (), float(values.mean()), by_set, "")
+    return NamedNumber(("mean",), ("score",), "side", "system", (), float(values.mean()), by_set, "")
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from ..evaluation.report.systems.contents import Difference, JudgeNote
 from ..evaluation.report.systems.contrasts import conclude
 from ..evaluation.report.systems.lengths import Lengths, share_by_length
 from ..evaluation.report.systems.ranked import Floats, Ranked
-from ..evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
+from ..evaluation.report.systems.systems import TRAIT, WORDS, PolicyOutput, RequestOutline, System
 from ..resampling import Bootstrap
 from ..runfolder.phases import Phase
 from .simulate import asked, print_heads, print_row
@@ -55,7 +55,7 @@ class Counts:
 def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
     """One draw of the second policy against one of the first, at equal length too."""
     generator = np.random.default_rng([seed, n_sets])
-    requests = [Asked(f"{s}/{side}", str(s), side, (None, None), "") for s in range(n_sets) for side in SIDES]
+    requests = [RequestOutline(f"{s}/{side}", str(s), side, (None, None), "") for s in range(n_sets) for side in SIDES]
     topic, taste = (np.repeat(generator.normal(0, sd, n_sets), len(SIDES)) for sd in (0.1, TASTE))
     easy = generator.normal(0.4, 0.05, len(requests))
     shape = (len(requests), CANDIDATES)

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from ..cluster.queue import still_queued, submit
-from ..cluster.slurm import Job, Nodes, Scripts
+from ..cluster.slurm import Nodes, Scripts, SlurmJob
 from ..config import Recipe
 from ..errors import DataError
 from ..generate.stage import GenerateCounts, generate
@@ -93,7 +93,7 @@ def _generated(recipe: Recipe) -> Receipt:
 def _submitted(recipe: Recipe, n_shards: int) -> Receipt:
     """By jobs of SLURM, as `evenhand slurm` writes them for the stage; nothing is left to do here but to read its receipt."""
     step = (Step("generate", open_phase(recipe, BASE)),)
-    queued = submit(Scripts(recipe, Nodes(), (Job(step, n_shards), Job(step))))
+    queued = submit(Scripts(recipe, Nodes(), (SlurmJob(step, n_shards), SlurmJob(step))))
     while still_queued(each.id for each in queued):
         time.sleep(POLL)
     with work_in(recipe):

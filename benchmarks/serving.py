@@ -39,7 +39,7 @@ from ..models import locate, signature
 from ..models.opening import open_chat_tokenizer
 from ..records import DocumentSet, SummaryRequest
 from ..runfolder.gpus import visible_gpus
-from ..serve.asked import Asked, GivenDocument, request_of
+from ..serve.asked import DocumentsRequest, GivenDocument, request_of
 from ..storage import write_text
 from .programs import end_when_stopped, started
 from .report import Breakdown, Report, bench_options, count, run_bench
@@ -224,7 +224,7 @@ def recipe_of(k: int, address: str, n_tokens: int, folder: Path) -> Recipe:
     )
 
 
-def asked_of(topic: int, serial: int, n_documents: int) -> Asked:
+def asked_of(topic: int, serial: int, n_documents: int) -> DocumentsRequest:
     """So many documents of sets of the sample, each of which begins unlike those of all other requests.
 
     Args:
@@ -238,7 +238,7 @@ def asked_of(topic: int, serial: int, n_documents: int) -> Asked:
         GivenDocument(text=f"Letter {serial}. {each.text}", attributes=each.attributes)
         for each in islice(following, n_documents)
     )
-    return Asked(id=f"request-{serial}", documents=documents)
+    return DocumentsRequest(id=f"request-{serial}", documents=documents)
 
 
 def _prompt_tokens(model: str, n_documents: int, folder: Path) -> int:

@@ -39,8 +39,8 @@ from ..generate.prefixes import LEAST_SHARED
 from ..models import locate
 from ..models.flops import lora_flops, seen_from
 from ..models.sizes import Sizes, sizes_of
-from ..train.examples import Row
-from ..train.groups import Group, build_groups
+from ..train.examples import TokenPair
+from ..train.groups import TokenGroup, build_groups
 from .measure import Contender, Counts, Extrapolated, Table, compare
 from .report import Report, bench_options, count, run_bench
 
@@ -197,7 +197,7 @@ class Bench:
         """Both sides of a set: what their prompts begin with alike once, and twice."""
         one = self.pairs(n_prompt, n)
         documents, end = one[0].prompt_ids[:-OF_A_SIDE], one[0].prompt_ids[-OF_A_SIDE:]
-        other = [Row("", [*documents, *end[::-1]], row.chosen_ids[::-1], row.rejected_ids[::-1]) for row in one]
+        other = [TokenPair("", [*documents, *end[::-1]], row.chosen_ids[::-1], row.rejected_ids[::-1]) for row in one]
         groups = build_groups([*one, *other])
         return compare(
             f"both sides, n = {n}, prompts of {n_prompt} tokens, {OF_A_SIDE} of them a side's own",
@@ -210,7 +210,7 @@ class Bench:
             warm_up=not self.options.quick,
         )
 
-    def _packed(self, groups: Sequence[Group], least: int = LEAST_SHARED) -> Counts:
+    def _packed(self, groups: Sequence[TokenGroup], least: int = LEAST_SHARED) -> Counts:
         """Requests in one pass; beginnings of at least so many tokens run once."""
         trainer = self.shared_prefix
         return self._ran(replace(trainer.data_collator, least_shared=least)([group.columns for group in groups]))
@@ -239,7 +239,7 @@ class Bench:
             notes.append(f"evenhand, {table.title}: {rate:.3g} model TFLOP/s{share}")
         return notes
 
-    def pairs(self, n_prompt: int, n: int, request: int = 0) -> list[Row]:
+    def pairs(self, n_prompt: int, n: int, request: int = 0) -> list[TokenPair]:
         """All pairs of a request; its tokens are those of the sample corpus' texts, one after another, or drawn ones.
 
         Each request begins elsewhere in the texts, or has tokens of its own.
@@ -255,16 +255,16 @@ class Bench:
         lengths = [CANDIDATE_TOKENS[i % 3] for i in range(n)]
         starts = [n_prompt + sum(lengths[:i]) for i in range(n)]
         taken = [ids[start : start + length] for start, length in zip(starts, lengths, strict=True)]
-        return [Row("", ids[:n_prompt], taken[i], taken[j]) for i in range(n) for j in range(i + 1, n)]
+        return [TokenPair("", ids[:n_prompt], taken[i], taken[j]) for i in range(n) for j in range(i + 1, n)]
 
-    def _shared(self, groups: Sequence[Group], *, is_apart: bool = False) -> Counts:
+    def _shared(self, groups: Sequence[TokenGroup], *, is_apart: bool = False) -> Counts:
         """Requests by the shared-prefix trainer; `is_apart` gives each candidate a prompt of its own."""
         collator = self.shared_prefix.data_collator
         batch = collator([group.columns for group in groups])
         if is_apart:
             # the scored tokens stand in the same order, so that the pairs find them where they are; equal prompts would run once
             parts = [
-                Group(group.prompt_ids, [ids], [0], [0], [1.0]).columns
+                TokenGroup(group.prompt_ids, [ids], [0], [0], [1.0]).columns
                 for group in groups
                 for ids in group.candidate_ids
             ]
@@ -272,12 +272,12 @@ class Bench:
             batch |= {"passes": split["passes"], "attention_mask": split["attention_mask"]}
         return self._ran(batch)
 
-    def _paired(self, rows: Sequence[Row]) -> Counts:
+    def _paired(self, rows: Sequence[TokenPair]) -> Counts:
         found = [self._shared(build_groups([row])) for row in rows]
         summed = {name: sum(each[name] for each in found) for name in found[0]}
         return summed | {"loss": summed["loss"] / len(rows)}
 
-    def _stock(self, rows: Sequence[Row], *, is_compact: bool = False) -> Counts:
+    def _stock(self, rows: Sequence[TokenPair], *, is_compact: bool = False) -> Counts:
         trainer, size = self._pairwise, self.options.pairwise_batch
         loss, n_logits = 0.0, 0
         for start in range(0, len(rows), size):
@@ -295,7 +295,7 @@ class Bench:
         work = lora_flops(self._sizes, n_tokens, n_seen, n_logits)
         return {"tokens": 2 * n_tokens, "TFLOP": work / 1e12}
 
-    def _limit(self, group: Group, n_rows: int) -> Counts:
+    def _limit(self, group: TokenGroup, n_rows: int) -> Counts:
         """So many sequences side by side, each as long as the request's packed one."""
         torch = need("torch", "benchmark 'training'")
         (one,) = self.shared_prefix.data_collator([group.columns])["passes"]

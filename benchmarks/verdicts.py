@@ -27,7 +27,7 @@ from ..evaluation.report.comparison.entries import NEARNESS, Entry
 from ..evaluation.report.systems.compare import Comparer
 from ..evaluation.report.systems.contents import JudgeNote
 from ..evaluation.report.systems.ranked import Ranked
-from ..evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput
+from ..evaluation.report.systems.systems import TRAIT, WORDS, PolicyOutput, RequestOutline
 from ..evaluation.studies.bias.evidence import gather
 from ..evaluation.studies.bias.findings import describe
 from ..evaluation.studies.bias.inputs import make_inputs
@@ -77,9 +77,9 @@ RECIPE = {
 }  # fmt: skip
 
 
-def asked_of(n_sets: int) -> list[Asked]:
+def asked_of(n_sets: int) -> list[RequestOutline]:
     """A request for each side of every set."""
-    return [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
+    return [RequestOutline(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
 
 
 def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0, kind: str = "skewed sums") -> Evidence:

@@ -276,7 +276,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ngram, stop words and word-lists are made for English.
     """
     from ..corpora.summary_columns import columns_of
-    from ..evaluation.audit.input import Wanted, read_input
+    from ..evaluation.audit.input import AuditFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
@@ -294,7 +294,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
-    wanted = Wanted(
+    wanted = AuditFiles(
         documents=documents,
         attribute=attribute,
         columns=columns,

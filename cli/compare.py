@@ -12,7 +12,7 @@ from .progress import run_with_progress
 from .terminal import note, print_plan, say, show_page
 
 if TYPE_CHECKING:
-    from ..evaluation.report.comparison.entries import Named
+    from ..evaluation.report.comparison.entries import NamedRecipe
 
 
 def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -85,7 +85,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
             print_plan(run.recipe)
         return
 
-    def run_one(run: "Named", twins: Sequence[Path]) -> None:
+    def run_one(run: "NamedRecipe", twins: Sequence[Path]) -> None:
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..config import Recipe
     from ..config.model import LanguageModel
-    from ..estimate.recipe import Estimate, Stage
+    from ..estimate.recipe import RecipeEstimate, StageEstimate
     from ..generate.backend import Ask
     from ..train.memory import TrainMemory
 
@@ -129,7 +129,7 @@ def _requests(given: str) -> tuple[str, int]:
     return split, int(n)
 
 
-def _show(found: "Estimate", gpu_price: float | None, *, is_loop: bool) -> None:
+def _show(found: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) -> None:
     device = found.device
     show(_models(found))
     show(_stages(found))
@@ -171,7 +171,7 @@ def _is_loop(recipe: Path) -> bool:
     return not (lines and lines[0].startswith(("evenhand benchmark-judges", "evenhand audit-judge")))
 
 
-def _say_gpu_hours(found: "Estimate", gpu_price: float | None) -> None:
+def _say_gpu_hours(found: "RecipeEstimate", gpu_price: float | None) -> None:
     """Hours of the GPUs that work, where there are several or a price, and what these cost."""
     hours = found.gpu_hours
     if hours is None or (found.gpus <= 1 and gpu_price is None):
@@ -212,7 +212,7 @@ def print_asked(what: str, asked: "LanguageModel", asks: "Sequence[Ask]") -> Non
     say(NOT_COUNTED)
 
 
-def _say_costs(stages: "Iterable[Stage]") -> None:
+def _say_costs(stages: "Iterable[StageEstimate]") -> None:
     asked = [each for each in stages if each.server is not None]
     for each in asked:
         _say_cost(f"{each.split} {each.name} by {each.server}", each.prompt_tokens, each.generated_tokens, each.cost)
@@ -233,7 +233,7 @@ def _table(*columns: str, title: str) -> "Table":
     return table
 
 
-def _models(found: "Estimate") -> "Table":
+def _models(found: "RecipeEstimate") -> "Table":
     table = _table("model", "parameters", "trained", "GiB", "used by", title="Models")
     for each in found.models:
         table.add_row(
@@ -246,7 +246,7 @@ def _models(found: "Estimate") -> "Table":
     return table
 
 
-def _stages(found: "Estimate") -> "Table":
+def _stages(found: "RecipeEstimate") -> "Table":
     table = _table(
         "stage",
         "phases",
@@ -274,7 +274,7 @@ def _stages(found: "Estimate") -> "Table":
     return table
 
 
-def _training(found: "Estimate") -> "Table":
+def _training(found: "RecipeEstimate") -> "Table":
     title = (
         f"\nMemory of training in GiB per GPU, {found.training[0].gpus} GPUs, passes of {found.pass_tokens:,} tokens"
     )
@@ -302,7 +302,7 @@ def _training(found: "Estimate") -> "Table":
     return table
 
 
-def _fits(found: "Estimate", row: "TrainMemory") -> str:
+def _fits(found: "RecipeEstimate", row: "TrainMemory") -> str:
     from ..train.memory import USABLE
 
     room = USABLE * found.device.memory * GIB
@@ -310,7 +310,7 @@ def _fits(found: "Estimate", row: "TrainMemory") -> str:
     return {0: "no", 1: "only c.", 2: "yes"}[len(kinds)]
 
 
-def _engines(found: "Estimate") -> "Table":
+def _engines(found: "RecipeEstimate") -> "Table":
     title = f"\nMemory of engines on {found.device.memory:g} GiB"
     table = _table("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit", title=title)
     for each in found.engines:
@@ -320,7 +320,7 @@ def _engines(found: "Estimate") -> "Table":
     return table
 
 
-def _known(stage: "Stage", written: Callable[[float], str], value: float | None) -> str:
+def _known(stage: "StageEstimate", written: Callable[[float], str], value: float | None) -> str:
     """A number of a stage; "-" for one that a server has, "?" where it is not known."""
     return "-" if stage.server is not None else "?" if value is None else written(value)
 

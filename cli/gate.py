@@ -13,7 +13,7 @@ from .terminal import say
 if TYPE_CHECKING:
     from ..evaluation.gate.baseline import Baseline
     from ..evaluation.gate.contents import Gate
-    from ..evaluation.gate.limits import Asked
+    from ..evaluation.gate.limits import GateRequest
     from ..evaluation.gate.subject import PageKind
 
 
@@ -95,14 +95,14 @@ class Options:
     markdown: Path | None
     strict: bool
 
-    def read(self, kind: "PageKind[Any]") -> "Asked | None":
+    def read(self, kind: "PageKind[Any]") -> "GateRequest | None":
         """The limits, checked before any work; None where there are none.
 
         Raises:
             DataError: limits are wrong, or an option has no effect without them.
             RecipeError: the profile is wrong.
         """
-        from ..evaluation.gate.limits import EXAMPLE, Asked, read_limits
+        from ..evaluation.gate.limits import EXAMPLE, GateRequest, read_limits
         from ..evaluation.gate.names import check_names
         from ..evaluation.pages.folder import refuse_unwritable
 
@@ -118,7 +118,7 @@ class Options:
                 raise DataError(f"--{name} {file}: is a folder; name a file")
             if file is not None:
                 refuse_unwritable(file.parent, f"--{name} {file}")
-        return Asked(limits, self.strict or profile_is_strict, least_sets, self.baseline)
+        return GateRequest(limits, self.strict or profile_is_strict, least_sets, self.baseline)
 
     def end(self, gate: "Gate | None", verb: str) -> None:
         """Write the verdicts where that was asked, and end with an error where a limit is not kept.
@@ -139,7 +139,7 @@ class Options:
             raise GateError(why)
 
 
-def read_earlier(asked: "Asked | None", kind: "PageKind[Any]") -> "Baseline | None":
+def read_earlier(asked: "GateRequest | None", kind: "PageKind[Any]") -> "Baseline | None":
     """The baseline, read before any work; None without one."""
     from ..evaluation.gate.baseline import read_baseline
 

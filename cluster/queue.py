@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from ..errors import EvenhandError, StorageError
 from ..runfolder.processes import hold, refuse_held
 from ..storage import explain, read_text, write_json
-from .slurm import Job, Scripts
+from .slurm import Scripts, SlurmJob
 
 # file in the folder of job scripts that names the jobs which were submitted
 SUBMITTED = "submitted.json"
@@ -35,7 +35,7 @@ class SchedulerError(EvenhandError):
     exit_code = 1
 
 
-class Kept(BaseModel):
+class SubmittedJobs(BaseModel):
     """The jobs that were submitted last, in their order."""
 
     ids: list[str] = []
@@ -44,7 +44,7 @@ class Kept(BaseModel):
 class Queued(NamedTuple):
     """A job that SLURM has."""
 
-    job: Job
+    job: SlurmJob
     id: str
 
 
@@ -66,7 +66,7 @@ def submit(scripts: Scripts) -> list[Queued]:
                 waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
                 said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
                 queued.append(Queued(job, said.strip().partition(";")[0]))
-                write_json(path, Kept(ids=[each.id for each in queued]).model_dump())
+                write_json(path, SubmittedJobs(ids=[each.id for each in queued]).model_dump())
             _ask("scontrol", "release", queued[0].id)
         except BaseException:
             # Ctrl-C, too. Where SLURM does not answer, the file names what is left, and the first of them is held
@@ -87,7 +87,7 @@ def refuse_queued(path: Path) -> None:
     if not path.exists():
         return
     try:
-        ids = Kept.model_validate_json(read_text(path)).ids
+        ids = SubmittedJobs.model_validate_json(read_text(path)).ids
     except ValidationError as error:
         raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
     if left := still_queued(ids):

@@ -43,7 +43,7 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Job:
+class SlurmJob:
     """Steps that one batch job does; the first job of all also validates the recipe where it will run."""
 
     steps: tuple[Step, ...]
@@ -67,7 +67,7 @@ class Scripts:
 
     recipe: Recipe
     nodes: Nodes
-    jobs: tuple[Job, ...]
+    jobs: tuple[SlurmJob, ...]
 
     @property
     def folder(self) -> Path:
@@ -119,7 +119,7 @@ class Scripts:
                 f"key 'output': {str(self.folder)!r} has a backslash, with which SLURM names no logs; write another folder"
             )
 
-    def text(self, job: Job) -> str:
+    def text(self, job: SlurmJob) -> str:
         """What sbatch reads."""
         many = job.shards > 1
         # SLURM puts names in the place of %x and the like
@@ -216,7 +216,7 @@ def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str
     return found
 
 
-def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[Job]:
+def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[SlurmJob]:
     """The jobs of these steps, in the order in which they wait for each other.
 
     Args:
@@ -253,30 +253,30 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
     _refuse_strays(found)
     is_spread = any(job.shards > 1 or job.nodes > 1 for job in found)
     # all nodes together see what is wrong there, before any work
-    return [Job((), nodes=nodes.n), *found] if is_spread else found
+    return [SlurmJob((), nodes=nodes.n), *found] if is_spread else found
 
 
-def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Job]:
+def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[SlurmJob]:
     """Steps that follow each other on one node share a job."""
     together: list[Step] = []
     for step in steps:
         is_shared = step.verb in SHARED and shards > 1 and not _asks_server(step)
         is_wide = step.verb == "train" and machines > 1
         if (is_shared or is_wide) and together:
-            yield Job(tuple(together))
+            yield SlurmJob(tuple(together))
             together = []
         if is_wide:
-            yield Job((step,), nodes=machines)
+            yield SlurmJob((step,), nodes=machines)
         else:
             if is_shared:
-                yield Job((step,), shards)
+                yield SlurmJob((step,), shards)
             # without --shard the same command puts the shards together
             together.append(step)
     if together:
-        yield Job(tuple(together))
+        yield SlurmJob(tuple(together))
 
 
-def _refuse_strays(found: Iterable[Job]) -> None:
+def _refuse_strays(found: Iterable[SlurmJob]) -> None:
     mistakes, drawn = [], set()
     for step in (job.steps[0] for job in found if job.shards > 1):
         assert step.phase is not None
@@ -312,7 +312,7 @@ def _asks_server(step: Step) -> bool:
     return any(backend.server for backend in backends)
 
 
-def as_rows(found: Sequence[Job]) -> list[tuple[str, str, str]]:
+def as_rows(found: Sequence[SlurmJob]) -> list[tuple[str, str, str]]:
     """Each job's name, what it runs on, and its steps."""
     return [
         (

@@ -23,7 +23,7 @@ Reader = Callable[[Sequence[Message]], tuple[Any, ...]]
 
 
 @dataclass
-class Tokens:
+class TokenCounts:
     """What runs through a model."""
 
     calls: float = 0
@@ -39,12 +39,12 @@ class Tokens:
     seen_by_prefilled: float = 0
     seen_by_generated: float = 0
 
-    def times(self, factor: float) -> "Tokens":
+    def times(self, factor: float) -> "TokenCounts":
         """So many times as much."""
-        return Tokens(**{name: value * factor for name, value in vars(self).items()})
+        return TokenCounts(**{name: value * factor for name, value in vars(self).items()})
 
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+    def __add__(self, other: "TokenCounts") -> "TokenCounts":
+        return TokenCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
     def prefill_flops(self, sizes: Sizes) -> float:
         """Operations of the prompts, and of the logits that begin each answer."""
@@ -81,7 +81,7 @@ class Counter:
     choice_tokens: int = 1
     # tokens of a prompt with as many as its answer may have; what has more is left out, as an engine does. None: no limit
     room: int | None = None
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: TokenCounts = field(default_factory=TokenCounts)
     # tokens of the longest prompt with its answer
     longest: int = 0
     usage: Usage = field(default_factory=Usage)

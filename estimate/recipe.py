@@ -28,7 +28,7 @@ from ..train.memory import (
 )
 from ..train.options import AUTO, accumulation, asked_checkpointing, trainer_options
 from .devices import Device
-from .work import Assumed, Split, TrainWork, Work, splits
+from .work import Assumed, PhaseWork, Split, TrainWork, splits
 
 FEATURE = "an estimate"
 # requests that vLLM runs side by side at most, unless the recipe says so
@@ -54,7 +54,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageEstimate:
     """A stage over all phases of its kind; numbers that rest on a model that is not here are None."""
 
     name: str
@@ -129,14 +129,14 @@ ONE_MACHINE = Cluster()
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RecipeEstimate:
     """What a recipe needs."""
 
     recipe: str
     device: Device
     utilisation: float
     models: list[Model]
-    stages: list[Stage]
+    stages: list[StageEstimate]
     # tokens of the largest pass of training
     pass_tokens: int | None
     # whether training checkpoints; auto: where it does not fit without
@@ -187,7 +187,7 @@ class Estimate:
 
 def estimate(
     recipe: Recipe, device: Device, utilisation: float, assumed: Assumed, cluster: Cluster = ONE_MACHINE
-) -> Estimate:
+) -> RecipeEstimate:
     """What a recipe needs on a device.
 
     Args:
@@ -233,7 +233,7 @@ def estimate(
         stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
     order = {"train": 0, "test": 1}
     stages.sort(key=lambda each: order[each.split])
-    return Estimate(
+    return RecipeEstimate(
         recipe=recipe.name,
         device=device,
         utilisation=utilisation,
@@ -383,13 +383,13 @@ def kv_of_token(sizes: Sizes, dtype: str) -> float:
     return 2 * sizes.layers * sizes.kv_width * BYTES[dtype]
 
 
-def served(split: Split, work: Work) -> Stage | None:
+def served(split: Split, work: PhaseWork) -> StageEstimate | None:
     """A stage that a server does, over all phases of the split; None for one that runs here."""
     server = work.model.backend.server
     if server is None:
         return None
     tokens = work.tokens.times(len(split.phases))
-    return Stage(
+    return StageEstimate(
         work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests, tokens.paid,
         tokens.generated, flops=None, gpus=0, hours=None, server=server.base_url,
         cost=server.price.cost(round(tokens.paid), 0, round(tokens.generated)) if server.price else None,
@@ -403,14 +403,14 @@ class _Machine:
     cluster: Cluster
     executor: Executor
 
-    def stage(self, split: Split, work: Work, sizes: Sizes | None) -> Stage:
+    def stage(self, split: Split, work: PhaseWork, sizes: Sizes | None) -> StageEstimate:
         """A stage that asks a model, over all phases of the split."""
         gpus, tokens = engine_gpus(work.model), work.tokens.times(len(split.phases))
         # work is handed out in batches
         n_batches = ceil(split.n_requests / work.model.backend.requests_per_batch)
         n_engines = max(1, min(self.cluster.engines(work.model, self.executor), n_batches))
-        make: Callable[..., Stage] = partial(
-            Stage,
+        make: Callable[..., StageEstimate] = partial(
+            StageEstimate,
             work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests,
             tokens.prefilled, tokens.generated, gpus=gpus * n_engines,
         )  # fmt: skip
@@ -429,7 +429,9 @@ class _Machine:
         seconds = (prefill / peak + max(decode / peak, reading)) / n_engines
         return make(flops=prefill + decode, hours=seconds / 3600)
 
-    def training(self, recipe: Recipe, split: Split, sizes: Sizes | None, gpus: int, *, checkpoints: bool) -> Stage:
+    def training(
+        self, recipe: Recipe, split: Split, sizes: Sizes | None, gpus: int, *, checkpoints: bool
+    ) -> StageEstimate:
         """All rounds of training, each request in pairs."""
         train, rounds = split.train, len(split.phases)
         assert train is not None, "a split of rounds"
@@ -440,8 +442,8 @@ class _Machine:
         candidates = [own] if alone else [own] * n
         times = rounds * train.factor * runs
         tokens = times * train.epochs * sum(each + sum(candidates) for each in train.prompts)
-        make: Callable[..., Stage] = partial(
-            Stage, "train", split.name, rounds, recipe.model.name, (), split.n_requests, tokens, 0.0, gpus=gpus
+        make: Callable[..., StageEstimate] = partial(
+            StageEstimate, "train", split.name, rounds, recipe.model.name, (), split.n_requests, tokens, 0.0, gpus=gpus
         )
         if sizes is None:
             return make(flops=None, hours=None)

@@ -9,7 +9,7 @@ from typing import Any
 from ..config import Recipe
 from ..config.model import LanguageModel
 from ..errors import EvenhandError
-from ..generate.method import Answer, Job, draw_seed, draws, text_of
+from ..generate.method import DrawnReply, Job, draw_seed, draws, text_of
 from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests, refuse_no_room
 from ..generate.server.requests import SENDINGS
@@ -34,7 +34,7 @@ from ..rerank.stage import best_summary
 from ..runfolder.files import scores_of
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, PAIRS, REQUESTS, Phase, phases
 from ..train.options import trainer_options
-from .counting import CHARACTERS, WORD, Counter, Tokens, reader
+from .counting import CHARACTERS, WORD, Counter, TokenCounts, reader
 
 # about so many requests are counted of each split; the rest is taken to be like them
 MOST_COUNTED = 48
@@ -45,12 +45,12 @@ ID_BYTES, SIGNATURE, SCORE = 6, "-" * 60, 0.1234
 
 
 @dataclass
-class Work:
+class PhaseWork:
     """What a stage asks of a model in one phase."""
 
     stage: str
     model: LanguageModel
-    tokens: Tokens
+    tokens: TokenCounts
     # judges that ask it
     judges: tuple[str, ...] = ()
     # tokens of the longest prompt with its answer
@@ -81,7 +81,7 @@ class Split:
     name: str
     phases: list[Phase]
     n_requests: int
-    work: list[Work]
+    work: list[PhaseWork]
     train: TrainWork | None
     # file of a phase's folder -> its bytes
     files: dict[str, float]
@@ -141,7 +141,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     work = []
     if phase.recipe.generate.has_model:
         asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
-        work.append(Work("generate", asked, counter.tokens.times(factor), longest=counter.longest))
+        work.append(PhaseWork("generate", asked, counter.tokens.times(factor), longest=counter.longest))
     work += _judging(phase, counted, candidates, factor, notes)
     train = None
     if phase.round is not None and not n_made:
@@ -274,7 +274,7 @@ def _candidates(
     for request, row, replies in zip(requests, seeds, method.summarise(job), strict=True):
         if any(each.finish_reason == "failed" for each in replies):
             continue
-        answers = [Answer(*each) for each in zip(drawn, row, replies, strict=True)]
+        answers = [DrawnReply(*each) for each in zip(drawn, row, replies, strict=True)]
         found += [(request, each) for each in method.candidates(job, request, answers)]
     return counter, found
 
@@ -285,7 +285,7 @@ def _judging(
     candidates: Sequence[tuple[SummaryRequest, Candidate]],
     factor: float,
     notes: list[str],
-) -> Iterator[Work]:
+) -> Iterator[PhaseWork]:
     """What the judges ask at first; those that ask one model are asked together."""
     together: dict[str, list[tuple[str, AskingJudge]]] = {}
     models: dict[str, LanguageModel] = {}
@@ -321,7 +321,7 @@ def _judging(
         asks = next(in_step(rounds))
         counter.complete(sorted(dict.fromkeys(asks), key=lambda ask: [message.content for message in ask.prompt]))
         names = tuple(name for name, _ in judges)
-        yield Work("judge", models[key], counter.tokens.times(factor), names, counter.longest)
+        yield PhaseWork("judge", models[key], counter.tokens.times(factor), names, counter.longest)
 
 
 def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:

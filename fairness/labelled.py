@@ -7,7 +7,7 @@ from ..storage import canonical_json
 
 
 @dataclass(frozen=True)
-class LabelledText:
+class LabelledSource:
     """A source document and its attribute value."""
 
     text: str
@@ -21,7 +21,7 @@ class LabelledDocuments:
     """What a summary is judged against."""
 
     # those of the set that have a value, in their order
-    documents: tuple[LabelledText, ...] = ()
+    documents: tuple[LabelledSource, ...] = ()
     # declared values, in the corpus's order
     values: tuple[str, ...] = ()
     # the value that the summary is to represent; None for all
@@ -50,7 +50,7 @@ class LabelledSummary:
     id: str
     # the declared attribute values, in the order of every table; a set may lack documents of some
     values: tuple[str, ...]
-    documents: tuple[LabelledText, ...]
+    documents: tuple[LabelledSource, ...]
     summary: str
     # joins the texts of one value
     separator: str = SEPARATOR

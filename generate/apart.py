@@ -10,11 +10,11 @@ from ..runfolder.assignments import commands, refuse_unseen
 from ..runfolder.engines import engines_of, waves
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase
-from ..runfolder.replicas import Queue, Start, Task, work_off
+from ..runfolder.replicas import Queue, ReplicaTask, Start, work_off
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
 from ..text import some_of
-from .batches import Batch, Kept, Line, journals_of
+from .batches import FinishedBatch, JournalContents, JournalLine, journals_of
 from .requests import Requests
 
 # why requests of a batch that was given up have no candidate
@@ -30,7 +30,7 @@ def is_apart(recipe: Recipe) -> bool:
 
 
 def generate_apart(
-    phase: Phase, stage: Stage, requests: Requests, batches: Batches[SummaryRequest], kept: Kept
+    phase: Phase, stage: Stage, requests: Requests, batches: Batches[SummaryRequest], kept: JournalContents
 ) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
@@ -53,10 +53,12 @@ def generate_apart(
     (((_, launches),),) = waves([engines_of(phase.recipe.generate, executor)], executor)
     command = commands(phase, stage, batches.shard, "evenhand.generate.child")
     starts = [Start(command, f"replica-{number}", launch) for number, launch in enumerate(launches, 1)]
-    progress, given_up = batches.counted(open_batches), list[Batch]()
+    progress, given_up = batches.counted(open_batches), list[FinishedBatch]()
     ids = list(requests.sides())
     tasks = [
-        Task(each, {"rounds": [found.model_dump(mode="json") for found in kept.rounds(ids[each.start : each.stop])]})
+        ReplicaTask(
+            each, {"rounds": [found.model_dump(mode="json") for found in kept.rounds(ids[each.start : each.stop])]}
+        )
         for each in open_batches
     ]
     with closing(work_off(Queue(tasks, starts))) as outcomes:
@@ -70,17 +72,19 @@ def generate_apart(
         refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
-        Journal(stage.journal_path(batches.shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
+        Journal(stage.journal_path(batches.shard.part("given-up")), JournalLine).append(
+            [JournalLine(batch) for batch in given_up]
+        )
 
 
 def _n_unseen(stage: Stage, shard: Shard, ids: Sequence[str], places: Sequence[int]) -> int:
-    seen = Kept(journals_of(stage, shard), ids).done
+    seen = JournalContents(journals_of(stage, shard), ids).done
     return sum(place not in seen for place in places)
 
 
-def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:
+def _given_up(requests: Sequence[SummaryRequest], how: str) -> FinishedBatch:
     failures = (Failure(request_id=each.id, side=each.side, reason=DIED, detail=how) for each in requests)
-    return Batch(
+    return FinishedBatch(
         request_ids=tuple(each.id for each in requests),
         candidates=(),
         failures=tuple(failures),
@@ -89,7 +93,7 @@ def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:
     )
 
 
-def _refuse_lost(phase: Phase, given_up: Sequence[Batch], total: int) -> None:
+def _refuse_lost(phase: Phase, given_up: Sequence[FinishedBatch], total: int) -> None:
     """Refuse to end the stage without more requests than the recipe allows: what killed their process may be mended."""
     lost = [failure for batch in given_up for failure in batch.failures]
     if len(lost) > phase.recipe.limits.failed * total:

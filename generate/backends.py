@@ -22,7 +22,7 @@ NO_MODEL = f"no model|content-tokens:{VERSION}"
 
 
 @dataclass
-class NoModel:
+class NoBackend:
     """The backend of a method that asks no model."""
 
     signature: str = NO_MODEL
@@ -96,7 +96,7 @@ def signature_of(phase: Phase) -> str:
     """What the candidates of the phase depend on besides what is asked; known without loading anything."""
     section = phase.recipe.generate
     if section.fair_extractive is not None:
-        return NoModel().signature
+        return NoBackend().signature
     return backend_signature(section, phase.recipe.model, phase.adapter)
 
 
@@ -109,7 +109,7 @@ def open_backend_of(phase: Phase) -> Backend:
     """
     section = phase.recipe.generate
     if section.fair_extractive is not None:
-        return NoModel()
+        return NoBackend()
     with booked("loading"):
         if (options := section.attention_reweighting) is not None:
             from .pine.backend import PineBackend

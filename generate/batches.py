@@ -18,7 +18,7 @@ from .backend import Used
 from .rounds import Round
 
 
-class Batch(Used):
+class FinishedBatch(Used):
     """What came of one batch of requests: a line of the journal."""
 
     request_ids: tuple[str, ...]
@@ -28,11 +28,11 @@ class Batch(Used):
     turns: tuple[Turn, ...] = ()
 
 
-class Line(RootModel[Batch | Round]):
+class JournalLine(RootModel[FinishedBatch | Round]):
     """A line of the journal: a finished batch, or a finished round of one that was not finished."""
 
 
-class Kept:
+class JournalContents:
     """What journals of the stage hold.
 
     Args:
@@ -44,14 +44,14 @@ class Kept:
         overlapping: see `Merged`.
     """
 
-    def __init__(self, journals: Sequence[Journal[Line]], ids: Iterable[str]) -> None:
+    def __init__(self, journals: Sequence[Journal[JournalLine]], ids: Iterable[str]) -> None:
         self._place = {name: place for place, name in enumerate(ids)}
         # name of a batch -> call -> its round
         self._rounds: dict[str, dict[int, Round]] = {}
         self._merged = Merged(journals, self._places)
         self.done, self.overlapping = self._merged.done, self._merged.overlapping
 
-    def _places(self, line: Line) -> list[int]:
+    def _places(self, line: JournalLine) -> list[int]:
         found = line.root
         if isinstance(found, Round):
             self.take([found])
@@ -69,16 +69,16 @@ class Kept:
         found = self._rounds.get(batch_name(ids), {})
         return [found[call] for call in takewhile(found.__contains__, count())]
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[FinishedBatch]:
         """The finished batches, in the order of the requests."""
         for line in self._merged:
-            assert isinstance(line.root, Batch)
+            assert isinstance(line.root, FinishedBatch)
             yield line.root
 
 
-def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[Line]]:
+def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[JournalLine]]:
     """Those of all processes that have worked at the stage, or at a shard of it."""
-    return [Journal(path, Line) for path in stage.journal_paths(shard.part())]
+    return [Journal(path, JournalLine) for path in stage.journal_paths(shard.part())]
 
 
 def batch_name(ids: Sequence[str]) -> str:

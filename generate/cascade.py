@@ -127,7 +127,7 @@ class SegmentPass:
         self._packed = packed
         self._seen = _seen([segment.parent for segment in packed], self.places)
         for segment in packed:
-            segment.kept = Kept()
+            segment.kept = SegmentCache()
 
     def attend(self, layer: int, query: Any, key: Any, value: Any, scaling: float) -> torch.Tensor:
         """(1, heads, tokens, head size) of one layer."""
@@ -197,7 +197,7 @@ class RowPass:
         return kept[0][:, :, : n + 1], kept[1][:, :, : n + 1]
 
 
-class Kept:
+class SegmentCache:
     """What a segment leaves behind: keys and values of each layer, and the logits after its last token."""
 
     def __init__(self) -> None:

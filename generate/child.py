@@ -9,7 +9,7 @@ from ..runfolder import replicas
 from ..runfolder.assignments import Assignment
 from ..runfolder.phases import open_phase
 from .backends import open_backend_of
-from .batches import Kept, Line
+from .batches import JournalContents, JournalLine
 from .rounds import Round
 from .stage import asker, generate_stage, phase_requests
 
@@ -18,12 +18,12 @@ def main(arguments: Sequence[str]) -> int:
     """Generate; the exit code."""
     mine, _ = Assignment.read(arguments)
 
-    def work(batches: Iterator[replicas.Batch]) -> None:
+    def work(batches: Iterator[replicas.AssignedTask]) -> None:
         phase = open_phase(load_recipe(mine.recipe), mine.phase)
         with mine.held(phase.recipe):
             requests = phase_requests(phase)
-            journal = mine.journal(generate_stage(phase, requests), Line)
-            kept = Kept([journal], requests.sides())
+            journal = mine.journal(generate_stage(phase, requests), JournalLine)
+            kept = JournalContents([journal], requests.sides())
             ask = asker(phase, journal, kept)
             with closing(open_backend_of(phase)) as backend:
                 for batch in batches:

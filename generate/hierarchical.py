@@ -16,7 +16,7 @@ from ..records import Document, Message, SummaryRequest
 from ..storage import digest
 from ..text import fold
 from .backend import Reply
-from .method import Job, Step, text_of
+from .method import Job, MethodStep, text_of
 from .reply_text import summary_of
 from .requests import heading, mixed_documents, prompt_around, side_lines, template_sections
 from .threads import Call, Thread, ask_round, candidates, going, method_template, open_threads
@@ -117,15 +117,15 @@ def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: 
     return (*request.prompt[:-1], Message(role="user", content=before + listed + after))
 
 
-def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[Step]:
+def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[MethodStep]:
     """The longest part of each request, and its last prompt with as many tokens as the summaries may have."""
     options = recipe.generate.hierarchical
     assert options is not None, "the recipe chose another method"
     asked = {request.id: [text_of(prompt) for prompt in part_prompts(request, recipe)] for request in requests}
     longest = {key: max(texts, key=len, default="") for key, texts in asked.items()}
     n_parts = {key: len(texts) for key, texts in asked.items()}
-    yield Step("prompts of parts", longest, options.part_tokens, sum(n_parts.values()))
+    yield MethodStep("prompts of parts", longest, options.part_tokens, sum(n_parts.values()))
     # each summary has a number, and a line of its own
     frames = {each.id: text_of(summaries_prompt(each, "-" * n_parts[each.id], recipe)) for each in requests}
     said = {key: n * options.part_tokens for key, n in n_parts.items()}
-    yield Step("prompts with all summaries of parts", frames, answer, len(requests), said)
+    yield MethodStep("prompts with all summaries of parts", frames, answer, len(requests), said)

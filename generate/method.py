@@ -53,7 +53,7 @@ def draw_seed(run: str, seed: int, phase: str, request_id: str, draw: Draw) -> i
     return seed_from(run, seed, phase, request_id, draw.name, setting, draw.repeat)
 
 
-class Answer(NamedTuple):
+class DrawnReply(NamedTuple):
     """A reply that becomes a candidate, with the draw and the seed that it came from."""
 
     draw: Draw
@@ -86,7 +86,7 @@ class Job:
         n = len(self.draws)
         return [list(replies[start : start + n]) for start in range(0, len(replies), n)]
 
-    def candidate(self, request: SummaryRequest, answer: Answer) -> Candidate:
+    def candidate(self, request: SummaryRequest, answer: DrawnReply) -> Candidate:
         """The candidate that an answer is, checked by the request's contract."""
         draw, seed, reply = answer
         checked = check_output(request.contract, reply.text)
@@ -113,13 +113,13 @@ class Job:
         )
 
 
-def one_each(job: Job, request: SummaryRequest, answers: Sequence[Answer]) -> list[Candidate]:
+def one_each(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply]) -> list[Candidate]:
     """A candidate of each answer."""
     return [job.candidate(request, each) for each in answers]
 
 
 @dataclass(frozen=True)
-class Step:
+class MethodStep:
     """What a method asks for, as far as it is known before a model has said anything: what must fit into the model."""
 
     # "prompts", as messages call them
@@ -139,9 +139,9 @@ def text_of(prompt: Sequence[Message]) -> str:
     return "\n".join(message.content for message in prompt)
 
 
-def first_step(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[Step]:
+def first_step(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[MethodStep]:
     """The requests' own prompts, with which most methods begin; an answer has at most so many tokens."""
-    yield Step("prompts", {request.id: text_of(request.prompt) for request in requests}, answer, len(requests))
+    yield MethodStep("prompts", {request.id: text_of(request.prompt) for request in requests}, answer, len(requests))
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,10 @@ class Method:
     # the replies of each request of a job, one for each draw; one that has failed is no candidate
     summarise: Callable[[Job], list[list[Reply]]]
     # the candidates of a request, from its answers in the order of the draws
-    candidates: Callable[[Job, SummaryRequest, Sequence[Answer]], list[Candidate]] = one_each
+    candidates: Callable[[Job, SummaryRequest, Sequence[DrawnReply]], list[Candidate]] = one_each
     # what candidates depend on besides requests, prompts, model and the recipe's section `generate`
     inputs: Callable[[Recipe], dict[str, Any]] = lambda recipe: {}
     # its steps whose length is known before
-    steps: Callable[[Sequence[SummaryRequest], Recipe, int], Iterator[Step]] = first_step
+    steps: Callable[[Sequence[SummaryRequest], Recipe, int], Iterator[MethodStep]] = first_step
     # whether a request of which one reply has failed gets no candidate at all
     needs_all: bool = False

@@ -45,8 +45,8 @@ from . import (
 from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
-from .batches import Batch, Kept, Line, batch_name, journals_of
-from .method import Answer, Draw, Job, Method, draw_seed, draws
+from .batches import FinishedBatch, JournalContents, JournalLine, batch_name, journals_of
+from .method import Draw, DrawnReply, Job, Method, draw_seed, draws
 from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
@@ -166,7 +166,7 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
 def not_generated(phase: Phase) -> tuple[int, int, set[Path]]:
     """How many requests are not finished, so far as journals of all processes tell, of how many; and journals that overlap."""
     requests = phase_requests(phase)
-    kept = Kept(journals_of(generate_stage(phase, requests)), requests.sides())
+    kept = JournalContents(journals_of(generate_stage(phase, requests)), requests.sides())
     return len(requests) - len(kept.done), len(requests), kept.overlapping
 
 
@@ -208,7 +208,7 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
 def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
     write_jsonl(phase.folder / REQUESTS, requests)
     finish(phase, stage, requests)
-    counts = _Counts(requests.sides(), is_repeatable=phase.recipe.generate.server is None)
+    counts = _GenerationCounts(requests.sides(), is_repeatable=phase.recipe.generate.server is None)
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
         files = {
@@ -216,7 +216,7 @@ def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
             for name, part in parts.items()
             if name in stage.outputs
         }
-        for batch in Kept(journals_of(stage), requests.sides()):
+        for batch in JournalContents(journals_of(stage), requests.sides()):
             counts.add(batch)
             for part, file in files.items():
                 for record in getattr(batch, part):
@@ -232,7 +232,7 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
             other batches.
     """
     section = phase.recipe.generate
-    kept = Kept(journals_of(stage, shard), requests.sides())
+    kept = JournalContents(journals_of(stage, shard), requests.sides())
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
     if shard.name:
@@ -242,23 +242,29 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
     if is_apart(phase.recipe):
         generate_apart(phase, stage, requests, batches, kept)
     else:
-        journal = Journal(stage.journal_path(shard.part()), Line)
+        journal = Journal(stage.journal_path(shard.part()), JournalLine)
         batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))
 
 
-def asker(phase: Phase, journal: Journal[Line], kept: Kept) -> Callable[[Backend, Sequence[SummaryRequest]], Line]:
+def asker(
+    phase: Phase, journal: Journal[JournalLine], kept: JournalContents
+) -> Callable[[Backend, Sequence[SummaryRequest]], JournalLine]:
     """What makes the journal's line of a batch, and keeps its rounds there until it has."""
     order = draws(phase.plans)
 
-    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
+    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> JournalLine:
         ids = [request.id for request in batch]
-        rounds = KeptRounds(backend, batch_name(ids), kept.rounds(ids), lambda each: journal.append([Line(each)]))
-        return Line(make_batch(phase, rounds, batch, order))
+        rounds = KeptRounds(
+            backend, batch_name(ids), kept.rounds(ids), lambda each: journal.append([JournalLine(each)])
+        )
+        return JournalLine(make_batch(phase, rounds, batch, order))
 
     return ask
 
 
-def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
+def make_batch(
+    phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]
+) -> FinishedBatch:
     """What comes of one batch; its tokens are all that `backend` has counted so far."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
@@ -267,7 +273,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):
-        answers = [Answer(*each, reply) for each, reply in zip(drawn, row, strict=True)]
+        answers = [DrawnReply(*each, reply) for each, reply in zip(drawn, row, strict=True)]
         refused = [each for each in answers if each.reply.finish_reason == "failed"]
         is_lost = len(refused) == len(answers) or (refused and method.needs_all)
         for each in refused[:1] if is_lost else refused:
@@ -283,7 +289,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
         if not is_lost:
             answered = [each for each in answers if each.reply.finish_reason != "failed"]
             candidates += method.candidates(job, request, answered)
-    return Batch(
+    return FinishedBatch(
         request_ids=tuple(request.id for request in requests),
         candidates=tuple(candidates),
         failures=tuple(failures),
@@ -292,7 +298,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
     )
 
 
-class _Counts:
+class _GenerationCounts:
     """Counts over all processes that worked at the stage, because the journal has each batch's own."""
 
     def __init__(self, sides: Mapping[str, str], *, is_repeatable: bool) -> None:
@@ -308,7 +314,7 @@ class _Counts:
         self._failures: Counter[tuple[str, str, str]] = Counter()
         self._drawn_again: Counter[str] = Counter()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: FinishedBatch) -> None:
         """Count a batch."""
         written = [c for c in batch.candidates if c.model != NO_MODEL]
         self._used.add_used(batch)

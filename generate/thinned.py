@@ -22,7 +22,7 @@ from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, 
 from . import refusals
 from .backend import Ask, Reply
 from .drafts import AGAIN, Draft, draw_drafts, finished
-from .method import Answer, Draw, Job, seed_from
+from .method import Draw, DrawnReply, Job, seed_from
 from .requests import build_requests
 from .threads import Made, said
 
@@ -130,7 +130,7 @@ def summarise(job: Job) -> list[list[Reply]]:
     return found
 
 
-def candidates(job: Job, request: SummaryRequest, answers: Sequence[Answer]) -> list[Candidate]:
+def candidates(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply]) -> list[Candidate]:
     """The summaries of the full set, then those of its thinned copies, each cleaned as the options say."""
     options = job.recipe.generate.thinned
     assert options is not None, "the recipe chose another method"
@@ -148,7 +148,7 @@ def inputs(recipe: Recipe) -> dict[str, Any]:
     return {"sides": recipe.corpus.sides} | ({"refusals": refusals.VERSION} if rejects else {})
 
 
-def copies_of(answers: Sequence[Answer]) -> list[tuple[Answer, Thinned]]:
+def copies_of(answers: Sequence[DrawnReply]) -> list[tuple[DrawnReply, Thinned]]:
     """The summaries of a request's thinned copies, copy by copy, each as an answer whose index goes on after the full set's.
 
     So the index tells the draw (its remainder by the number of draws) and the copy (its quotient, from 1). [] where nothing could
@@ -162,15 +162,15 @@ def copies_of(answers: Sequence[Answer]) -> list[tuple[Answer, Thinned]]:
     return sorted(found, key=lambda each: each[0].draw.index)
 
 
-def as_drawn(answer: Answer) -> Answer:
+def as_drawn(answer: DrawnReply) -> DrawnReply:
     """The answer with the draw and seed that it came from: others than planned where it was drawn again."""
     return _as_kept(answer.draw, answer.reply.draft, answer.reply) if isinstance(answer.reply, WithThinned) else answer
 
 
-def _as_kept(draw: Draw, draft: Draft, reply: Reply | None = None) -> Answer:
+def _as_kept(draw: Draw, draft: Draft, reply: Reply | None = None) -> DrawnReply:
     ask = draft.kept.ask
     plan = draw.plan.model_copy(update={"max_tokens": ask.sampling.max_tokens})
-    return Answer(replace(draw, plan=plan), ask.seed, reply or draft.kept.reply)
+    return DrawnReply(replace(draw, plan=plan), ask.seed, reply or draft.kept.reply)
 
 
 def _index(draw: Draw, place: int, n_draws: int) -> int:

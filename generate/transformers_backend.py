@@ -15,7 +15,7 @@ from ..extras import need
 from ..runfolder.timing import booked
 from .backend import Ask, Reply, Usage
 from .causal_lm import end_ids, open_causal_lm
-from .work import Work, read_asks
+from .work import ReplyInProgress, read_asks
 
 if TYPE_CHECKING:
     from .decoder import Decoder
@@ -45,7 +45,7 @@ class TransformersBackend:
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order."""
         replies: dict[int, Reply] = {}
-        fitting: dict[int, Work] = {}
+        fitting: dict[int, ReplyInProgress] = {}
         for index, row in enumerate(read_asks(self._tokenizer, asks)):
             if refused := row.too_long(self._max_model_len):
                 replies[index] = refused
@@ -62,7 +62,7 @@ class TransformersBackend:
         self._decoder.release()
         return [replies[index] for index in range(len(asks))]
 
-    def _decode(self, rows: Sequence[Work], batch: int) -> None:
+    def _decode(self, rows: Sequence[ReplyInProgress], batch: int) -> None:
         """Write the rows of one of the decoder's batches to their ends."""
         from .drawing import Rows
 

@@ -28,7 +28,7 @@ from ..runfolder.timing import booked
 from ..storage import digest
 from .backend import Ask, Reply, Usage, failed, normalised, refuse_no_numbers
 from .causal_lm import check_causal_lm
-from .work import Work, read_asks
+from .work import ReplyInProgress, read_asks
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class VllmBackend:
         self._run([index for index in range(len(work)) if index not in replies], work, replies)
         return [replies[index] for index in range(len(work))]
 
-    def _run(self, indexes: Sequence[int], work: Sequence[Work], replies: dict[int, Reply]) -> None:
+    def _run(self, indexes: Sequence[int], work: Sequence[ReplyInProgress], replies: dict[int, Reply]) -> None:
         """Answer these asks; when the engine refuses the batch, halve it until the refused ask is found."""
         if not indexes:
             return
@@ -140,7 +140,7 @@ class VllmBackend:
             n = len(work[index].given)
             self.usage.add(n, n - (output.num_cached_tokens or 0))
 
-    def _parameters(self, work: Work) -> Any:
+    def _parameters(self, work: ReplyInProgress) -> Any:
         from .vllm_draws import draw_arguments, repetition_arguments
 
         sampling = work.ask.sampling
@@ -174,7 +174,7 @@ def converts_bfloat16(cpuinfo: Path) -> bool:
     return bool(flags) and "avx512f" not in flags
 
 
-def _reply(work: Work, output: Any) -> Reply:
+def _reply(work: ReplyInProgress, output: Any) -> Reply:
     refuse_no_numbers(math.isfinite(output.cumulative_logprob or 0.0))
     probabilities = {}
     if work.ask.choices:

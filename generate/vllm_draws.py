@@ -33,7 +33,7 @@ def draw_arguments(sampling: Sampling, seed: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Row:
+class SeededRow:
     """A request that asks for draws from a seed."""
 
     # one number in [0, 1) for each token
@@ -48,7 +48,7 @@ class SeededDraw(LogitsProcessor):
     """Draws the next token of each request that asks for it and leaves vLLM's sampler no other."""
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[int, SeededRow] = {}
         self._places = torch.tensor([])
         self._filters = torch.tensor([])
 
@@ -78,13 +78,13 @@ class SeededDraw(LogitsProcessor):
         return logits
 
 
-def _row(params: SamplingParams, _prompt: list[int] | None, output: list[int]) -> Row | None:
+def _row(params: SamplingParams, _prompt: list[int] | None, output: list[int]) -> SeededRow | None:
     wanted = (params.extra_args or {}).get(DRAW)
     if wanted is None:
         return None
     seed, *filters = wanted
     # a draw after the last token is thrown away by the engine, but must have a number
-    return Row([*random_numbers(seed, params.max_tokens or 1), 0.0], (filters[0], filters[1], filters[2]), output)
+    return SeededRow([*random_numbers(seed, params.max_tokens or 1), 0.0], (filters[0], filters[1], filters[2]), output)
 
 
 def repetition_arguments(sampling: Sampling) -> dict[str, Any]:

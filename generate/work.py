@@ -7,7 +7,7 @@ from .answers import Reading, read_answers
 from .backend import Ask, Prompt, Reply, read_prompts, too_long
 
 
-class Work:
+class ReplyInProgress:
     """An ask, and the reply to it as it is written."""
 
     def __init__(self, ask: Ask, prompt: Prompt, reading: Reading) -> None:
@@ -50,10 +50,10 @@ class Work:
         )
 
 
-def read_asks(tokenizer: Any, asks: Sequence[Ask]) -> list[Work]:
+def read_asks(tokenizer: Any, asks: Sequence[Ask]) -> list[ReplyInProgress]:
     """Each ask as the model reads it.
 
     Raises:
         ModelError: as `read_answers`.
     """
-    return list(map(Work, asks, read_prompts(tokenizer, asks), read_answers(tokenizer, asks)))
+    return list(map(ReplyInProgress, asks, read_prompts(tokenizer, asks), read_answers(tokenizer, asks)))

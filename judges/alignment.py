@@ -25,11 +25,11 @@ from .alignscore import (
 from .claims import VERSION as CLAIM_RULES
 from .claims import claims
 from .encoder import lazy_encoder
-from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .judge import Judge, JudgeInput, Kind, ModelReader, judge_signature
 from .nli import NliAligner, lazy_nli
 from .shared import Lazy, SharedModels
 from .splitters import Splitter, open_splitter, splitter_checks
-from .support import Reading, SupportJudge, aggregate
+from .support import SupportJudge, SupportReading, aggregate
 
 # words that a chunk of AlignScore aims at
 CHUNK_WORDS = 350
@@ -93,7 +93,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         refuse_pickle(options.model)
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
     # a regression is trained towards 0 and 1, but nothing keeps it between them
-    low, high = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
+    scale = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
     splitter = open_splitter(options.splitter)
     in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
     named = judge_signature(
@@ -108,7 +108,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         sentences=splitter.signature,
         v=2,
     )
-    reading = Reading(partial(parts, options, splitter), aggregate, low, high)
+    reading = SupportReading(partial(parts, options, splitter), aggregate, scale)
     return SupportJudge(name, named, options.against, _aligner(options, models), reading)
 
 
@@ -118,12 +118,14 @@ def _checks(name: str, options: AlignmentJudge) -> Iterator[Check]:
     yield from splitter_checks(name, options)
 
 
-def _readers(options: AlignmentJudge) -> Iterator[Reader]:
+def _readers(options: AlignmentJudge) -> Iterator[ModelReader]:
     if options.aligner == "nli":
         read = partial(NliAligner, options.model, 1, revision=options.revision)
-        yield Reader("model", options.model, options.revision, read)
+        yield ModelReader("model", options.model, options.revision, read)
     if options.aligner == "alignscore":
-        yield Reader("model", checkpoint_folder(options.model), None, partial(refuse_other_checkpoint, options.model))
+        yield ModelReader(
+            "model", checkpoint_folder(options.model), None, partial(refuse_other_checkpoint, options.model)
+        )
 
 
 ALIGNMENT = Kind(open_alignment, checks=_checks, readers=_readers)

@@ -24,7 +24,7 @@ from ..models.opening import refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
 from .aligner import Aligner, PairAligner, device, most_tokens, release
 from .released import FEATURE, differing_tensor, only_tensors, read_released, refuse_filled, write_model
-from .shared import Lazy, Part, SharedModels
+from .shared import Lazy, LazyPart, SharedModels
 from .tokens import open_tokenizer
 
 WEIGHTS = "model.safetensors"
@@ -99,7 +99,7 @@ def lazy_alignscore(models: SharedModels, model: str, head: str, batch_size: int
     """One head of the checkpoint, which all judges that name it share."""
     whole = models.of(AlignScore, model)
     part: Callable[[AlignScore], Aligner] = partial(AlignScoreAligner, head, batch_size)
-    return Part(whole, part)
+    return LazyPart(whole, part)
 
 
 def _fill(module: Any, prefix: str, tensors: dict[str, Any], path: Path) -> None:

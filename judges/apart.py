@@ -19,7 +19,7 @@ from ..runfolder.engines import Engines, engines_of, waves
 from ..runfolder.phases import Phase
 from ..runfolder.processes import read_failure, run_attached
 from ..runfolder.progress import Progress
-from ..runfolder.replicas import Outcome, Queue, Start, Task, work_off
+from ..runfolder.replicas import Outcome, Queue, ReplicaTask, Start, work_off
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
 from ..runfolder.workers import Launch
@@ -129,7 +129,7 @@ def _start(phase: Phase, stage: Stage, shard: Shard, team: Team, number: int, la
     return Start(command, f"{team.name}-{number}", launch, f"judges {', '.join(names)}")
 
 
-def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, list[Task]]]:
+def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, list[ReplicaTask]]]:
     """What is open of each team, batch by batch.
 
     Where several batches have an equal input, the first one asks, and the others find the verdict in the cache. For that to be
@@ -139,10 +139,10 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
         name for team in teams for name in {judge.signature for judge in team.judges} for _ in range(team.engines.n)
     )
     # key of an input -> the last task that has it
-    having: dict[str, Task] = {}
-    found: list[tuple[Team, list[Task]]] = []
+    having: dict[str, ReplicaTask] = {}
+    found: list[tuple[Team, list[ReplicaTask]]] = []
     for team in teams:
-        tasks: list[Task] = []
+        tasks: list[ReplicaTask] = []
         start = 0
         for batch in batches_of(phase, size_of(team.judges)):
             names = list(dict.fromkeys(request.id for request, _ in batch))
@@ -158,7 +158,7 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
             counts = {name: n for company, pairs in asked for name, n in n_new(phase, company, pairs, done).items()}
             known = {each.name: sorted(done[each.name].intersection(names)) for each in team.judges}
             after = {id(having[key]): having[key] for key in sorted(keys) if key in having}
-            task = Task(
+            task = ReplicaTask(
                 places, {"done": {name: ids for name, ids in known.items() if ids}}, tuple(after.values()), counts
             )
             having |= dict.fromkeys(keys, task)

@@ -33,7 +33,7 @@ MISSING_REFERENCE = {
 }
 
 
-class Batch(Used):
+class JudgedBatch(Used):
     """What the judges that are asked together said of one batch of requests: a line of the journal."""
 
     judgements: tuple[Judgement, ...]
@@ -60,7 +60,7 @@ def judge_batch(
     judges: Sequence[Judge],
     candidates: Sequence[tuple[SummaryRequest, Candidate]],
     cache: VerdictCache,
-    journal: Journal[Batch],
+    journal: Journal[JudgedBatch],
 ) -> None:
     """Judge candidates, each given with its request, by judges that are asked together."""
     work = judge_work(judges, candidates)
@@ -133,13 +133,13 @@ def judge_together(
     return [each for mine in found.values() for each in mine]
 
 
-def _spent(work: Sequence[JudgeWork], batch: Batch, seconds: float) -> Spent:
+def _spent(work: Sequence[JudgeWork], batch: JudgedBatch, seconds: float) -> Spent:
     asked = sum(len(inputs) for _, inputs in work) - sum(batch.cached.values())
     names = tuple(judge.name for judge, _ in work)
     return Spent(judges=names, asked=max(asked, 0), seconds=seconds, prompt_tokens=batch.prompt_tokens)
 
 
-def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
+def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> JudgedBatch:
     """Ask judges of one company about everything that is not in the cache, each distinct input once.
 
     Args:
@@ -152,14 +152,14 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
     judgements = [
         judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
     ]
-    return Batch(
+    return JudgedBatch(
         judgements=tuple(judgements),
         cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
         **used.fields,
     )
 
 
-def keep_verdicts(batch: Batch, work: Sequence[JudgeWork], cache: VerdictCache) -> None:
+def keep_verdicts(batch: JudgedBatch, work: Sequence[JudgeWork], cache: VerdictCache) -> None:
     """Put what a batch says into the cache; what already exists stays.
 
     Args:

@@ -26,7 +26,7 @@ from .alignment import whole
 from .checkpoint import open_checkpoint
 from .judge import Judge, Kind, judge_signature, own_model
 from .shared import Lazy, SharedModels
-from .support import Reading, SupportJudge, aggregate
+from .support import SupportJudge, SupportReading, aggregate
 
 ARCHITECTURES = ("rembert", "bert")
 
@@ -63,7 +63,9 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
     named = judge_signature(
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
-    reading = Reading(lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, -math.inf, math.inf)
+    reading = SupportReading(
+        lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, (-math.inf, math.inf)
+    )
     return SupportJudge(name, named, options.against, model, reading)
 
 

@@ -18,7 +18,7 @@ from ..number import Number
 from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, listed, parse_json_of, read_text
-from .likeness import Vocabulary, typical_share
+from .likeness import ArticleVocabulary, typical_share
 
 N = TypeVar("N", bound=Number)
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
@@ -90,7 +90,7 @@ class Agreement(Record):
         return self
 
 
-class Cost(Record):
+class JudgingCost(Record):
     """What 1,000 judgements take, by the median batch; None where every score came from the cache."""
 
     seconds: float | None
@@ -126,7 +126,7 @@ class JudgeCalibration(Record):
     flips_reversed: Known
     # standard deviation of the difference between two answers to the same question, in `spread`s
     repeat: float | None
-    cost: Cost
+    cost: JudgingCost
     # summaries as they are, and those of them without a score
     n_summaries: NonNegativeInt
     unscored: NonNegativeInt
@@ -208,7 +208,7 @@ class Calibration(Record):
     # articles whose topic nobody told, so that they are topics of their own
     topics_unknown: NonNegativeInt = 0
     # what the articles are about, to be held against the documents of a recipe
-    about: Vocabulary
+    about: ArticleVocabulary
     # ISO 8601
     date: str
     evenhand: str

@@ -11,7 +11,7 @@ from ..runfolder import replicas
 from ..runfolder.assignments import Assignment
 from ..runfolder.phases import Phase
 from . import open_judges
-from .batch import Batch
+from .batch import JudgedBatch
 from .cache import VerdictCache
 from .journals import done_by
 from .open_work import Pair, batches_of, judge_open, keep_last
@@ -22,11 +22,11 @@ def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
     mine, names = Assignment.read(arguments)
 
-    def work(batches: Iterator[replicas.Batch]) -> None:
+    def work(batches: Iterator[replicas.AssignedTask]) -> None:
         phase = Phase(load_recipe(mine.recipe), mine.phase, after_round=None)
         with mine.held(phase.recipe), closing(VerdictCache()) as cache, ExitStack() as models:
             judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
-            journal = mine.journal(judge_stage(phase, judges), Batch)
+            journal = mine.journal(judge_stage(phase, judges), JudgedBatch)
             keep_last(phase, [journal], judges, cache)
             done = defaultdict(set, done_by([journal]))
             group = [each for each in judges if each.name in names]
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     return replicas.be_replica(work, mine.failure)
 
 
-def _read(phase: Phase, batches: Iterator[replicas.Batch]) -> Iterator[tuple[list[Pair], dict[str, list[str]]]]:
+def _read(phase: Phase, batches: Iterator[replicas.AssignedTask]) -> Iterator[tuple[list[Pair], dict[str, list[str]]]]:
     """The candidates of each batch, and the requests among them that a judge has judged."""
     requests, at = batches_of(phase, 1), 0
     for places, beside in batches:

@@ -17,7 +17,7 @@ from ..storage import canonical_json, file_digest, local_path
 from ..text import sentences
 from .claims import VERSION as CLAIM_RULES
 from .claims import claims
-from .judge import Judge, JudgeInput, Kind, Reader, ScoringJudge, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
 from .shared import SharedModels
 
 
@@ -109,7 +109,7 @@ def _checks(kinds: Mapping[str, Kind], name: str, options: CombinedJudge) -> Ite
             yield check._replace(key=f"{inside(member)}.{check.key}", is_here=True)
 
 
-def _readers(kinds: Mapping[str, Kind], options: CombinedJudge) -> Iterator[Reader]:
+def _readers(kinds: Mapping[str, Kind], options: CombinedJudge) -> Iterator[ModelReader]:
     for member, section in options.members.items():
         for reader in kinds[section.kind].readers(section):
             yield reader._replace(below=f"{inside(member)}.{reader.below}")

@@ -26,7 +26,7 @@ NO_OTHERS = "no documents of other sides"
 NO_OWN = "no documents of the side"
 
 
-class Contrast(ScoringJudge):
+class SupportContrast(ScoringJudge):
     """Support by the own side less support by the others as a judge, on a scale from -1 to 1."""
 
     low = -1.0
@@ -75,7 +75,7 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
     Raises:
         ModelError: as `open_entailer`.
     """
-    return Contrast(name, options, open_entailer(options.entailer, models))
+    return SupportContrast(name, options, open_entailer(options.entailer, models))
 
 
 CONTRAST = Kind(open_contrast, readers=lambda each: entailer_readers(each.entailer))

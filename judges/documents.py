@@ -3,10 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from ..fairness.labelled import LabelledDocuments, LabelledSummary, LabelledText
+from ..fairness.labelled import LabelledDocuments, LabelledSource, LabelledSummary
 from ..records import SummaryRequest
 from .judge import JudgeInput, ScoringJudge, Verdict
-from .shared import Held
+from .shared import Loadable
 
 # why a judge of whole sets has no score
 ONE_SIDE = "the request asks for one side"
@@ -20,7 +20,7 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
         return LabelledDocuments(side=side)
     whole = request.document_set
     labelled = tuple(
-        LabelledText(document.text, document.attributes[attribute], whole.sentences_of(document))
+        LabelledSource(document.text, document.attributes[attribute], whole.sentences_of(document))
         for document in whole.documents
         if attribute in document.attributes
     )
@@ -36,7 +36,7 @@ def summary_of(each: JudgeInput) -> LabelledSummary:
 class WholeSetJudge(ScoringJudge):
     """A judge of summaries that are to represent all values; one of a side alone is unscored, since it is unfair by design."""
 
-    def __init__(self, name: str, signature: str, held: Held) -> None:
+    def __init__(self, name: str, signature: str, held: Loadable) -> None:
         super().__init__(name, signature, "documents", held)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:

@@ -20,8 +20,8 @@ from ..prompts import PromptTemplate, load_template
 from ..storage import canonical_json
 from .asking import LanguageModelJudge, Rounds, in_step
 from .encoder import lazy_encoder
-from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
-from .judge import JudgeInput, Kind, PromptNeeds, Reader, Verdict, judge_signature
+from .extracting import Extract, Extractor, Lead, Supporting, WordOverlap, extract
+from .judge import JudgeInput, Kind, ModelReader, PromptNeeds, Verdict, judge_signature
 from .nli import NliAligner, lazy_nli
 from .overflow import CUT_WORDS, cut_words
 from .rubric import PROMPTS, Rubric, engine_part, grades_of, lazy_backend, prompt_needs, rubric_template
@@ -155,7 +155,7 @@ def _extractor(kind: str, options: ExtractJudge, models: SharedModels) -> Extrac
     if kind == "lead":
         return Lead()
     if kind == "rouge":
-        return Overlap()
+        return WordOverlap()
     if kind == "similarity":
         encoder = lazy_encoder(models, options.encoder, options.batch_size, options.encoder_revision)
         return Supporting(encoder, whole_summary=True)
@@ -163,10 +163,10 @@ def _extractor(kind: str, options: ExtractJudge, models: SharedModels) -> Extrac
     return Supporting(nli, whole_summary=False)
 
 
-def _readers(options: ExtractJudge) -> Iterator[Reader]:
+def _readers(options: ExtractJudge) -> Iterator[ModelReader]:
     if "entailment" in options.extractors:
         read = partial(NliAligner, options.nli, 1, revision=options.nli_revision)
-        yield Reader("nli", options.nli, options.nli_revision, read)
+        yield ModelReader("nli", options.nli, options.nli_revision, read)
 
 
 def _prompt_needs(name: str, options: ExtractJudge) -> PromptNeeds:

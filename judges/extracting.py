@@ -75,7 +75,7 @@ class Lead(NoModel):
         return [[-float(i) for i in range(len(sentences(each.reference)))] for each in inputs]
 
 
-class Overlap(NoModel):
+class WordOverlap(NoModel):
     """ROUGE-1 recall: the share of the summary's words that a sentence holds."""
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:

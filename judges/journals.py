@@ -8,15 +8,15 @@ from ..records import Judgement
 from ..runfolder.journal import Journal
 from ..runfolder.shards import WHOLE, Shard
 from ..runfolder.stages import Stage
-from .batch import Batch
+from .batch import JudgedBatch
 
 
-def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[Batch]]:
+def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[JudgedBatch]]:
     """Those of all processes that have worked at the stage, or at a shard of it."""
-    return [Journal(path, Batch) for path in stage.journal_paths(shard.part())]
+    return [Journal(path, JudgedBatch) for path in stage.journal_paths(shard.part())]
 
 
-def done_by(journals: Sequence[Journal[Batch]]) -> dict[str, set[str]]:
+def done_by(journals: Sequence[Journal[JudgedBatch]]) -> dict[str, set[str]]:
     """Judge -> ids of the requests that it has judged already: a batch holds all candidates of its requests."""
     done: dict[str, set[str]] = defaultdict(set)
     for journal in journals:
@@ -27,7 +27,7 @@ def done_by(journals: Sequence[Journal[Batch]]) -> dict[str, set[str]]:
 
 
 # a line of a journal, and the place of its first request among all
-Line = tuple[int, Journal[Batch], int]
+Line = tuple[int, Journal[JudgedBatch], int]
 
 
 class Told:
@@ -43,7 +43,7 @@ class Told:
         used: judges that were asked together -> what their prompts took.
     """
 
-    def __init__(self, journals: Sequence[Journal[Batch]], place: Mapping[str, int]) -> None:
+    def __init__(self, journals: Sequence[Journal[JudgedBatch]], place: Mapping[str, int]) -> None:
         lines: dict[str, list[Line]] = {}
         self.cached: Counter[str] = Counter()
         self.used: dict[tuple[str, ...], Usage] = {}

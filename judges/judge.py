@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..config.section import Check
 from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
-from .shared import Held, NoModel, SharedModels
+from .shared import Loadable, NoModel, SharedModels
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
 # that the summary is to represent, one by one; "candidates" are all summaries of the same request
@@ -93,7 +93,7 @@ class ScoringJudge(ABC):
     high = 1.0
     requests_per_batch = REQUESTS_PER_BATCH
 
-    def __init__(self, name: str, signature: str, against: Against | None, held: Held = NO_MODEL) -> None:
+    def __init__(self, name: str, signature: str, against: Against | None, held: Loadable = NO_MODEL) -> None:
         self.name = name
         self.signature = signature
         self.against = against
@@ -109,7 +109,7 @@ class ScoringJudge(ABC):
         self._held.close()
 
 
-class Reader(NamedTuple):
+class ModelReader(NamedTuple):
     """How a judge opens one of its models: whether it can read it is seen before any work."""
 
     # key of the model below the judge's section
@@ -120,9 +120,9 @@ class Reader(NamedTuple):
     open: Callable[[], object]
 
 
-def own_model(open_model: Callable[[Any], object]) -> "Callable[[Any], list[Reader]]":
+def own_model(open_model: Callable[[Any], object]) -> "Callable[[Any], list[ModelReader]]":
     """The reader of a judge whose section names one model, from what opens it given that section."""
-    return lambda options: [Reader("model", options.model, options.revision, partial(open_model, options))]
+    return lambda options: [ModelReader("model", options.model, options.revision, partial(open_model, options))]
 
 
 class PromptNeeds(NamedTuple):
@@ -150,7 +150,7 @@ class Kind:
     # (name, section) -> what else can be wrong, by key below the section; one of a model's key stands for "is it there?"
     checks: Callable[[str, Any], Iterable[Check]] = lambda name, options: ()
     # section -> how its models are opened; sentence encoders need none, since those take almost any model
-    readers: Callable[[Any], Iterable[Reader]] = lambda options: ()
+    readers: Callable[[Any], Iterable[ModelReader]] = lambda options: ()
     # (name, section) -> what is asked; None for a judge that asks no language model
     prompt: Callable[[str, Any], PromptNeeds] | None = None
 

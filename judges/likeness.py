@@ -20,7 +20,7 @@ LEAST_LETTERS = 5
 FEWEST = 10
 
 
-class Vocabulary(Record):
+class ArticleVocabulary(Record):
     """Words of a calibration's articles, and what share of each topic's running words its other topics have."""
 
     # in alphabetical order, with spaces between them
@@ -39,7 +39,7 @@ def content_words(texts: Iterable[str]) -> Counter[str]:
     return Counter(word for text in texts for word in words(text) if len(word) >= LEAST_LETTERS and word.isalpha())
 
 
-def vocabulary(by_topic: Mapping[str, Sequence[str]]) -> Vocabulary:
+def vocabulary(by_topic: Mapping[str, Sequence[str]]) -> ArticleVocabulary:
     """What articles are about.
 
     Args:
@@ -48,10 +48,10 @@ def vocabulary(by_topic: Mapping[str, Sequence[str]]) -> Vocabulary:
     counts = [content_words(texts) for texts in by_topic.values()]
     topics_with = Counter(word for its in counts for word in its)
     shares = (_share(its, lambda word: topics_with[word] > 1) for its in counts)
-    return Vocabulary(words=" ".join(sorted(topics_with)), shares=tuple(x for x in shares if x is not None))
+    return ArticleVocabulary(words=" ".join(sorted(topics_with)), shares=tuple(x for x in shares if x is not None))
 
 
-def typical_share(known: Vocabulary, sets: Iterable[Sequence[str]]) -> float | None:
+def typical_share(known: ArticleVocabulary, sets: Iterable[Sequence[str]]) -> float | None:
     """The median over document sets of the share of running words that a calibration has, in [0, 1]; None without words."""
     have = frozenset(known.words.split())
     shares = [x for texts in sets if (x := _share(content_words(texts), have.__contains__)) is not None]

@@ -17,8 +17,8 @@ from .alignment import whole
 from .judge import Judge, JudgeInput, Kind, judge_signature, own_model
 from .shared import SharedModels
 from .splitters import open_splitter, splitter_checks
-from .support import Reading, SupportJudge, aggregate
-from .yes_no import Answers, Question, YesNoAligner, lazy_yes_no
+from .support import SupportJudge, SupportReading, aggregate
+from .yes_no import YesNoAligner, YesNoQuestion, YesNoTokens, lazy_yes_no
 
 # ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
 UNSUPPORTED, SUPPORTED = 3, 209
@@ -31,11 +31,11 @@ class Support:
 
     feature = "judge 'minicheck'"
 
-    def question(self, premise: str, claim: str, end: str) -> Question:
+    def question(self, premise: str, claim: str, end: str) -> YesNoQuestion:
         """Chunk and claim as MiniCheck was trained with them."""
-        return Question("predict: ", premise, f"{end}{claim}")
+        return YesNoQuestion("predict: ", premise, f"{end}{claim}")
 
-    def answers(self, tokenizer: Any) -> Answers:
+    def answers(self, tokenizer: Any) -> YesNoTokens:
         """The two label tokens.
 
         Raises:
@@ -47,7 +47,7 @@ class Support:
                 f"{self.feature}: tokens {UNSUPPORTED} and {SUPPORTED} of the model are {found}, but MiniCheck answers with "
                 f"{TOKENS}; name a MiniCheck model of the T5 family"
             )
-        return Answers(UNSUPPORTED, SUPPORTED)
+        return YesNoTokens(UNSUPPORTED, SUPPORTED)
 
 
 def packed(sentences: Sequence[str], most_words: int) -> list[str]:
@@ -89,7 +89,7 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
     def pair(each: JudgeInput) -> Pairing:
         return Pairing(tuple(packed(splitter.split(each.reference), options.chunk_words)), whole(each.text))
 
-    reading = Reading(pair, aggregate)
+    reading = SupportReading(pair, aggregate)
     return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Support()), reading)
 
 

@@ -10,7 +10,7 @@ from ..runfolder.journal import Journal
 from ..runfolder.phases import Phase
 from ..runfolder.shards import Shard
 from .asking import companies
-from .batch import Batch, judge_batch, judge_work, keep_verdicts
+from .batch import JudgedBatch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache
 from .judge import Judge
 
@@ -75,7 +75,7 @@ def judge_open(
     batch: Sequence[Pair],
     done: Done,
     cache: VerdictCache,
-    journal: Journal[Batch],
+    journal: Journal[JudgedBatch],
 ) -> Counter[str]:
     """Put what a batch lacks into the journal; how much of it is new, by judge."""
     new: Counter[str] = Counter()
@@ -85,7 +85,9 @@ def judge_open(
     return new
 
 
-def keep_last(phase: Phase, journals: Sequence[Journal[Batch]], judges: Sequence[Judge], cache: VerdictCache) -> None:
+def keep_last(
+    phase: Phase, journals: Sequence[Journal[JudgedBatch]], judges: Sequence[Judge], cache: VerdictCache
+) -> None:
     """Put the last batch of each journal into the cache: a kill may have come between the two."""
     last = [journal[-1] for journal in journals if len(journal)]
     if not last:

@@ -27,7 +27,7 @@ def keeps_contract(candidate: JudgeInput) -> float:
     return float(candidate.contract_ok)
 
 
-class Rule(ScoringJudge):
+class CountJudge(ScoringJudge):
     """A judge that counts; it scores every candidate, empty ones too."""
 
     def __init__(self, name: str, signature: str, high: float, rule: Callable[[JudgeInput], float]) -> None:
@@ -42,12 +42,12 @@ class Rule(ScoringJudge):
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that counts words; the baseline that no metric should lose against."""
-    return Rule(name, judge_signature("words", "length", v=2), math.inf, length)
+    return CountJudge(name, judge_signature("words", "length", v=2), math.inf, length)
 
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return Rule(name, judge_signature("contract", "contract", v=4), 1.0, keeps_contract)
+    return CountJudge(name, judge_signature("contract", "contract", v=4), 1.0, keeps_contract)
 
 
 LENGTH, CONTRACT = Kind(open_length), Kind(open_contract)

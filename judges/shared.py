@@ -16,7 +16,7 @@ class Closable(Protocol):
         ...
 
 
-class Held(Closable, Protocol):
+class Loadable(Closable, Protocol):
     """A model, or what works with some."""
 
     # what is of equal, not empty `loads` holds one model together
@@ -60,7 +60,7 @@ class Lazy(Generic[M_co]):
             self._model = None
 
 
-class Part(Lazy[M_co]):
+class LazyPart(Lazy[M_co]):
     """A part of a model that another `Lazy` holds: it has its `loads`, and is loaded and closed with it."""
 
     def __init__(self, whole: Lazy[W], part: Callable[[W], M_co]) -> None:

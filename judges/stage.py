@@ -32,7 +32,7 @@ from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .apart import judge_apart, teams_of
 from .asking import AskingJudge, by_model
-from .batch import Batch
+from .batch import JudgedBatch
 from .cache import VerdictCache
 from .journals import Told, done_by, journals_of
 from .judge import Judge
@@ -151,7 +151,7 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
     with spending(phase.recipe.output, phase.recipe.limits.cost):
         place = _finish(phase, stage, judges, apart=apart)
     told = Told(journals_of(stage), place)
-    counts = _Counts(judges)
+    counts = _JudgingCounts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
         for request, candidate in (pair for batch in batches_of(phase, 1) for pair in batch):
             counts.n_candidates += 1
@@ -188,7 +188,7 @@ def _finish(
         done[name] |= ids
     with closing(VerdictCache()) as cache:
         keep_last(phase, journals, judges, cache)
-        journal = Journal(stage.journal_path(shard.part()), Batch)
+        journal = Journal(stage.journal_path(shard.part()), JudgedBatch)
         elsewhere = [team.judges for team in teams]
         for group in groups:
             # to look for what is open is to read all candidates
@@ -199,7 +199,12 @@ def _finish(
 
 
 def _judge_here(
-    phase: Phase, group: Sequence[Judge], done: Done, cache: VerdictCache, journal: Journal[Batch], progress: Progress
+    phase: Phase,
+    group: Sequence[Judge],
+    done: Done,
+    cache: VerdictCache,
+    journal: Journal[JudgedBatch],
+    progress: Progress,
 ) -> None:
     """Ask judges that hold one model together, or none, in this process; the model is closed in the end."""
     with ExitStack() as models:
@@ -226,7 +231,7 @@ def _progress(
     return Progress(path, "judgements", n_total, n_done), place
 
 
-class _Counts:
+class _JudgingCounts:
     """Counts of the judgements."""
 
     def __init__(self, judges: Sequence[Judge]) -> None:

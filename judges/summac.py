@@ -35,7 +35,7 @@ from .nli import NliAligner, lazy_nli
 from .released import FEATURE, read_tensors
 from .shared import SharedModels
 from .splitters import open_splitter, splitter_checks
-from .support import Reading, SupportJudge, aggregate
+from .support import SupportJudge, SupportReading, aggregate
 
 Array = NDArray[np.float64]
 
@@ -163,7 +163,7 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
         sentences=f"{splitter.signature}{',as-published' if as_published else ''}",
         v=2,
     )
-    return SupportJudge(name, named, options.against, model, Reading(pair, reduce))
+    return SupportJudge(name, named, options.against, model, SupportReading(pair, reduce))
 
 
 def _checks(name: str, options: SummacJudge) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..resampling import Scale
 from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing
@@ -30,24 +31,24 @@ def aggregate(matrix: ArrayLike) -> float:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SupportReading:
     """How texts become premises and claims, and support a score."""
 
     pair: Callable[[JudgeInput], Pairing]
     # score of a matrix of shape (premises, claims) without a gap
     reduce: Callable[[NDArray[np.float64]], float]
-    # bounds of the score
-    low: float = 0.0
-    high: float = 1.0
+    # of the score
+    scale: Scale = (0.0, 1.0)
 
 
 class SupportJudge(ScoringJudge):
     """One reading of one aligner's support as a judge."""
 
-    def __init__(self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: Reading) -> None:
+    def __init__(
+        self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: SupportReading
+    ) -> None:
         super().__init__(name, signature, against, model)
-        self.low = reading.low
-        self.high = reading.high
+        self.low, self.high = reading.scale
         self._reading = reading
         self._model = model
 

@@ -87,7 +87,7 @@ def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[TokenIds]:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _TokenRun:
     """Tokens of one kind that stand together in a frame."""
 
     # place of the text that stands here; None for special tokens
@@ -100,7 +100,7 @@ class _Part:
 class Frame:
     """What a tokenizer puts around its texts."""
 
-    parts: tuple[_Part, ...]
+    parts: tuple[_TokenRun, ...]
     # whether the model is told which text a token is of
     has_types: bool
 
@@ -131,5 +131,5 @@ def frame_of(tokenizer: Any, n_texts: int) -> Frame:
     parts = []
     for (place, token_type), tokens in groupby(zip(places, types, ids, strict=True), key=lambda token: token[:2]):
         special = tuple(token for _, _, token in tokens) if place is None else ()
-        parts.append(_Part(place, special, token_type))
+        parts.append(_TokenRun(place, special, token_type))
     return Frame(tuple(parts), "token_type_ids" in encoded)

@@ -16,8 +16,8 @@ from .alignment import whole
 from .judge import Judge, Kind, judge_signature, own_model
 from .shared import SharedModels
 from .splitters import open_splitter, splitter_checks
-from .support import Reading, SupportJudge, aggregate
-from .yes_no import Answers, Question, YesNoAligner, lazy_yes_no
+from .support import SupportJudge, SupportReading, aggregate
+from .yes_no import YesNoAligner, YesNoQuestion, YesNoTokens, lazy_yes_no
 
 
 class Consistency:
@@ -25,12 +25,12 @@ class Consistency:
 
     feature = "judge 'unieval'"
 
-    def question(self, premise: str, claim: str, end: str) -> Question:
+    def question(self, premise: str, claim: str, end: str) -> YesNoQuestion:
         """The question as UniEval was trained with it."""
         asked = f"question: Is this claim consistent with the document? {end} claim: {claim} {end} document: "
-        return Question(asked, premise, "")
+        return YesNoQuestion(asked, premise, "")
 
-    def answers(self, tokenizer: Any) -> Answers:
+    def answers(self, tokenizer: Any) -> YesNoTokens:
         """The first tokens of "No" and "Yes".
 
         Raises:
@@ -39,7 +39,7 @@ class Consistency:
         no, yes = (tokenizer(word)["input_ids"][0] for word in ("No", "Yes"))
         if no == yes or tokenizer.unk_token_id in (no, yes):
             raise JudgeError(f"{self.feature}: the model's tokenizer has no words for No and Yes; name a UniEval model")
-        return Answers(no, yes)
+        return YesNoTokens(no, yes)
 
 
 def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judge:
@@ -59,7 +59,7 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
         sentences=splitter.signature,
         v=2,
     )
-    reading = Reading(lambda each: Pairing(whole(each.reference), tuple(splitter.split(each.text))), aggregate)
+    reading = SupportReading(lambda each: Pairing(whole(each.reference), tuple(splitter.split(each.text))), aggregate)
     return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Consistency()), reading)
 
 

@@ -10,9 +10,8 @@ Source: Zhang et al. 2024, sections 3.2 and 3.3, eqs. 1 and 2; docs/papers.md#zh
 from collections.abc import Sequence
 
 from ..config.fairness import ValueSharesJudge
-from ..fairness.groups.corpus import NO_SOURCE_MASS
 from ..fairness.groups.coverage import ONE_VALUE
-from ..fairness.groups.masses import Masses, Unscored
+from ..fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from ..fairness.groups.shares import Shares, compare, under_represented, unfair, unfair_error_rate
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
@@ -27,7 +26,7 @@ NO_WEIGHT = "the target has no weight for a value"
 NOTHING_DUE = "the target gives no value of the set a share"
 
 
-class ValueShares(WholeSetJudge):
+class ShareMeasureJudge(WholeSetJudge):
     """One measure of the values' shares as a judge, on a scale from 0 to 1."""
 
     def __init__(self, name: str, options: ValueSharesJudge, matcher: Matcher) -> None:
@@ -98,7 +97,7 @@ def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels
     Raises:
         MissingExtra, DataError, ModelError: as `open_matcher`.
     """
-    return ValueShares(name, options, open_matcher(options.matcher, models))
+    return ShareMeasureJudge(name, options, open_matcher(options.matcher, models))
 
 
 VALUE_SHARES = Kind(

@@ -21,7 +21,7 @@ from .tokens import as_text, special_tokens
 
 
 @dataclass(frozen=True)
-class Question:
+class YesNoQuestion:
     """A question in the words that the model was trained with, the source in its middle."""
 
     before: str
@@ -30,7 +30,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answers:
+class YesNoTokens:
     """Ids of the tokens that mean no and yes."""
 
     no: int
@@ -43,11 +43,11 @@ class Asking(Protocol):
     # what errors call it
     feature: str
 
-    def question(self, premise: str, claim: str, end: str) -> Question:
+    def question(self, premise: str, claim: str, end: str) -> YesNoQuestion:
         """The question whether the premise supports the claim; `end` is the model's end token, which separates its parts."""
         ...
 
-    def answers(self, tokenizer: Any) -> Answers:
+    def answers(self, tokenizer: Any) -> YesNoTokens:
         """The two answers."""
         ...
 

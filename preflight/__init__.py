@@ -26,7 +26,7 @@ from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
 from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks, without_chat_template
-from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
+from .room import RunSize, estimate, place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
 from .worth import worth_checks
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 STARTS = ("key ", "section ")
 
 
-def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
+def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
     """Refuse what is bound to fail later; what the run will make.
 
     Args:

@@ -18,7 +18,7 @@ from ..generate.causal_lm import check_causal_lm
 from ..judges import JUDGES
 from ..judges.batch import MISSING_REFERENCE, reference_text
 from ..judges.documents import labelled_documents
-from ..judges.judge import Reader
+from ..judges.judge import ModelReader
 from ..judges.rubric import refuse_unreadable_grades
 from ..models import file_at_hand
 from ..models.opening import open_chat_tokenizer, without_numbers
@@ -67,7 +67,7 @@ def _named(name: str, options: JudgeOptions) -> dict[str, Check]:
     return {check.key: check for check in (*general, *JUDGES[options.kind].checks(name, options))}
 
 
-def _refuse_unreadable(reader: Reader, is_there: Check) -> None:
+def _refuse_unreadable(reader: ModelReader, is_there: Check) -> None:
     try:
         is_there.run()
     except EvenhandError:

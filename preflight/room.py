@@ -14,7 +14,7 @@ from ..config.model import LanguageModel
 from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
-from ..generate.method import Step, text_of
+from ..generate.method import MethodStep, text_of
 from ..generate.requests import refuse_no_room
 from ..generate.server.kept import ANSWERS
 from ..generate.stage import METHODS
@@ -83,7 +83,7 @@ def _existing(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RunSize:
     """What a run will make, about."""
 
     candidates: int
@@ -98,7 +98,7 @@ class Estimate:
         return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {readable(self.bytes)}"
 
 
-def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> Estimate:
+def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> RunSize:
     """What a run will make.
 
     Args:
@@ -117,10 +117,10 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
         usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
         n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
         n_bytes += PER_CHARACTER * characters[phase.split]
-    return Estimate(n_candidates, most_tokens, round(n_bytes), {split: len(each) for split, each in samples.items()})
+    return RunSize(n_candidates, most_tokens, round(n_bytes), {split: len(each) for split, each in samples.items()})
 
 
-def refuse_too_much(recipe: Recipe, found: Estimate) -> None:
+def refuse_too_much(recipe: Recipe, found: RunSize) -> None:
     """Refuse a run whose files the disk cannot hold.
 
     Raises:
@@ -223,7 +223,7 @@ def _refuse_length(key: str, asked: LanguageModel) -> None:
         )
 
 
-def _refuse_step(phase: Phase, step: Step) -> None:
+def _refuse_step(phase: Phase, step: MethodStep) -> None:
     recipe, generate = phase.recipe, phase.recipe.generate
     refuse_no_room(step.answer, generate.max_model_len)
     most = Most(generate.max_model_len - step.answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")

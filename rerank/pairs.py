@@ -35,7 +35,7 @@ def first_of_each_text(texts: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Pairing:
+class RequestPairs:
     """The pairs of one request, and how many were left out for which reason."""
 
     # (place of chosen, place of rejected) in the group
@@ -43,7 +43,7 @@ class Pairing:
     left_out: Counter[str]
 
 
-def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -> Pairing:
+def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -> RequestPairs:
     """The pairs of one request's candidates, in canonical order; widest first for `best_k` and `top_bottom`."""
     left_out: Counter[str] = Counter()
     admissible = []
@@ -61,7 +61,7 @@ def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -
         pairs = widest[: section.k if section.mode == "best_k" else 1]
     if len(admissible) > len(pairs):
         left_out[f"not taken by {section.mode}"] += len(admissible) - len(pairs)
-    return Pairing(tuple(pairs), left_out)
+    return RequestPairs(tuple(pairs), left_out)
 
 
 def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSection) -> str | None:

@@ -424,7 +424,7 @@ def failure_path(folder: Path, stage: str) -> Path:
     return folder / "receipts" / f"{stage}.failure.json"
 
 
-class Failure(BaseModel):
+class ProcessFailure(BaseModel):
     """A refusal that a process left: the name of its class, and what it says."""
 
     error: str
@@ -442,7 +442,7 @@ def read_failure(path: Path) -> EvenhandError | None:
     if not path.is_file():
         return None
     try:
-        left = parse_line(read_text(path), Failure)
+        left = parse_line(read_text(path), ProcessFailure)
     except (DataError, StorageError):
         return None
     finally:

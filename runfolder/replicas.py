@@ -40,7 +40,7 @@ MOST_STARTS_LOST, KILLED = 12, 3
 MOST_IN_A_ROW = 3
 
 
-class Task(NamedTuple):
+class ReplicaTask(NamedTuple):
     """A batch, or whatever else a replica works at in one piece."""
 
     # places of its items among all
@@ -48,7 +48,7 @@ class Task(NamedTuple):
     # what the replica is told besides, as JSON
     beside: Mapping[str, Any] = {}
     # tasks that must be over before it begins; they stand before it in its queue, or in a queue before its own
-    after: Sequence["Task"] = ()
+    after: Sequence["ReplicaTask"] = ()
     # how much of each part of the stage is done with it; see `progress`
     counts: Mapping[str, int] = {}
 
@@ -56,7 +56,7 @@ class Task(NamedTuple):
 class Outcome(NamedTuple):
     """What came of a task."""
 
-    task: Task
+    task: ReplicaTask
     # how often the replica died over the task and how the last time, when it was given up; "" when the task is done
     given_up: str
     # seconds of the replica since its answer before, by part; see `timing`
@@ -84,7 +84,7 @@ class Start:
 class Queue(NamedTuple):
     """Tasks, and the replicas that take them."""
 
-    tasks: Sequence[Task]
+    tasks: Sequence[ReplicaTask]
     starts: Sequence[Start]
 
 
@@ -140,7 +140,7 @@ class _Waiting:
     """
 
     def __init__(
-        self, tasks: Sequence[Task], changed: threading.Condition, open_tasks: set[int], most_lost: int
+        self, tasks: Sequence[ReplicaTask], changed: threading.Condition, open_tasks: set[int], most_lost: int
     ) -> None:
         self._tasks = list(tasks)
         self._changed = changed
@@ -151,7 +151,7 @@ class _Waiting:
         self._n_in_a_row = 0
         self._most_lost, self._starts_lost = most_lost, list[int]()
 
-    def take(self) -> Task | None:
+    def take(self) -> ReplicaTask | None:
         """The first task that may begin; waits for one, and None when all are taken or the queue is closed."""
         with self._changed:
             while self._tasks:
@@ -166,7 +166,7 @@ class _Waiting:
         with self._changed:
             return bool(self._tasks)
 
-    def put_back(self, task: Task, *, was_begun: bool) -> bool:
+    def put_back(self, task: ReplicaTask, *, was_begun: bool) -> bool:
         """Let another take a task whose place was lost, at it or before; False when it was lost at it too often."""
         with self._changed:
             self._lost[id(task)] += was_begun
@@ -176,7 +176,7 @@ class _Waiting:
             self._changed.notify_all()
             return True
 
-    def over(self, task: Task, given_up: str) -> None:
+    def over(self, task: ReplicaTask, given_up: str) -> None:
         """Say that a task is over.
 
         Raises:
@@ -281,7 +281,7 @@ class _Replica:
             if self._worker is not None:
                 self._worker.close()
 
-    def _outcome(self, task: Task) -> Outcome:
+    def _outcome(self, task: ReplicaTask) -> Outcome:
         how = ""
         message = json.dumps([task.places.start, task.places.stop, dict(task.beside)]).encode() + b"\n"
         for _ in range(MOST_DEATHS):
@@ -363,14 +363,14 @@ class _Replica:
             raise _Stopped
 
 
-class Batch(NamedTuple):
+class AssignedTask(NamedTuple):
     """A task as the replica gets it."""
 
     places: range
     beside: dict[str, Any]
 
 
-def be_replica(work: Callable[[Iterator[Batch]], None], failure: Path) -> int:
+def be_replica(work: Callable[[Iterator[AssignedTask]], None], failure: Path) -> int:
     """Be a replica; the exit code.
 
     Args:
@@ -389,11 +389,11 @@ def be_replica(work: Callable[[Iterator[Batch]], None], failure: Path) -> int:
     return as_child(read, failure, hear=batches.put)
 
 
-def _batches(told: "SimpleQueue[bytes]", answers: int, spent: dict[str, float]) -> Iterator[Batch]:
+def _batches(told: "SimpleQueue[bytes]", answers: int, spent: dict[str, float]) -> Iterator[AssignedTask]:
     # ready; what it took to be so is in the answer to the first batch
     os.write(answers, b"{}\n")
     while (line := told.get()) != END:
         start, stop, beside = json.loads(line)
-        yield Batch(range(start, stop), beside)
+        yield AssignedTask(range(start, stop), beside)
         os.write(answers, json.dumps(spent).encode() + b"\n")
         spent.clear()

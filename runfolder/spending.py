@@ -28,7 +28,7 @@ COSTS = "costs.jsonl"
 PROMISED = "batches.json"
 
 
-class Cost(Record):
+class Charge(Record):
     """What one try of a request took, or the most that it can have taken."""
 
     # of the try, counted from 0: the last line of a number counts; None: the line stands alone
@@ -46,9 +46,9 @@ class Cost(Record):
     is_refused: bool = False
 
 
-def costs_by_try(lines: Iterable[Cost]) -> list[Cost]:
+def costs_by_try(lines: Iterable[Charge]) -> list[Charge]:
     """What each try took as far as it is known, or can have taken: the lines that count."""
-    counting = dict[tuple[bool, int], Cost]()
+    counting = dict[tuple[bool, int], Charge]()
     for place, line in enumerate(lines):
         counting[line.number is None, place if line.number is None else line.number] = line
     return [*counting.values()]
@@ -74,8 +74,8 @@ class Spending:
     def __init__(self, folder: Path | None, limit: float | None = None) -> None:
         self.limit = limit
         # the most that each try under way can cost, by its number
-        self._open: dict[int, Cost] = {}
-        self._lines = None if folder is None else Journal(folder / COSTS, Cost)
+        self._open: dict[int, Charge] = {}
+        self._lines = None if folder is None else Journal(folder / COSTS, Charge)
         costs = costs_by_try(self._lines or ())
         self._numbers = count(1 + max((line.number for line in costs if line.number is not None), default=-1))
         self._spent = self._untold = self._refused = 0.0
@@ -100,7 +100,7 @@ class Spending:
         taken = [self._spent, *(each.cost or 0.0 for each in self._open.values()), *self._promised.values()]
         return self.limit is None or math.fsum([*taken, most]) <= self.limit
 
-    def begin(self, most: Cost) -> int:
+    def begin(self, most: Charge) -> int:
         """Write down the most that a try can cost, before it is sent; its number.
 
         Raises:
@@ -113,7 +113,7 @@ class Spending:
         self._open[number] = most
         return number
 
-    def settle(self, number: int, cost: Cost) -> None:
+    def settle(self, number: int, cost: Charge) -> None:
         """Write down what a try took.
 
         Raises:
@@ -134,7 +134,7 @@ class Spending:
         if (most := self._open.pop(number, None)) is None:
             return
         if not is_sent:
-            most = Cost(model=most.model, input=0, cached=0, output=0, cost=None if most.cost is None else 0.0)
+            most = Charge(model=most.model, input=0, cached=0, output=0, cost=None if most.cost is None else 0.0)
         most = most.model_copy(update={"number": number, "is_told": not is_sent, "is_refused": is_refused})
         self._add(most)
         if (is_refused or not is_sent) and most.cost is not None:
@@ -179,7 +179,7 @@ class Spending:
         parts.append(f"and the next request may cost {most:.2g}; raise limits.cost, and the same command continues")
         return CostLimitError(where + ", ".join(parts))
 
-    def book(self, cost: Cost) -> None:
+    def book(self, cost: Charge) -> None:
         """Write down what a request of a batch took.
 
         Raises:
@@ -188,11 +188,11 @@ class Spending:
         self._write(cost)
         self._add(cost)
 
-    def _write(self, cost: Cost) -> None:
+    def _write(self, cost: Charge) -> None:
         if self._lines is not None:
             self._lines.append([cost])
 
-    def _add(self, cost: Cost) -> None:
+    def _add(self, cost: Charge) -> None:
         self._spent = math.fsum([self._spent, cost.cost or 0.0])
         if not cost.is_told and cost.cost:
             self._n_untold += 1

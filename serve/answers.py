@@ -12,13 +12,13 @@ from ..runfolder.phases import Phase
 from ..storage import digest
 from .guard import Guard
 from .sides import worst_side
-from .work import Chosen, NoSummaryError
+from .work import NoSummaryError, RankedResponse
 
 # of each summary its reward, and what the judges said
 Rewarded = Sequence[tuple[float | None, Sequence[Judgement]]]
 
 
-def completion(about: dict[str, Any], chosen: Chosen) -> dict[str, Any]:
+def completion(about: dict[str, Any], chosen: RankedResponse) -> dict[str, Any]:
     """The chosen summary as a completion; what the protocol has no word for is in its `evenhand` field.
 
     Args:
@@ -47,7 +47,9 @@ def _usage(candidates: Sequence[ScoredCandidate]) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
-def evenhand_field(phase: Phase, guard: Guard, signature: str, chosen: Chosen, *, is_late: bool) -> dict[str, Any]:
+def evenhand_field(
+    phase: Phase, guard: Guard, signature: str, chosen: RankedResponse, *, is_late: bool
+) -> dict[str, Any]:
     """What is said of a chosen summary.
 
     Args:
@@ -99,7 +101,7 @@ def headers_of(about: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _passed(chosen: Chosen) -> str:
+def _passed(chosen: RankedResponse) -> str:
     n_judged = sum(each.candidate.answers_request for each in chosen.group.candidates)
     return f"passed: {n_judged} of {chosen.n_draws} candidates were judged"
 

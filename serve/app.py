@@ -24,7 +24,7 @@ from ..runfolder.phases import Phase
 from ..storage import listed
 from ..text.json_text import NotJsonError
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
-from .asked import Chat, Scored, body_of, items_of, read, request_of, unset
+from .asked import Chat, ScoredSummary, body_of, items_of, read, request_of, unset
 from .browsers import refuse_foreign
 from .guard import Guard
 from .late import Late
@@ -32,7 +32,7 @@ from .metrics import Metrics
 from .pool import Pool, unlogged
 from .refusals import Refusal, error_response, logged
 from .sides import worst_gap
-from .work import NoSummaryError, Worker, local_judges, refuse_relative, rehearsal, signature
+from .work import NoSummaryError, ThreadWorker, local_judges, refuse_relative, rehearsal, signature
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -113,7 +113,9 @@ class Service:
         self._local = local_judges(phase)
         # whatever answers /health is sent requests
         self._local.load(rehearsal(phase.recipe))
-        self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
+        self.pool = Pool(
+            lambda: ThreadWorker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting
+        )
         self._readers, self._large_readers, self._n_held = CapacityLimiter(READERS), CapacityLimiter(LARGE_READERS), 0
         self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
@@ -215,7 +217,7 @@ class Service:
             return JSONResponse(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
         return JSONResponse(rewards(found, stand_in))
 
-    def _items(self, body: dict[str, Any]) -> tuple[list[Scored], bool]:
+    def _items(self, body: dict[str, Any]) -> tuple[list[ScoredSummary], bool]:
         return items_of(body, self.phase.recipe), "query" in body
 
     async def chat(self, request: Request) -> JSONResponse:

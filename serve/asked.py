@@ -48,7 +48,7 @@ class GivenDocument(Record):
     attributes: dict[str, Text] = Field(default_factory=dict)
 
 
-class Asked(Record):
+class DocumentsRequest(Record):
     """Documents to be summarised together, and for whom."""
 
     documents: Annotated[tuple[GivenDocument, ...], Field(min_length=1, fail_fast=True)]
@@ -68,7 +68,7 @@ class Asked(Record):
             for place, each in enumerate(self.documents, start=1)
         )
         # without what a chat or a summary has besides
-        said = self.model_dump(mode="json", include=Asked.model_fields.keys() - {"id", "side"})
+        said = self.model_dump(mode="json", include=DocumentsRequest.model_fields.keys() - {"id", "side"})
         return DocumentSet(
             id=self.id or digest(said),
             topic=self.topic,
@@ -78,13 +78,13 @@ class Asked(Record):
         )
 
 
-class Item(Asked):
+class Item(DocumentsRequest):
     """A summary made elsewhere, with its documents."""
 
     summary: Annotated[str, Field(max_length=MOST_LETTERS)]
 
 
-class Chat(Asked):
+class Chat(DocumentsRequest):
     """The body of /v1/chat/completions; all else that the protocol knows would be passed over, so it is refused."""
 
     model: str
@@ -95,7 +95,7 @@ class Chat(Asked):
     user: str | None = None
 
 
-class Items(Record):
+class ScoreRequest(Record):
     """The body of /v1/score in evenhand's own form."""
 
     items: Annotated[tuple[Item, ...], Field(min_length=1, fail_fast=True)]
@@ -111,7 +111,7 @@ class Queries(Record):
     labels: tuple[Any, ...]
 
 
-class Scored(NamedTuple):
+class ScoredSummary(NamedTuple):
     """A summary and what it is a summary of."""
 
     request: SummaryRequest
@@ -151,7 +151,7 @@ def unset(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return {key: value for key, value in body.items() if key not in PARAMETERS}, mistakes
 
 
-def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
+def request_of(asked: DocumentsRequest, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
     """What the recipe asks its model about these documents.
 
     Args:
@@ -179,7 +179,7 @@ def request_of(asked: Asked, recipe: Recipe, *, name: str | None = None) -> Summ
     return found
 
 
-def items_of(body: Mapping[str, Any], recipe: Recipe) -> list[Scored]:
+def items_of(body: Mapping[str, Any], recipe: Recipe) -> list[ScoredSummary]:
     """The summaries of a body in either form, each with its request; equal documents and sides are one request.
 
     Raises:
@@ -187,13 +187,13 @@ def items_of(body: Mapping[str, Any], recipe: Recipe) -> list[Scored]:
     """
     if "query" in body:
         return [_scored(*pair, recipe) for pair in enumerate(_of_queries(read(Queries, body)))]
-    return [_scored(*pair, recipe) for pair in enumerate(read(Items, body).items)]
+    return [_scored(*pair, recipe) for pair in enumerate(read(ScoreRequest, body).items)]
 
 
-def _scored(place: int, item: Item, recipe: Recipe) -> Scored:
+def _scored(place: int, item: Item, recipe: Recipe) -> ScoredSummary:
     name = digest(item.model_dump(mode="json", exclude={"summary", "side"}))
     try:
-        return Scored(request_of(item, recipe, name=name), without_end_marks(item.summary))
+        return ScoredSummary(request_of(item, recipe, name=name), without_end_marks(item.summary))
     except DataError as error:
         raise DataError(f"summary {place}: {error}") from error
 

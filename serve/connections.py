@@ -32,7 +32,7 @@ def protocol(
     """uvicorn's protocol of HTTP/1.1 with these bounds."""
     seconds = {"IDLE": ("headers", header_seconds), "SEND_BODY": ("body", body_seconds)}
 
-    class Bounded(H11Protocol):
+    class TimedConnection(H11Protocol):
         """A connection whose requests arrive in time."""
 
         # what is waited for, and the timer
@@ -74,4 +74,4 @@ def protocol(
                 log.warning("a connection was closed: %s", why)
                 self.transport.abort()
 
-    return Bounded
+    return TimedConnection

@@ -23,7 +23,7 @@ from ..runfolder.phases import Phase
 from .guard import EXTRACTED, Guard
 from .metrics import Metrics
 from .pool import Pool, unlogged
-from .work import Chosen, Judges, Worker
+from .work import Judges, RankedResponse, ThreadWorker
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def _only_kept(backend: Backend) -> OnlyKept:
     return OnlyKept(backend.signature)
 
 
-class LateWorker(Worker):
+class LateWorker(ThreadWorker):
     """A worker that finds what others have drawn and had judged.
 
     Args:
@@ -92,7 +92,7 @@ class LateWorker(Worker):
 class _Shared:
     """What is under way for a request, and how many wait for it."""
 
-    work: "asyncio.Future[Chosen]"
+    work: "asyncio.Future[RankedResponse]"
     n_waiting: int = 0
 
 
@@ -111,15 +111,15 @@ class Late:
         # by the request's JSON
         self._under_way: dict[str, _Shared] = {}
 
-    async def best(self, pool: Pool, request: SummaryRequest, seconds: float) -> tuple[Chosen, bool]:
+    async def best(self, pool: Pool, request: SummaryRequest, seconds: float) -> tuple[RankedResponse, bool]:
         """The best candidate of a request, and whether the deadline passed before all were drawn and judged.
 
         Raises:
             TimeoutError: it passed, and there is nothing that can be served.
-            EvenhandError: as `Worker.summarise` and `Pool.run`.
+            EvenhandError: as `ThreadWorker.summarise` and `Pool.run`.
         """
         whole = unlogged(self._whole(pool, request, time.monotonic() + seconds))
-        so_far: asyncio.Future[Chosen | None] | None = None
+        so_far: asyncio.Future[RankedResponse | None] | None = None
         try:
             await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
             if whole.done():
@@ -137,7 +137,7 @@ class Late:
                 if each is not None:
                     each.cancel()
 
-    async def _whole(self, pool: Pool, request: SummaryRequest, until: float) -> Chosen:
+    async def _whole(self, pool: Pool, request: SummaryRequest, until: float) -> RankedResponse:
         """The best of all candidates; of equal requests at the same time one is worked at, and the others wait for it."""
         key = request.model_dump_json()
         while True:
@@ -160,7 +160,7 @@ class Late:
                     if self._under_way.get(key) is shared:
                         del self._under_way[key]
 
-    async def _so_far(self, request: SummaryRequest, seconds: float) -> Chosen | None:
+    async def _so_far(self, request: SummaryRequest, seconds: float) -> RankedResponse | None:
         try:
             return await self._pool.run(lambda worker: worker.summarise(request), seconds)
         except (TimeoutError, EvenhandError):

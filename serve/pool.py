@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ..errors import EvenhandError
 from ..generate.server.patience import Patience
-from .work import Worker, all_closed
+from .work import ThreadWorker, all_closed
 
 T = TypeVar("T")
 
@@ -33,11 +33,11 @@ class Pool:
         EvenhandError: a worker cannot be made.
     """
 
-    def __init__(self, make: Callable[[], Worker], n: int, most_waiting: int) -> None:
+    def __init__(self, make: Callable[[], ThreadWorker], n: int, most_waiting: int) -> None:
         self.n, self.waiting, self._most_waiting = n, 0, most_waiting
         threads = [ThreadPoolExecutor(1, f"worker-{place}") for place in range(n)]
         self._hands = [(thread, thread.submit(make).result()) for thread in threads]
-        self._free: asyncio.Queue[tuple[ThreadPoolExecutor, Worker]] = asyncio.Queue()
+        self._free: asyncio.Queue[tuple[ThreadPoolExecutor, ThreadWorker]] = asyncio.Queue()
         for hand in self._hands:
             self._free.put_nowait(hand)
         # of those who wait for the workers
@@ -48,7 +48,7 @@ class Pool:
         """Workers without a request."""
         return self._free.qsize()
 
-    async def run(self, work: Callable[[Worker], T], seconds: float, *, is_batch: bool = False) -> T:
+    async def run(self, work: Callable[[ThreadWorker], T], seconds: float, *, is_batch: bool = False) -> T:
         """What the work gives, by the first worker that is free.
 
         Args:
@@ -73,7 +73,7 @@ class Pool:
             patience.end()
             self._patience.remove(patience)
 
-    async def _next(self, is_batch: bool) -> tuple[ThreadPoolExecutor, Worker]:
+    async def _next(self, is_batch: bool) -> tuple[ThreadPoolExecutor, ThreadWorker]:
         if not self._free.empty():
             return self._free.get_nowait()
         if self.waiting >= self._most_waiting and not is_batch:

@@ -37,7 +37,7 @@ class Refusal(Exception):
         self.status, self.code, self.said, self.parameter = status, code, said, parameter
 
 
-class Rule(NamedTuple):
+class ErrorRule(NamedTuple):
     """What becomes of an error."""
 
     kind: type[BaseException]
@@ -49,14 +49,14 @@ class Rule(NamedTuple):
 
 # the first that fits
 RULES = (
-    Rule(BusyError, 429, "busy"),
-    Rule(NoSummaryError, 422, "no_summary"),
-    Rule(DataError, 422, "invalid_request"),
-    Rule(RecipeError, 422, "invalid_request"),
-    Rule(UnfitModelError, 503, "upstream_unfit", UNFIT),
-    Rule(ModelError, 503, "upstream_unavailable", UPSTREAM),
-    Rule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
-    Rule(TimeoutError, 504, "deadline_exceeded", "there was no answer in time; raise --deadline, or ask again: what was "
+    ErrorRule(BusyError, 429, "busy"),
+    ErrorRule(NoSummaryError, 422, "no_summary"),
+    ErrorRule(DataError, 422, "invalid_request"),
+    ErrorRule(RecipeError, 422, "invalid_request"),
+    ErrorRule(UnfitModelError, 503, "upstream_unfit", UNFIT),
+    ErrorRule(ModelError, 503, "upstream_unavailable", UPSTREAM),
+    ErrorRule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
+    ErrorRule(TimeoutError, 504, "deadline_exceeded", "there was no answer in time; raise --deadline, or ask again: what was "
          "drawn and judged is kept"),
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ from ..api.steps import candidate_of
 from ..config import JudgeOptions, Recipe
 from ..errors import DataError, EvenhandError, RecipeError
 from ..generate.backend import Backend
-from ..generate.backends import NoModel, open_backend_of, signature_of
+from ..generate.backends import NoBackend, open_backend_of, signature_of
 from ..generate.method import Draw, draws
 from ..generate.server.patience import refuse_given_up
 from ..generate.stage import make_batch
@@ -35,7 +35,7 @@ from ..rerank.pairs import best_of
 from ..rerank.stage import score_group
 from ..runfolder.phases import Phase
 from ..storage import digest
-from .asked import Asked, Scored, described, read, request_of
+from .asked import DocumentsRequest, ScoredSummary, described, read, request_of
 from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extractions, later_draws
 from .metrics import Metrics
 from .sides import sides_of
@@ -50,7 +50,7 @@ class NoSummaryError(EvenhandError):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RankedResponse:
     """A request's candidates with their rewards, the one that is served, and what was said of it."""
 
     request: SummaryRequest
@@ -167,7 +167,7 @@ def local_judges(phase: Phase) -> Judges:
     return Judges(held, ThreadPoolExecutor(1, "judges"))
 
 
-class Worker:
+class ThreadWorker:
     """Made, used and closed on one thread.
 
     Args:
@@ -192,7 +192,7 @@ class Worker:
     def _open(self, phase: Phase) -> Backend:
         return open_backend_of(phase)
 
-    def summarise(self, request: SummaryRequest) -> Chosen:
+    def summarise(self, request: SummaryRequest) -> RankedResponse:
         """The best candidate of a request that says something and keeps the guard's limits.
 
         Raises:
@@ -219,7 +219,7 @@ class Worker:
             best = best_of([each for each in group.candidates if not broken[each.candidate.id]])
             if best is not None:
                 said = tuple(found[best.candidate.id])
-                return Chosen(request, group, best, said, self._sides(said), source, n_draws)
+                return RankedResponse(request, group, best, said, self._sides(said), source, n_draws)
             reasons += broken[group.best_id] if group.best_id else _without_reward(judgements)
         raise NoSummaryError(f"{len(candidates)} candidates, and none can be served: {described(reasons)}")
 
@@ -239,14 +239,14 @@ class Worker:
         return batch.candidates, [_reason(each) for each in batch.failures]
 
     def _backend_of(self, phase: Phase) -> Backend:
-        return self._backend if phase is self._phase else NoModel()
+        return self._backend if phase is self._phase else NoBackend()
 
     def _sides(self, said: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
         judges = self._phase.recipe.judges
         tables = {each.judge: sides_of(each, judges[each.judge]) for each in said}
         return {name: table for name, table in tables.items() if table}
 
-    def score(self, items: Sequence[Scored]) -> list[tuple[float | None, list[Judgement]]]:
+    def score(self, items: Sequence[ScoredSummary]) -> list[tuple[float | None, list[Judgement]]]:
         """The reward of each summary and what the reward's judges said; None where one of them gave no score.
 
         Summaries of one request in one call are its candidates, for judges that compare those.
@@ -285,7 +285,7 @@ def rehearsal(recipe: Recipe) -> Pairs:
     ]
     try:
         side = sides[0] if recipe.task.scope == "side" else None
-        request = request_of(read(Asked, {"documents": documents, "side": side}), recipe)
+        request = request_of(read(DocumentsRequest, {"documents": documents, "side": side}), recipe)
     except (DataError, RecipeError) as error:
         log.info("judges are not tried before the first request: %s", error)
         return []

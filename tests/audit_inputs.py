@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.input import AuditInput, System
+from evenhand.evaluation.audit.input import AuditedSystem, AuditInput
 from evenhand.evaluation.audit.shares import Taken, ValueShares
 from evenhand.fairness.groups.masses import Masses
 from evenhand.fairness.groups.taste import Credit, read_source
@@ -36,7 +36,7 @@ def make_input(sets: list[DocumentSet], **systems: list[str | None]) -> AuditInp
         values=values,
         declared=(values,) * len(sets),
         systems=tuple(
-            System(label, f"{label}.jsonl", "0" * 16, _by_set(sets, texts)) for label, texts in systems.items()
+            AuditedSystem(label, f"{label}.jsonl", "0" * 16, _by_set(sets, texts)) for label, texts in systems.items()
         ),
         documents="docs.jsonl",
         documents_digest="1" * 16,

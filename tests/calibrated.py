@@ -6,12 +6,12 @@ from typing import Any
 from evenhand.judges.calibration import (
     Agreement,
     Calibration,
-    Cost,
     JudgeCalibration,
+    JudgingCost,
     Probe,
     standing_of,
 )
-from evenhand.judges.likeness import Vocabulary
+from evenhand.judges.likeness import ArticleVocabulary
 from evenhand.number import Number
 from evenhand.storage import write_json
 
@@ -33,7 +33,7 @@ def make_judge(signature: str, own: float = 0.5, length: float = 0.3, **changes:
         "judge": "fit", "signature": signature, "models": (), "revisions": (), "rubric": "", "purpose": "coverage",
         "own": agreement(own), "other": agreement(0.1), "beside": (agreement(length, of="length", difference=gap),),
         "is_constant": False, "spread": 1.0, "probes": (), "flips_again": number(0.0, 0.0), "flips_reversed": number(0.1),
-        "repeat": 0.0, "cost": Cost(seconds=1.0, prompt_tokens=None), "n_summaries": 199, "unscored": 0,
+        "repeat": 0.0, "cost": JudgingCost(seconds=1.0, prompt_tokens=None), "n_summaries": 199, "unscored": 0,
     }  # fmt: skip
     return JudgeCalibration.model_validate(values | changes)
 
@@ -53,10 +53,10 @@ def accused(name: str, note: str) -> Probe:
     )
 
 
-def write_calibration(path: Path, *judges: JudgeCalibration, about: Vocabulary | None = None) -> Path:
+def write_calibration(path: Path, *judges: JudgeCalibration, about: ArticleVocabulary | None = None) -> Path:
     found = Calibration(
         file="sets.jsonl", digest="0" * 16, n_articles=25, n_summaries=199, n_topics=13, date="2026-11-23", evenhand="0",
-        versions={}, level=0.95, about=about or Vocabulary(), judges=judges, not_tried={},
+        versions={}, level=0.95, about=about or ArticleVocabulary(), judges=judges, not_tried={},
     )  # fmt: skip
     write_json(path, found.model_dump(mode="json"))
     return path

@@ -1,6 +1,6 @@
 """Labelled documents for tests: written as (value, text) pairs."""
 
-from evenhand.fairness.labelled import LabelledDocuments, LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledDocuments, LabelledSource, LabelledSummary
 from evenhand.judges.judge import JudgeInput
 from evenhand.storage import canonical_json
 
@@ -16,7 +16,7 @@ ONE_SIDED = "The ferry is cheap. Nurses need it at night. The ferry helps poor f
 
 
 def texts(pairs):
-    return tuple(LabelledText(text, value) for value, text in pairs)
+    return tuple(LabelledSource(text, value) for value, text in pairs)
 
 
 def item(summary, pairs=FERRY, values=None, name="s"):

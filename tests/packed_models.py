@@ -5,7 +5,7 @@ from typing import Any
 import torch
 import transformers
 
-from evenhand.train.packing import Layout, Span
+from evenhand.train.packing import Layout, PackedSpan
 
 SIZES = {
     "vocab_size": 300, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -43,8 +43,9 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 SHARED = (55, 69)
 LAYOUT = Layout(
     (
-        Span(0, 23, (5, 0, 9)), Span(37, 11, (3, 4)), Span(55, 14), Span(69, 3, (4, 2), (SHARED,)),
-        Span(78, 5, (), (SHARED,)), Span(83, 2, (3,), (SHARED, (78, 83))), Span(88, 1, (2, 6), (SHARED, (78, 83))), Span(97, 5),
+        PackedSpan(0, 23, (5, 0, 9)), PackedSpan(37, 11, (3, 4)), PackedSpan(55, 14), PackedSpan(69, 3, (4, 2), (SHARED,)),
+        PackedSpan(78, 5, (), (SHARED,)), PackedSpan(83, 2, (3,), (SHARED, (78, 83))),
+        PackedSpan(88, 1, (2, 6), (SHARED, (78, 83))), PackedSpan(97, 5),
     )
 )  # fmt: skip
 

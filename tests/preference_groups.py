@@ -5,8 +5,8 @@ from typing import Any
 
 from evenhand.generate.backend import prompt_tokens, tokens_digest
 from evenhand.records import Message, PairFairness, PreferencePair
-from evenhand.train.examples import Row
-from evenhand.train.groups import Group, build_groups
+from evenhand.train.examples import TokenPair
+from evenhand.train.groups import TokenGroup, build_groups
 
 
 def tokens(n: int, start: int) -> list[int]:
@@ -14,7 +14,7 @@ def tokens(n: int, start: int) -> list[int]:
     return [10 + (start * 37 + i * 11) % 700 for i in range(n)]
 
 
-def make_rows() -> list[Row]:
+def make_rows() -> list[TokenPair]:
     """Three prompts of different lengths; four, three and two candidates, one of them a single token; eight pairs."""
     prompts = [tokens(41, 1), tokens(17, 2), tokens(60, 3)]
     candidates = [
@@ -24,11 +24,11 @@ def make_rows() -> list[Row]:
     ]
     pairs = [[(0, 1), (0, 2), (3, 1), (2, 1)], [(0, 1), (2, 0), (2, 1)], [(1, 0)]]
     return [
-        Row("left", prompts[g], candidates[g][c], candidates[g][r]) for g in range(3) for c, r in pairs[g]
+        TokenPair("left", prompts[g], candidates[g][c], candidates[g][r]) for g in range(3) for c, r in pairs[g]
     ]  # fmt: skip
 
 
-def make_alike_rows() -> list[Row]:
+def make_alike_rows() -> list[TokenPair]:
     """`make_rows` behind a beginning of 40 tokens that the three prompts share, and of 80 that two of them do."""
     rows = make_rows()
     lengths = {41: 80, 17: 40, 60: 80}
@@ -37,7 +37,7 @@ def make_alike_rows() -> list[Row]:
     ]  # fmt: skip
 
 
-def make_groups() -> list[Group]:
+def make_groups() -> list[TokenGroup]:
     """`make_rows` as groups."""
     return build_groups(make_rows())
 
@@ -53,7 +53,7 @@ def make_fairness(number: int) -> PairFairness:
     )  # fmt: skip
 
 
-def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = None, **options: Any) -> Any:
+def make_trainer(kind: str, model: Any, folder: Any, rows: list[TokenPair] | None = None, **options: Any) -> Any:
     """A trainer of these rows on the CPU: "pairwise" for stock TRL, "shared-prefix" for ours.
 
     The adapter begins away from zero, so that policy and reference differ.

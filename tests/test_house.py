@@ -1,8 +1,9 @@
-"""The house itself: which folder may import which, that everything is packed, and how quiet the root is."""
+"""The house itself: which folder may import which, in how many forms an idea stands, that all is packed, and a quiet root."""
 
 import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,34 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # rooms from the bottom up, as docs/architecture.md tells them: an import points to a room above its own line in the table
 LAYERS = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+# records with bounds of their own: a number, its interval while it is drawn and while it is concluded, a judge's range, an axis
+INTERVALS = {
+    "number.py:Number",
+    "resampling.py:Interval",
+    "evaluation/significance.py:Concluded",
+    "judges/judge.py:Judge",
+    "evaluation/pages/charts.py:Scale",
+}
+# and at most so many others
+MOST_OTHER_INTERVALS = 0
+# names that stand for more than one class
+MOST_SHARED_NAMES = 0
+# imports inside evaluation/ that point up, or from one of report, audit and studies to another
+MOST_UPWARD = 2
+# places that say by themselves that sets are too few, besides `resampling.too_few`
+MOST_FEW = 8
+# where tests are corrected for one another: all that a page tests, and the limits of a gate
+CORRECTIONS = {"evaluation/significance.py", "evaluation/gate/decide.py"}
+# public definitions that no command runs, and why they are there
+UNCALLED = {
+    "log_odds_z": "the words of two groups of texts, after Steen and Markert; a vector of theirs holds it",
+    "common_tokens": "what the released code of Zhang et al. can leave out; a vector of theirs holds it",
+    "compute_score": "called by verl, whose configuration names it",
+    "evenhand_reward": "called by the trainer of TRL that is given it",
+}
+# rooms of evaluation/ from the bottom up; modules beside them are below all of them
+ROOMS = {"pages": 1, "gate": 2, "report": 3, "audit": 3, "studies": 3}
 
 
 def modules():
@@ -26,9 +55,19 @@ def dotted(inside):
 
 
 @pytest.fixture(scope="module")
-def arrows():
+def trees():
+    return dict(modules())
+
+
+@pytest.fixture(scope="module")
+def package(trees):
+    """Path -> tree, of what users run: no benchmarks."""
+    return {inside.as_posix(): tree for inside, tree in trees.items() if inside.parts[0] != "benchmarks"}
+
+
+@pytest.fixture(scope="module")
+def arrows(trees):
     """Module -> the modules of the package that it imports, anywhere in its text."""
-    trees = dict(modules())
     known = {dotted(inside) for inside in trees}
     found = {}
     for inside, tree in trees.items():
@@ -129,3 +168,89 @@ def test_every_package_and_every_file_that_is_read_is_packed():
         if path.is_file() and path.suffix not in {".py", ".pyc", ".md"}
     }
     assert not data - packed
+
+
+def test_rooms_of_the_evaluation_import_down(arrows):
+    def room(module):
+        return module[1] if len(module) > 1 and module[1] in ROOMS else ""
+
+    upward = {
+        f"{'.'.join(module)} imports {'.'.join(target)}"
+        for module, targets in arrows.items()
+        for target in targets
+        if module[:1] == target[:1] == ("evaluation",)
+        and room(module) != room(target)
+        and ROOMS.get(room(target), 0) >= max(1, ROOMS.get(room(module), 0))
+    }
+    assert len(upward) <= MOST_UPWARD, sorted(upward)
+
+
+def classes(package):
+    for path, tree in package.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                yield f"{path}:{node.name}", node
+
+
+def test_few_records_have_bounds_of_their_own(package):
+    found = set()
+    for name, node in classes(package):
+        fields = {
+            each.target.id for each in node.body if isinstance(each, ast.AnnAssign) and hasattr(each.target, "id")
+        }
+        if {"low", "high"} <= fields or {"lower", "upper"} <= fields:
+            found.add(name)
+    assert found >= INTERVALS
+    assert len(found - INTERVALS) <= MOST_OTHER_INTERVALS, sorted(found - INTERVALS)
+
+
+def test_a_name_stands_for_one_class(package):
+    counts = Counter(name.rpartition(":")[2] for name, _ in classes(package))
+    shared = sorted(name for name, n in counts.items() if n > 1)
+    assert len(shared) <= MOST_SHARED_NAMES, shared
+
+
+def names_in(node):
+    """Every name that a piece of the package uses, by itself, as an attribute, or in the text that names a module's function."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            yield each.id
+        elif isinstance(each, ast.Attribute):
+            yield each.attr
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and re.fullmatch(r"[\w.:]+", each.value):
+            yield from re.findall(r"\w+", each.value)
+
+
+def test_what_is_public_is_run_by_commands(package):
+    used = Counter(name for tree in package.values() for name in names_in(tree))
+    left = {
+        node.name: Counter(names_in(node))
+        for tree in package.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and not node.decorator_list)
+    }
+    uncalled = set()
+    # what only uncalled definitions use is uncalled, too
+    while gone := {name for name, own in left.items() if used[name] <= own[name]}:
+        for name in gone:
+            used -= left.pop(name)
+        uncalled |= {name for name in gone if not name.startswith("_")}
+    assert uncalled == UNCALLED.keys()
+
+
+def test_many_tests_are_corrected_in_one_place(package):
+    methods = re.compile(r"Holm|Bonferroni|Benjamini|Hochberg|false_discovery_control|multipletests")
+    found = {path for path in package if methods.search((ROOT / path).read_text(encoding="utf-8"))}
+    assert found <= CORRECTIONS
+
+
+def test_too_few_sets_are_said_in_one_place(package):
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in package.items()
+        if path != "resampling.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        and any(isinstance(each, ast.Name) and each.id == "LEAST_SETS" for each in ast.walk(node))
+    ]
+    assert len(found) <= MOST_FEW, found

@@ -29,6 +29,7 @@ from evenhand.resampling import (
     sign_flip_p_value,
     sign_flip_p_values,
     t_interval,
+    too_few,
 )
 
 MANY = Bootstrap(resamples=9999, seed=1)
@@ -485,3 +486,36 @@ def test_the_p_value_of_many_sets_is_that_which_exchanges_come_to(monkeypatch):
     assert 0.005 < drawn < 0.5
     assert found == pytest.approx(drawn, abs=4 * math.sqrt(drawn / 40_000))
     assert least == 1 / 40_001 == sign_flip_p_value((differences + 1).tolist(), sets, plan)
+
+
+NONE = "there are no intervals with fewer than 5, and"
+LEAST_P = "the smallest p that its tests can have is"
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "rest"),
+    [
+        # flips of five sets that all say the same have p of 1/16, of six 1/32, two-sided
+        (1, 0.95, f"1 document set: {NONE} {LEAST_P} 1, so no difference is clear; take 6 or more."),
+        (5, 0.95, f"5 document sets: {LEAST_P} 0.0625, so no difference is clear; take 6 or more."),
+        (6, 0.99, f"6 document sets: {LEAST_P} 0.03125, so no difference is clear; take 8 or more."),
+        # an interval is all that it takes where the level is low, or tests exchange no sets
+        (3, 0.5, f"3 document sets: {NONE} {LEAST_P} 0.25, so no difference is clear; take 5 or more."),
+        (4, None, "4 document sets: with fewer than 5 nothing is concluded; take 5 or more."),
+    ],
+)
+def test_too_few_sets_are_said_in_one_sentence(n, level, rest):
+    assert too_few(n, level) == f"The comparison rests on {rest}"
+    study = rest.replace("document set", "document")
+    assert too_few(n, level, what="The study", unit="document") == f"The study rests on {study}"
+
+
+@pytest.mark.parametrize(("n", "level"), [(6, 0.95), (8, 0.99), (5, 0.5), (5, None)])
+def test_of_enough_sets_nothing_is_said(n, level):
+    assert not too_few(n, level)
+
+
+@given(st.integers(0, 60), st.floats(0.5, 0.9999))
+def test_sets_are_too_few_where_no_test_of_theirs_could_be_clear(n, level):
+    clear = n >= 5 and 2.0 ** (1 - n) <= 1 - level + 1e-12
+    assert bool(too_few(n, level)) == (not clear)

@@ -17,7 +17,7 @@ from forked import Server
 from test_kills import Place, Scenario, recipe
 
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Cost, costs_by_try
+from evenhand.runfolder.spending import COSTS, Charge, costs_by_try
 
 KILLS = 50
 CONCURRENCY = 3
@@ -80,7 +80,7 @@ def test_killed_at_fifty_moments_nothing_that_was_kept_is_asked_again(forks, tmp
             assert _without_costs(place) == _without_costs(undisturbed)
             # of each kill what was under way may be asked again, and nothing else
             assert n_needed <= len(server.asked) <= n_needed + here * CONCURRENCY
-            costs = costs_by_try(Journal(place.folder / "run" / COSTS, Cost))
+            costs = costs_by_try(Journal(place.folder / "run" / COSTS, Charge))
             # whatever was sent is booked before, at the most that it can cost where its answer did not come
             assert n_needed <= sum(line.is_told for line in costs) <= len(server.asked)
             assert len(server.asked) <= len(costs) <= n_needed + here * CONCURRENCY

@@ -71,7 +71,7 @@ ANSWER = re.compile(
 )
 
 
-class Answer(NamedTuple):
+class PlainReply(NamedTuple):
     """A reply without its thoughts."""
 
     # "" where it was cut off while thinking
@@ -80,7 +80,7 @@ class Answer(NamedTuple):
     has_thought: bool
 
 
-def without_thoughts(reply: str, *, is_summary: bool = False) -> Answer:
+def without_thoughts(reply: str, *, is_summary: bool = False) -> PlainReply:
     """The reply without what the model thought before it answered, in time that grows with its length.
 
     Args:
@@ -93,8 +93,8 @@ def without_thoughts(reply: str, *, is_summary: bool = False) -> Answer:
     """
     answer = _without_headed(_without_fenced(_without_marked(reply)), is_summary=is_summary)
     if answer == reply:
-        return Answer(reply, False)
-    return Answer(answer.strip(), _n_letters(MARK.sub("", reply)) > _n_letters(answer))
+        return PlainReply(reply, False)
+    return PlainReply(answer.strip(), _n_letters(MARK.sub("", reply)) > _n_letters(answer))
 
 
 def _n_letters(text: str) -> int:

@@ -22,7 +22,7 @@ from ..config import PACKED_ATTENTION, VARLEN_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
 from .joined_attention import can_join, joined_attention
-from .packing import Layout, Span, taken
+from .packing import Layout, PackedSpan, taken
 from .varlen import open_kernel, varlen_attention
 
 # model.attn_implementation -> name under which transformers calls the packed one. Without "flash" in it, which transformers
@@ -243,8 +243,8 @@ def block_mask(layout: Layout, window: int | None, device: torch.device, make: C
     return layout.memo[made]
 
 
-def _span_mask(layout: Layout, span: Span, window: int | None, device: torch.device) -> torch.Tensor:
-    """Which of the tokens at `Span.seen` each token of a span sees, (tokens, tokens that any sees)."""
+def _span_mask(layout: Layout, span: PackedSpan, window: int | None, device: torch.device) -> torch.Tensor:
+    """Which of the tokens at `PackedSpan.seen` each token of a span sees, (tokens, tokens that any sees)."""
     made = ("mask", span, window, device)
     if made not in layout.memo:
         ends, position_of = layout.ends(), layout.positions()

@@ -14,14 +14,14 @@ import torch
 
 from ..errors import ModelError
 from .attention import MASKED, PACKED, use_masks
-from .packing import Layout, Span
+from .packing import Layout, PackedSpan
 
 log = logging.getLogger(__name__)
 
 # longer than the blocks that kernels work in; a candidate of one token, two prompts that begin alike, and padding
 SPANS = (
-    Span(0, 150, (70, 0, 33, 1)), Span(254, 20, (40, 17)), Span(331, 17), Span(348, 5, (9,), ((331, 348),)),
-    Span(362, 3, (4, 2), ((331, 348),)), Span(371, 13),
+    PackedSpan(0, 150, (70, 0, 33, 1)), PackedSpan(254, 20, (40, 17)), PackedSpan(331, 17),
+    PackedSpan(348, 5, (9,), ((331, 348),)), PackedSpan(362, 3, (4, 2), ((331, 348),)), PackedSpan(371, 13),
 )  # fmt: skip
 # largest error of a token's head, in its size and the root mean square of all: more than twice what kernels that are right
 # have, and less than what a key too many makes. float32 leaves room for the TF32 of a GPU

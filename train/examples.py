@@ -30,7 +30,7 @@ SAME = "chosen and rejected have the same tokens"
 
 
 @dataclass(frozen=True)
-class Row:
+class TokenPair:
     """A pair in tokens."""
 
     side: str
@@ -52,10 +52,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Examples:
+class TrainingPairs:
     """The rows to train on, and what became of the others."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TokenPair, ...]
     # pairs in the file, by side
     n_by_side: dict[str, int]
     # pairs left out
@@ -72,7 +72,7 @@ class Examples:
         return dict(Counter(row.side for row in self.rows))
 
 
-def read_rows(path: Path, tokenizer: Any, texts: Form = "chat") -> list[Row]:
+def read_rows(path: Path, tokenizer: Any, texts: Form = "chat") -> list[TokenPair]:
     """The pairs of a file in tokens, in its order.
 
     Args:
@@ -110,7 +110,7 @@ def _changed_on_the_way(pairs: Sequence[tuple[int, PreferencePair]]) -> Iterator
                 )
 
 
-def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise", "drop"]) -> Examples:
+def build_examples(rows: Sequence[TokenPair], max_length: int, excess: Literal["raise", "drop"]) -> TrainingPairs:
     """The rows to train on, in their order.
 
     Pairs whose two summaries have the same tokens teach nothing and are left out, counted.
@@ -134,7 +134,7 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
             f"{max(row.length for row in long)} tokens); raise trainer.max_length, or write train.excess_length_strategy: drop "
             "to leave them out, which favours the sides with shorter documents"
         )
-    examples = Examples(
+    examples = TrainingPairs(
         rows=tuple(row for row, why in zip(rows, reasons, strict=True) if why is None),
         n_by_side=dict(Counter(row.side for row in rows)),
         left_out=LeftOut.rows(
@@ -162,12 +162,12 @@ class _Tokens:
         self.spelt, self.cleaned, self.answer = cache(self.turns.spelt), cache(self._cleaned), cache(self._answer)
         self.decoded = cache(lambda ids: str(tokenizer.decode(list(ids), skip_special_tokens=True)))
 
-    def row(self, pair: PreferencePair) -> Row:
+    def row(self, pair: PreferencePair) -> TokenPair:
         """The pair in tokens."""
         if isinstance(pair, TextPair):
-            return Row(pair.side, *self._plain(pair), pair.weight)
+            return TokenPair(pair.side, *self._plain(pair), pair.weight)
         encode = self.cleaned if pair.prompt_digest else self.answer
-        return Row(
+        return TokenPair(
             pair.side,
             self.prompt(pair.prompt),
             list(pair.chosen_token_ids) or encode(pair.chosen_text),

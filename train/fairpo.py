@@ -18,7 +18,7 @@ from ..errors import ModelError, RecipeError
 from ..extras import need
 from ..fairness.groups.fairpo import Contribution, RunningState, contribution, paper_weights, slot_weights
 from ..storage import read_json, write_json
-from .examples import Row
+from .examples import TokenPair
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -114,18 +114,19 @@ class FairPO:
         self.state = RunningState(np.array(kept["loss"]), np.array(kept["count"]))
 
 
-def fairpo_loss(pairs: PairTensors, weights: Sides, beta: float) -> Any:
-    """FairPO's mean loss of pairs from the second optimiser step on; its gradient is DPO's with each side scaled by its weight.
+def fairpo_losses(pairs: PairTensors, weights: Sides, beta: float) -> tuple[Any, Sides]:
+    """FairPO's loss of each pair from the second optimiser step on, which may be negative, and the weighted implicit rewards.
 
-    The value of `fairness.groups.fairpo.fairpo_losses`, as a tensor with gradient.
+    The first factor, how wrong the pair still is, carries no gradient: the gradient is DPO's with its chosen and rejected part
+    scaled by their weights. With both weights 1 the gradient is DPO's, the value is not.
     """
-    rewards = [beta * (logps - ref) for logps, ref in zip(pairs.logps, pairs.ref_logps, strict=True)]
-    (chosen, rejected), (chosen_weight, rejected_weight) = rewards, weights
+    chosen, rejected = (beta * (logps - ref) for logps, ref in zip(pairs.logps, pairs.ref_logps, strict=True))
     wrongness = (rejected - chosen).detach().sigmoid()
-    return -(wrongness * (chosen_weight * chosen - rejected_weight * rejected)).mean()
+    rewards = weights[0] * chosen, weights[1] * rejected
+    return -(wrongness * (rewards[0] - rewards[1])), rewards
 
 
-def open_fairpo(section: FairPOSection | None, rows: Sequence[Row]) -> FairPO | None:
+def open_fairpo(section: FairPOSection | None, rows: Sequence[TokenPair]) -> FairPO | None:
     """FairPO for these rows; None where the recipe does not ask for it.
 
     Raises:

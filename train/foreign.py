@@ -71,7 +71,7 @@ class GivenPair(Record):
         yield _pair(prompt, (chosen, rejected), rewards, texts)
 
 
-class Ranked(Record):
+class RankedCompletion(Record):
     """A completion and its place, 1 the best; several may share one."""
 
     rank: int = Field(ge=1)
@@ -84,11 +84,11 @@ class GivenRanks(Record):
     model_config = ConfigDict(extra="ignore")
 
     prompt: Said
-    completions: tuple[Ranked, ...]
+    completions: tuple[RankedCompletion, ...]
 
     @field_validator("completions")
     @classmethod
-    def _ranks_differ(cls, completions: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+    def _ranks_differ(cls, completions: tuple[RankedCompletion, ...]) -> tuple[RankedCompletion, ...]:
         if len({each.rank for each in completions}) < 2:
             raise ValueError("needs completions of at least two ranks, or there is nothing to prefer")
         return completions

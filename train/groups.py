@@ -11,11 +11,11 @@ from typing import Any
 
 from ..errors import RecipeError
 from ..generate.prefixes import LEAST_SHARED, n_common
-from .examples import Row
+from .examples import TokenPair
 
 
 @dataclass
-class Group:
+class TokenGroup:
     """One prompt with the summaries and pairs that share it. Summaries of the same tokens are one candidate."""
 
     prompt_ids: list[int]
@@ -44,7 +44,7 @@ class Group:
         return {name: value for name, value in asdict(self).items() if name != "slots" or value}
 
 
-COLUMNS = tuple(each.name for each in fields(Group))
+COLUMNS = tuple(each.name for each in fields(TokenGroup))
 
 
 def packed_length(prompt_ids: Sequence[int], candidate_ids: Sequence[Sequence[int]]) -> int:
@@ -52,18 +52,18 @@ def packed_length(prompt_ids: Sequence[int], candidate_ids: Sequence[Sequence[in
     return len(prompt_ids) + sum(len(ids) - 1 for ids in candidate_ids)
 
 
-def build_groups(rows: Sequence[Row], *, slots: bool = False) -> list[Group]:
+def build_groups(rows: Sequence[TokenPair], *, slots: bool = False) -> list[TokenGroup]:
     """The groups of these pairs, in order of their first pair; every pair is in exactly one.
 
     Args:
         rows: with `slots`, each says what is fair.
         slots: whether the groups take along what FairPO weighs pairs by.
     """
-    groups: dict[tuple[int, ...], Group] = {}
+    groups: dict[tuple[int, ...], TokenGroup] = {}
     places: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for row in rows:
         key = tuple(row.prompt_ids)
-        group = groups.setdefault(key, Group(row.prompt_ids))
+        group = groups.setdefault(key, TokenGroup(row.prompt_ids))
         for ids, side in ((row.chosen_ids, group.chosen), (row.rejected_ids, group.rejected)):
             place = places.setdefault(key, {}).setdefault(tuple(ids), len(group.candidate_ids))
             if place == len(group.candidate_ids):
@@ -97,7 +97,7 @@ def families(prompts: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return [(numbers[place], shared[numbers[place]]) for place in range(len(prompts))]
 
 
-def refuse_unsplittable(groups: Sequence[Group], most_tokens: int) -> None:
+def refuse_unsplittable(groups: Sequence[TokenGroup], most_tokens: int) -> None:
     """Refuse groups of which not even one candidate fits into a pass.
 
     Raises:

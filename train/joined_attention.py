@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .packing import Layout, Part, Span, taken
+from .packing import Layout, PackedSpan, Part, taken
 
 Tensors = Sequence[torch.Tensor]
 
@@ -218,7 +218,7 @@ def _add(found: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], more
             whole[:, :, start:end] += piece
 
 
-class Rows(NamedTuple):
+class CandidateRows(NamedTuple):
     """The candidates of a span as rows of one length."""
 
     # of each row's tokens, (candidates, longest); the last one is repeated
@@ -230,7 +230,7 @@ class Rows(NamedTuple):
     column: torch.Tensor
 
 
-def _rows(layout: Layout, span: Span, device: torch.device) -> Rows:
+def _rows(layout: Layout, span: PackedSpan, device: torch.device) -> CandidateRows:
     made = ("rows", span, device)
     if made not in layout.memo:
         lengths = [n for n in span.own if n]
@@ -239,17 +239,17 @@ def _rows(layout: Layout, span: Span, device: torch.device) -> Rows:
         places, is_kept = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
         # found on the CPU, since a GPU would be waited for
         row, column = is_kept.nonzero(as_tuple=True)
-        layout.memo[made] = Rows(*(each.to(device) for each in (places, ~is_kept, row, column)))
-    rows: Rows = layout.memo[made]
+        layout.memo[made] = CandidateRows(*(each.to(device) for each in (places, ~is_kept, row, column)))
+    rows: CandidateRows = layout.memo[made]
     return rows
 
 
-def _candidates(tensor: torch.Tensor, rows: Rows) -> torch.Tensor:
+def _candidates(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
     """(1, heads, length, ...) -> (candidates, heads, longest, ...)."""
     return tensor[0][:, rows.places].transpose(0, 1).contiguous()
 
 
-def _packed(tensor: torch.Tensor, rows: Rows) -> torch.Tensor:
+def _packed(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
     """(candidates, heads, longest, ...) -> (1, heads, tokens of all candidates, ...)."""
     return tensor.transpose(0, 1)[:, rows.row, rows.column][None]
 

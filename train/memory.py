@@ -24,7 +24,7 @@ from ..config import LoraSection, Recipe
 from ..extras import need
 from ..models.sizes import Sizes, layers_name, meta_model, sizes_of
 from .attention import masked
-from .packing import Layout, Span
+from .packing import Layout, PackedSpan
 from .policy import new_lora_config
 
 Strategy = Literal["one GPU", "DDP", "ZeRO-2", "ZeRO-3", "FSDP2"]
@@ -148,7 +148,7 @@ def train_memory(recipe: Recipe, spread: tuple[Strategy, int], largest: Pass, *,
 
 
 @dataclass(frozen=True)
-class Shares:
+class MemoryShares:
     """Bytes on each GPU, besides what a pass takes."""
 
     # frozen, gathered ones included
@@ -157,7 +157,7 @@ class Shares:
     adapter: float
 
 
-def shares(strategy: Strategy, trained: Trained, processes: int) -> Shares:
+def shares(strategy: Strategy, trained: Trained, processes: int) -> MemoryShares:
     """What each GPU holds, whatever runs through it.
 
     PEFT keeps the adapter in float32. DeepSpeed turns it into the model's numbers and keeps a float of each weight for the
@@ -169,18 +169,18 @@ def shares(strategy: Strategy, trained: Trained, processes: int) -> Shares:
     if strategy in ("one GPU", "DDP"):
         # DDP sends gradients in buckets, which are another copy of them
         sent = FLOAT if strategy == "DDP" else 0
-        return Shares(whole, n * (FLOAT * copies + FLOAT + states + sent))
+        return MemoryShares(whole, n * (FLOAT * copies + FLOAT + states + sent))
     layer = (whole - trained.sizes.outer * half) / trained.sizes.layers
     spread = whole / processes
     if strategy == "FSDP2":
         # embeddings and head, the layer that runs and the one that comes next are whole
         gathered = trained.sizes.outer * half + 2 * layer
-        return Shares(min(whole, spread + gathered), n * (FLOAT * copies + FLOAT + states) / processes)
+        return MemoryShares(min(whole, spread + gathered), n * (FLOAT * copies + FLOAT + states) / processes)
     optimiser = n * (half + FLOAT + states) / processes
     if strategy == "ZeRO-2":
-        return Shares(whole, n * half * copies + optimiser + BUCKET * half)
+        return MemoryShares(whole, n * half * copies + optimiser + BUCKET * half)
     gathered = min(whole, LIVE * half) + layer
-    return Shares(min(whole, spread + gathered), n * half * copies / processes + optimiser + BUCKET * half)
+    return MemoryShares(min(whole, spread + gathered), n * half * copies / processes + optimiser + BUCKET * half)
 
 
 def with_adapter(model: Any, lora: LoraSection) -> Any:
@@ -223,7 +223,7 @@ def _pass_bytes(model: Any, n_layers: int, one: Pass, checkpointing: bool) -> in
 
     AttentionInterface.register(ATTENTION, masked if one.has_masks else _attend)
     starts = accumulate(one.sequences, initial=0)
-    layout = Layout(tuple(Span(start, n) for start, n in zip(starts, one.sequences, strict=False)))
+    layout = Layout(tuple(PackedSpan(start, n) for start, n in zip(starts, one.sequences, strict=False)))
     model.get_base_model().set_attn_implementation(ATTENTION)
     dtype = model.get_input_embeddings().weight.dtype
     with FakeTensorMode(), Live() as live:

@@ -38,7 +38,7 @@ def add_packed_forward(model: Any, *, equal: bool, again: bool) -> None:
             return fused(*args, **options)
         kept = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
         run = partial(_run_pass, self, fused, options=kept)
-        return _in_rows(_run_passes(run, passes, equal=equal, again=again), rows, weights)
+        return in_rows(_run_passes(run, passes, equal=equal, again=again), rows, weights)
 
     model.forward = MethodType(forward, model)
     model.runs_packed = True
@@ -97,7 +97,7 @@ def _run_pass(model: Any, fused: Any, one: Mapping[str, Any], options: dict[str,
     return tuple(getattr(found, name) for name in FIELDS)
 
 
-def _in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:
+def in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:
     """TRL's output: each field dealt out to (rows, longest), 0 at padding."""
     dealt = {name: torch.cat([values, values.new_zeros(1)])[rows] for name, values in scores.items()}
     squares = dealt.setdefault("log_sum_sq_probs", dealt["log_probs"].detach())

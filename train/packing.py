@@ -28,7 +28,7 @@ Part = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Span:
+class PackedSpan:
     """One prompt, or its end, and its candidates within a packed sequence."""
 
     start: int
@@ -74,7 +74,7 @@ class Span:
 class Layout:
     """The spans of a packed sequence, one after another."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[PackedSpan, ...]
     # what attention works out of it once for all layers: masks and indexes
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -211,7 +211,7 @@ class _Pass:
 
     def __init__(self) -> None:
         self.ids: list[int] = []
-        self.spans: list[Span] = []
+        self.spans: list[PackedSpan] = []
         # where the beginnings lie that prompts share
         self.shared: dict[Segment, Part] = {}
         # places of the sequence whose next token is scored, and that token
@@ -223,7 +223,7 @@ class _Pass:
         before: tuple[Part, ...] = ()
         for segment in end.path()[:-1]:
             if segment not in self.shared:
-                span = Span(len(self.ids), len(segment.tokens), before=before)
+                span = PackedSpan(len(self.ids), len(segment.tokens), before=before)
                 self.spans.append(span)
                 self.shared[segment] = span.start, span.end
                 self.ids += segment.tokens
@@ -239,14 +239,14 @@ class _Pass:
             self.targets += tokens
             self.ids += tokens[:-1]
         own = tuple(len(group["candidate_ids"][place]) - 1 for place in candidates)
-        self.spans.append(Span(start, len(end.tokens), own, before))
+        self.spans.append(PackedSpan(start, len(end.tokens), own, before))
         return firsts
 
     def tensors(self, pad_token_id: int, multiple: int) -> dict[str, Any]:
         """The pass as the model takes it; padding is a span of its own, seen by nothing and scored nowhere."""
         n_tokens = len(self.ids)
         padding = -n_tokens % multiple
-        spans = [*self.spans, Span(n_tokens, padding)] if padding else self.spans
+        spans = [*self.spans, PackedSpan(n_tokens, padding)] if padding else self.spans
         layout = Layout(tuple(spans))
         return {
             "input_ids": torch.tensor([self.ids + [pad_token_id] * padding]),

@@ -28,7 +28,7 @@ from .options import accumulation, refuse_early_reference, refuse_passes, traine
 from .stage import own_pairs, round_seed
 
 if TYPE_CHECKING:
-    from .examples import Examples
+    from .examples import TrainingPairs
 
 # the last line of the output begins so; libraries print what they like before it
 ANSWER = "mistakes: "
@@ -189,7 +189,7 @@ def _refuse_pairs(recipe: Recipe) -> None:
         _refuse_passes(recipe, examples)
 
 
-def _refuse_passes(recipe: Recipe, examples: "Examples") -> None:
+def _refuse_passes(recipe: Recipe, examples: "TrainingPairs") -> None:
     """Refuse pairs of which a micro-batch needs several passes, where these would be lost; in the order of the first round."""
     from .groups import build_groups, families
     from .sampler import RequestSampler

@@ -16,7 +16,7 @@ from zlib import crc32
 from ..config import UNWEIGHTED
 from ..errors import RecipeError
 from ..extras import need
-from .fairpo import FairPO, PairTensors, fairpo_loss
+from .fairpo import FairPO, PairTensors, fairpo_losses
 from .groups import COLUMNS, families, packed_length
 from .options import refuse_passes
 
@@ -224,12 +224,12 @@ class SharedPrefix(Unrounded):
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
         weights = tuple(logps.new_tensor(each) for each in fairness.weights(inputs["slots"]))
         fairness.note(inputs["slots"], pairs, self._counts)
+        losses, rewards = fairpo_losses(pairs, weights, self.beta)
         for place, side in enumerate(("chosen", "rejected")):
-            weight, gap = weights[place], (pairs.logps[place] - pairs.ref_logps[place]).detach()
-            for name, values in (("weight", weight), ("rewards", weight * self.beta * gap)):
+            for name, values in (("weight", weights[place]), ("rewards", rewards[place].detach())):
                 logged = self._metrics["train"][f"fairness/{name}_{side}"]
                 logged.append(self.accelerator.gather(values).mean().item())
-        return fairpo_loss(pairs, weights, self.beta) if self.state.global_step else loss
+        return losses.mean() if self.state.global_step else loss
 
     def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
         """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import RecipeError
 from ..extras import need
 from ..runfolder.progress import progress_path
-from .examples import Examples
+from .examples import TrainingPairs
 from .fairpo import FairPO, open_fairpo
 from .groups import build_groups, refuse_unsplittable
 from .options import refuse_early_reference
@@ -34,7 +34,7 @@ class Material:
     fairness: FairPO | None = None
 
 
-def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: Examples) -> Material:
+def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: TrainingPairs) -> Material:
     """The rows of a round in the form that the recipe's trainer takes.
 
     Raises:

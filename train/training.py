@@ -18,7 +18,7 @@ from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
 from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
-from .examples import SIDELESS, Examples, build_examples, read_rows
+from .examples import SIDELESS, TrainingPairs, build_examples, read_rows
 from .guards import guard
 from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
@@ -176,7 +176,7 @@ def _know_numbered_cpu() -> None:
     need("torch", "training").serialization.register_package(9, lambda _: None, on_cpu)
 
 
-def _announce(policy: Policy, arguments: Any, examples: Examples, material: Material, resume: Path | None) -> None:
+def _announce(policy: Policy, arguments: Any, examples: TrainingPairs, material: Material, resume: Path | None) -> None:
     """Say what is about to be trained, before the first step."""
     log.info("%s", policy.line)
     log.info(
@@ -204,7 +204,7 @@ def _batch(arguments: Any) -> int:
     return size
 
 
-def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts:
+def _counts(trainer: Any, examples: TrainingPairs, material: Material) -> TrainCounts:
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return TrainCounts(
         pairs=examples.n_by_side,
@@ -224,7 +224,9 @@ def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts
     )
 
 
-def _record(trainer: Any, examples: Examples, material: Material, checkpointing: "Checkpointing") -> dict[str, Any]:
+def _record(
+    trainer: Any, examples: TrainingPairs, material: Material, checkpointing: "Checkpointing"
+) -> dict[str, Any]:
     """What training.json says besides the facts of the model card."""
     arguments = trainer.args
     return {

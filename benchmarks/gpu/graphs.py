@@ -13,7 +13,7 @@ from torch._dynamo.utils import counters
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from ...train import attention
-from ...train.packing import Layout, Span
+from ...train.packing import Layout, PackedSpan
 from .part import Rows
 
 # every other length with a window; after the first two all graphs are there
@@ -45,7 +45,7 @@ def compile_all(*, is_tiny: bool) -> dict[str, Any]:
         began = time.perf_counter()
         own = (40, 20 + step)
         used = 100 + 90 * step + sum(own)
-        layout = Layout((Span(0, used - sum(own), own), Span(used, -used % 128)))
+        layout = Layout((PackedSpan(0, used - sum(own), own), PackedSpan(used, -used % 128)))
         drawn = [torch.randn(1, heads, layout.length, 64, device=device) for heads in (4, 2, 2)]
         query, key, value = (each.requires_grad_(device.type != "cpu") for each in drawn)
         window = WINDOW if step % 2 else None

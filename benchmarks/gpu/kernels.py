@@ -16,7 +16,7 @@ from ...errors import RecipeError
 from ...extras import need
 from ...train.attention import PACKED, loaded_with, use_masks, use_packed_attention
 from ...train.attention_check import kinds_of, try_attention
-from ...train.groups import Group
+from ...train.groups import TokenGroup
 from ...train.packing import PackingCollator
 from .part import NotHere, Rows
 
@@ -127,7 +127,7 @@ def build(family: str, dtype: torch.dtype, device: torch.device, attention: str)
     return made.to(device).eval()
 
 
-def make_groups() -> list[Group]:
+def make_groups() -> list[TokenGroup]:
     """Two prompts that begin alike and their candidates in drawn tokens, as a pass has them; the same each time."""
     generator = torch.Generator().manual_seed(7)
 
@@ -136,13 +136,13 @@ def make_groups() -> list[Group]:
 
     shared = drawn(N_SHARED)
     groups = [
-        Group(shared + drawn(N_PROMPT - N_SHARED), [drawn(n) for n in lengths], [0], [1], [1.0])
+        TokenGroup(shared + drawn(N_PROMPT - N_SHARED), [drawn(n) for n in lengths], [0], [1], [1.0])
         for lengths in N_CANDIDATES
     ]
     return sorted(groups, key=lambda group: group.prompt_ids)
 
 
-def scores_alone(model: Any, groups: Sequence[Group]) -> Scores:
+def scores_alone(model: Any, groups: Sequence[TokenGroup]) -> Scores:
     """Each candidate behind its prompt, in a sequence of its own."""
     found = []
     for prompt, candidate in ((each.prompt_ids, candidate) for each in groups for candidate in each.candidate_ids):
@@ -152,7 +152,7 @@ def scores_alone(model: Any, groups: Sequence[Group]) -> Scores:
     return _scored(model, torch.cat(found))
 
 
-def scores_packed(model: Any, groups: Sequence[Group]) -> Scores:
+def scores_packed(model: Any, groups: Sequence[TokenGroup]) -> Scores:
     """All candidates and their prompts in one sequence, what both begin with once."""
     (one,) = PackingCollator(0, 4096, 128)([group.columns for group in groups])["passes"]
     ids, positions, scored, targets = (

@@ -87,7 +87,7 @@ class _ReleasedExcerpt(BaseModel):
     excerpt: Text
 
 
-class _Points(BaseModel):
+class _AnnotatedPoints(BaseModel):
     relevant: tuple[Text, ...]
     opposite: tuple[Text, ...]
     adversarial: tuple[Text, ...]
@@ -97,7 +97,7 @@ class _Released(BaseModel):
     topic: Text
     source: Annotated[tuple[Text, ...], Field(min_length=1)]
     excerpts: tuple[_ReleasedExcerpt, ...]
-    evidence: _Points
+    evidence: _AnnotatedPoints
 
 
 def read_annotated(path: str) -> list[AnnotatedArticle]:

@@ -73,7 +73,7 @@ class ControlledSet(Record):
         return [ground_truth(self.n_key_points, s.relevant, s.opposite, s.adversarial) for s in self.summaries]
 
 
-class _Counts(BaseModel):
+class _PointCounts(BaseModel):
     relevant: NonNegativeInt
     opposite: NonNegativeInt
     adversarial: NonNegativeInt
@@ -83,7 +83,7 @@ class _ReleasedSummary(BaseModel):
     summary: Text
     coverage: float
     faithfulness: float
-    evidence_counts: _Counts
+    evidence_counts: _PointCounts
 
 
 class _ReleasedSet(BaseModel):
@@ -91,14 +91,14 @@ class _ReleasedSet(BaseModel):
     summaries: Annotated[tuple[_ReleasedSummary, ...], Field(min_length=1)]
 
 
-class _Points(BaseModel):
+class _RelevantPoints(BaseModel):
     relevant: tuple[Text, ...]
 
 
 class _Evidence(BaseModel):
     topic: Text
     source: tuple[Text, ...]
-    evidence: _Points
+    evidence: _RelevantPoints
 
 
 @as_given()

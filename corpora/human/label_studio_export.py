@@ -45,7 +45,7 @@ class _Task(BaseModel):
 
 
 class _Labels(BaseModel):
-    class Value(BaseModel):
+    class LabelSpan(BaseModel):
         start: NonNegativeInt
         end: NonNegativeInt
         # None: there is nothing to check the offsets by
@@ -55,15 +55,15 @@ class _Labels(BaseModel):
     id: str | None = None
     from_name: str
     to_name: str
-    value: Value
+    value: LabelSpan
 
 
 class _Choices(BaseModel):
-    class Value(BaseModel):
+    class ChosenLabels(BaseModel):
         choices: tuple[str, ...]
 
     from_name: str
-    value: Value
+    value: ChosenLabels
 
 
 R = TypeVar("R", bound=BaseModel)
@@ -183,7 +183,7 @@ def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mist
     return found
 
 
-def _placed(text: str, value: _Labels.Value, *, in_units: bool) -> Span | None:
+def _placed(text: str, value: _Labels.LabelSpan, *, in_units: bool) -> Span | None:
     """The stretch without the white space at its ends; None when it is not the text of the region.
 
     Args:

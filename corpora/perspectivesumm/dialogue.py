@@ -43,7 +43,7 @@ class _DebateTurn(BaseModel):
     paragraphs: list[str]
 
 
-class _Debate(BaseModel):
+class _Transcript(BaseModel):
     transcript: Annotated[list[_DebateTurn], Field(min_length=1)]
 
 
@@ -62,7 +62,7 @@ def read_debates(path: Path, *, limit: int | None = None) -> Transcripts:
             listed.
     """
     with explained(str(path)):
-        debates = TypeAdapter(dict[Text, _Debate]).validate_python(read_json(path))
+        debates = TypeAdapter(dict[Text, _Transcript]).validate_python(read_json(path))
     nameless = [
         f"{path}: {shortened(name)}: turn {number} has no speaker before its first colon; name one"
         for name, debate in debates.items()

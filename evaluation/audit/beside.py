@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from ...fairness.groups.bounds import Bound, greedy_coverage_parity, greedy_equal_coverage
-from ...fairness.groups.corpus import group_fairness
 from ...fairness.groups.coverage import parity_significance
+from ...fairness.groups.shares import area_by_cutoff
 from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined
 from ..pages.words import counted
@@ -61,9 +61,9 @@ def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> 
 
 
 def _cut_offs(each: Measured, family: ValueShares) -> AuditNumber:
-    masses = [found.masses if isinstance(found, Taken) else found for found in each.found]
-    found = group_fairness(masses, tau=family.tau, mode=family.mode, aim=family.target, auc="released_cutoff")
-    return _made(each, Measure(AUC, family.by), "over the released cut-offs", found.auc, found.n_scored)
+    masses = [found.masses for found in each.found if isinstance(found, Taken)]
+    auc = area_by_cutoff(masses, tau=family.tau, aim=family.target)
+    return _made(each, Measure(AUC, family.by), "over the released cut-offs", auc, len(masses))
 
 
 def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[AuditNumber]:

@@ -19,13 +19,13 @@ from .contents import (
     NO_GAP,
     SCHEMA,
     Audit,
+    AuditExample,
     AuditNumber,
     ChanceGap,
-    Example,
-    Line,
     MeasureNote,
     NumberKind,
     Representation,
+    SummaryUnit,
     ValueNote,
 )
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
@@ -260,7 +260,9 @@ def _name_of(value: str, family: Family, given: AuditInput) -> str:
     return value if family.name in OF_OTHERS else given.name_of(value)
 
 
-def take_apart(measured: Measured, given: AuditInput, n: int, named: Representation | None = None) -> Iterator[Example]:
+def take_apart(
+    measured: Measured, given: AuditInput, n: int, named: Representation | None = None
+) -> Iterator[AuditExample]:
     """The n summaries of a system that show best what a family found: which sentences take up whose documents.
 
     Without what nobody reads: a summary of megabytes would make a page of as many for every family.
@@ -282,8 +284,10 @@ def take_apart(measured: Measured, given: AuditInput, n: int, named: Representat
             for line in apart.lines[:MOST_LINES]
         ]
         if len(apart.lines) > MOST_LINES:
-            lines.append(Line(text=f"... and {len(apart.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
-        yield Example(
+            lines.append(
+                SummaryUnit(text=f"... and {len(apart.lines) - MOST_LINES:,} more", takes={}, note="not shown")
+            )
+        yield AuditExample(
             family=measured.family.name,
             system=measured.system,
             set_id=item.id,

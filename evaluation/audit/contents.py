@@ -250,7 +250,7 @@ class Representation(Record):
     details: tuple[str, ...]
 
 
-class Line(Record):
+class SummaryUnit(Record):
     """A sentence or unit of a summary and what it takes up."""
 
     text: str
@@ -278,14 +278,14 @@ class TakenApart(Record):
     columns: tuple[str, str]
     takes_what: str
     sides: tuple[Side, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SummaryUnit, ...]
     # who is left out most, several where they tie, and their documents
     left_out: tuple[str, ...]
     documents: tuple[str, ...]
     is_share: bool = True
 
 
-class Example(TakenApart):
+class AuditExample(TakenApart):
     """One of the most unfair summaries of a system by a family of measures."""
 
     family: str
@@ -351,7 +351,7 @@ class Audit(Record):
     orders: tuple[Number, ...] = ()
     # what papers report besides
     beside: tuple[AuditNumber, ...] = ()
-    examples: tuple[Example, ...]
+    examples: tuple[AuditExample, ...]
     options: dict[str, Any]
     versions: dict[str, str]
     # ids of the document sets, in the order of what each says

@@ -16,7 +16,7 @@ from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.evidence import SetCoverage, cover_sets
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import FEWEST_UNITS
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from ...text import sentences
 from ..pages.value_names import noun
@@ -25,9 +25,9 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
     EQUAL_COVERAGE,
-    Line,
     NumberKind,
     Side,
+    SummaryUnit,
     TakenApart,
 )
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
@@ -154,7 +154,7 @@ class UnitCoverage:
         labels = np.array(item.labels)
         of_value = {value: by_document[labels == k] for k, value in enumerate(item.values) if (labels == k).any()}
         lines = [
-            Line(text=unit, takes={value: float(its[:, j].sum()) for value, its in of_value.items()})
+            SummaryUnit(text=unit, takes={value: float(its[:, j].sum()) for value, its in of_value.items()})
             for j, unit in enumerate(evidence.units)
         ]
         gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}
@@ -187,7 +187,7 @@ class UnitCoverage:
 
     def by_own_sentences(
         self, items: Sequence[LabelledSummary]
-    ) -> dict[tuple[LabelledText, ...], tuple[tuple[str, ...], Floats]]:
+    ) -> dict[tuple[LabelledSource, ...], tuple[tuple[str, ...], Floats]]:
         """Of each document set its own sentences, and how far each document entails them, (documents, sentences)."""
         sets = {item.documents: own_sentences(item) for item in items}
         answers = self.entailer.evidence(list(sets.values()), between=False)
@@ -248,7 +248,7 @@ def found_share(found: Sequence[Covered | Unscored]) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def sentences_of(document: LabelledText) -> tuple[str, ...]:
+def sentences_of(document: LabelledSource) -> tuple[str, ...]:
     """As the corpus says, or as they are found."""
     return document.sentences or tuple(sentences(document.text))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, grouped, row, table
 from ..pages.numbers import NONE, number, percent, signed
 from ..pages.words import counted
-from .contents import Audit, Example, Line
+from .contents import Audit, AuditExample, SummaryUnit
 
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
@@ -32,18 +32,18 @@ def examples(audit: Audit) -> Iterator[Block]:
             )
 
 
-def set_name(example: Example) -> str:
+def set_name(example: AuditExample) -> str:
     """The topic of an example's set with its id; the id alone where they are the same, or there is no topic."""
     return example.set_id if example.topic in ("", example.set_id) else f"{example.topic} ({example.set_id})"
 
 
-def _unfairness(example: Example) -> str:
+def _unfairness(example: AuditExample) -> str:
     if example.is_gap:
         return f"{signed(100 * example.unfairness, 1)} points"
     return f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
 
 
-def _example(audit: Audit, example: Example) -> Iterator[Block]:
+def _example(audit: Audit, example: AuditExample) -> Iterator[Block]:
     # of those that a gap tells others may be farther below
     how = "below what is expected" if example.is_gap else "left out most"
     heads: Heads = ("", *(Column(name, kind="number") for name in example.columns))
@@ -71,12 +71,12 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
         yield Details(who, tuple(map(Prose, example.documents)))
 
 
-def _words(line: Line, value: str) -> str:
+def _words(line: SummaryUnit, value: str) -> str:
     """ " (friendly, staff)"."""
     return f" ({', '.join(line.words[value])})" if value in line.words else ""
 
 
-def _side_number(example: Example, value: float | None) -> str:
+def _side_number(example: AuditExample, value: float | None) -> str:
     """A side's share, or its count where the columns count."""
     if value is None:
         return NONE

@@ -28,7 +28,7 @@ from .contents import (
     SystemNote,
     Vote,
 )
-from .input import System
+from .input import AuditedSystem
 
 # gap, and difference of gaps, from which on a headline speaks of them
 SMALLEST = 0.02
@@ -82,7 +82,7 @@ WORDINGS = {
 IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES, WORDS_IN_SOURCES)
 
 
-def system_note(system: System, sets: Sequence[str] = ()) -> SystemNote:
+def system_note(system: AuditedSystem, sets: Sequence[str] = ()) -> SystemNote:
     """One summaries file, and the sets that it leaves out, with the mean words and sentences of its summaries.
 
     Empty ones count with 0; 0 without any summary.

@@ -14,7 +14,7 @@ from ...corpora.reordered import read_places
 from ...corpora.summaries import read_summaries
 from ...corpora.summary_columns import USUAL
 from ...errors import DataError, EvenhandError
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...records import DocumentSet
 from ...storage import digest, file_digest, listed
 from ...text import did_you_mean, in_order
@@ -23,7 +23,7 @@ from .oracle import oracle_summaries
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditFiles:
     """What the command line asks to be read."""
 
     documents: Path
@@ -53,7 +53,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class System:
+class AuditedSystem:
     """One summaries file, or the human references."""
 
     label: str
@@ -82,7 +82,7 @@ class AuditInput:
     values: tuple[str, ...]
     # the values that each set declares, in its order
     declared: tuple[tuple[str, ...], ...]
-    systems: tuple[System, ...]
+    systems: tuple[AuditedSystem, ...]
     documents: str
     documents_digest: str
     n_not_drawn: int
@@ -103,7 +103,7 @@ class AuditInput:
         """What a value is called in sentences."""
         return value_name(value, self.attribute, self.labels)
 
-    def items(self, system: System) -> list[LabelledSummary | None]:
+    def items(self, system: AuditedSystem) -> list[LabelledSummary | None]:
         """The system's summary of each set with its documents; None where there is none."""
         return [
             LabelledSummary(
@@ -121,14 +121,14 @@ class AuditInput:
             for documents, values in zip(self.sets, self.declared, strict=True)
         ]
 
-    def labelled(self, documents: DocumentSet) -> tuple[LabelledText, ...]:
+    def labelled(self, documents: DocumentSet) -> tuple[LabelledSource, ...]:
         """The documents of a set with their values."""
         return tuple(
-            LabelledText(d.text, d.attributes[self.attribute], documents.sentences_of(d)) for d in documents.documents
+            LabelledSource(d.text, d.attributes[self.attribute], documents.sentences_of(d)) for d in documents.documents
         )
 
 
-def read_input(wanted: Wanted) -> AuditInput:
+def read_input(wanted: AuditFiles) -> AuditInput:
     """Documents and summaries.
 
     Raises:
@@ -146,7 +146,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns)
             content = file_digest(file_of(path, SUMMARIES))
             n = summaries.n_thoughts
-            systems.append(System(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))
+            systems.append(AuditedSystem(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_places(_with_units(systems, wanted, mistakes), wanted, sets, mistakes)
@@ -154,14 +154,14 @@ def read_input(wanted: Wanted) -> AuditInput:
     if wanted.oracle is not None:
         source = f"{wanted.oracle} documents of each set, seed {wanted.seed}"
         made = oracle_summaries(sets, wanted.attribute, wanted.oracle, wanted.seed)
-        systems += [System(label, source, digest(texts), texts) for label, texts in made.items()]
+        systems += [AuditedSystem(label, source, digest(texts), texts) for label, texts in made.items()]
     return input_of(sets, systems, wanted, file_digest(file_of(wanted.documents, DOCUMENTS)), mistakes)
 
 
 def input_of(
     sets: Sequence[DocumentSet],
-    systems: Sequence[System],
-    wanted: Wanted,
+    systems: Sequence[AuditedSystem],
+    wanted: AuditFiles,
     documents_digest: str,
     mistakes: Sequence[str],
 ) -> AuditInput:
@@ -214,7 +214,7 @@ def _absent(paths: Iterable[Path]) -> Iterable[str]:
             yield str(error)
 
 
-def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:
+def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: AuditFiles) -> str:
     """How an error goes on whose only reason are sets without a summary; "" for other errors."""
     if wanted.allow_missing:
         return ""
@@ -225,7 +225,7 @@ def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:
     return "; or give --allow-missing to leave sets without a summary out, counted"
 
 
-def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable[str]:
+def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: AuditFiles) -> Iterable[str]:
     name = wanted.attribute
     known = dict.fromkeys(a for documents in sets for d in documents.documents for a in d.attributes)
     if name not in known:
@@ -245,7 +245,7 @@ def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable
             yield f"--values {','.join(wanted.values)}: documents also have {name} {value!r}; name all of {', '.join(found)}"
 
 
-def _label_mistakes(wanted: Wanted) -> Iterable[str]:
+def _label_mistakes(wanted: AuditFiles) -> Iterable[str]:
     labels = [label for label, _ in wanted.summaries]
     labels += map(reference_label, wanted.references)
     if wanted.oracle is not None and (labels or wanted.units):
@@ -259,7 +259,7 @@ def _label_mistakes(wanted: Wanted) -> Iterable[str]:
         yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"
 
 
-def _with_units(systems: Sequence[System], wanted: Wanted, mistakes: list[str]) -> list[System]:
+def _with_units(systems: Sequence[AuditedSystem], wanted: AuditFiles, mistakes: list[str]) -> list[AuditedSystem]:
     """The systems with the units that were given for them; all or none, since other units would be another measure."""
     if not wanted.units:
         return list(systems)
@@ -278,8 +278,8 @@ def _with_units(systems: Sequence[System], wanted: Wanted, mistakes: list[str]) 
 
 
 def _with_places(
-    systems: Sequence[System], wanted: Wanted, sets: Sequence[DocumentSet], mistakes: list[str]
-) -> list[System]:
+    systems: Sequence[AuditedSystem], wanted: AuditFiles, sets: Sequence[DocumentSet], mistakes: list[str]
+) -> list[AuditedSystem]:
     """The systems with the orders in which they read the documents; the first read them as they stand."""
     if not wanted.orders:
         return list(systems)
@@ -293,7 +293,7 @@ def _with_places(
         )
         return list(systems)
 
-    def placed(system: System) -> System:
+    def placed(system: AuditedSystem) -> AuditedSystem:
         path = files.get(system.label)
         places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
         if places and all(list(its) == sorted(its) for its in places.values()):
@@ -306,7 +306,9 @@ def _with_places(
     return _each(systems, placed, mistakes)
 
 
-def _each(systems: Sequence[System], made: Callable[[System], System], mistakes: list[str]) -> list[System]:
+def _each(
+    systems: Sequence[AuditedSystem], made: Callable[[AuditedSystem], AuditedSystem], mistakes: list[str]
+) -> list[AuditedSystem]:
     """The systems as they are made again; those that cannot be are absent, and among the mistakes."""
     found = []
     for system in systems:
@@ -317,7 +319,7 @@ def _each(systems: Sequence[System], made: Callable[[System], System], mistakes:
     return found
 
 
-def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistakes: list[str]) -> System:
+def _references(sets: Sequence[DocumentSet], wanted: AuditFiles, place: int, mistakes: list[str]) -> AuditedSystem:
     found = {documents.id: documents.references[place - 1] for documents in sets if len(documents.references) >= place}
     missing = [documents.id for documents in sets if documents.id not in found]
     if missing and (not wanted.allow_missing or not found):
@@ -328,7 +330,7 @@ def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistake
             else f"no set has a reference {place}"
         )
         mistakes.append(f"{wanted.documents}: {problem}")
-    return System(
+    return AuditedSystem(
         reference_label(place), str(wanted.documents), file_digest(file_of(wanted.documents, DOCUMENTS)), found
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ...number import Number
 from ..gate.limits import fold
-from ..gate.numbers import SHARE_GAP, SUMMARISED, Named, accused_bounds, by_name, in_order, minus, summarised
+from ..gate.numbers import SHARE_GAP, SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
 from .contents import COVERAGE_DIFFERENCE, KINDS, SCHEMA, SHARES, Audit, AuditNumber
 
@@ -25,7 +25,7 @@ def page_numbers(audit: Audit) -> PageNumbers:
     )
 
 
-def _of_audit(audit: Audit) -> Iterator[Named]:
+def _of_audit(audit: Audit) -> Iterator[NamedNumber]:
     signatures = {each.family: each.signature for each in audit.measures}
     for each in (*audit.aggregates, *audit.by_value):
         signature, gap = signatures[each.family], each.gap
@@ -41,15 +41,15 @@ def _of_audit(audit: Audit) -> Iterator[Named]:
 
 def _named(
     audit: Audit, of: AuditNumber, number: Number, functions: tuple[str, ...], measures: tuple[str, ...], signature: str
-) -> Named:
-    return Named(
+) -> NamedNumber:
+    return NamedNumber(
         functions, measures, of.side, of.system, (), number.value, by_name(audit.sets, number.by_set), signature,
         is_share=of.kind.is_share, is_rate=of.kind.is_rate, has_few=of.is_small,
         is_difference=of.kind.is_difference or bool(measures),
     )  # fmt: skip
 
 
-def _audit_differences(audit: Audit) -> Iterator[Named]:
+def _audit_differences(audit: Audit) -> Iterator[NamedNumber]:
     """Every later system less the first, over the sets that both rest on."""
     found = list(_of_audit(audit))
     first = audit.systems[0].label

@@ -14,12 +14,12 @@ import numpy as np
 
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
-from .contents import OPINION_GRAPH, Line, Measure, NumberKind, Quantity, Side, TakenApart
+from .contents import OPINION_GRAPH, Measure, NumberKind, Quantity, Side, SummaryUnit, TakenApart
 from .figures import Figures, most, reasons
 
 # opinions that an example shows, and keywords that name one
@@ -108,7 +108,7 @@ class Opinions:
                     found.append(Heard(bias, len(pieces), by_chance(bias.exposure)))
         return found
 
-    def _spoken(self, documents: Sequence[LabelledText]) -> list[tuple[str, str]]:
+    def _spoken(self, documents: Sequence[LabelledSource]) -> list[tuple[str, str]]:
         """The units of the documents, each with the value of its document."""
         if self.units == "documents":
             return [(document.text, document.value) for document in documents]
@@ -165,7 +165,9 @@ class Opinions:
             shown = graph.bias([text]).exposure.shown
             opinion = next((k for k, count in enumerate(shown) if count), None)
             takes = {} if opinion is None else {v: float(c) for v, c in voices[opinion].items()}
-            lines.append(Line(text=text, takes=takes, note=SILENT if opinion is None else f"on {names[opinion]}"))
+            lines.append(
+                SummaryUnit(text=text, takes=takes, note=SILENT if opinion is None else f"on {names[opinion]}")
+            )
         return TakenApart(
             measure="Gini coefficient of this summary", is_share=False,
             columns=(f"{self.texts} in documents", f"{self.texts} in summary"),

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
-from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.groups.masses import EMPTY_SUMMARY, NO_SOURCE_MASS, Unscored
 from ...fairness.groups.order import (
     N_SUMS,
     THIRDS,
@@ -31,7 +30,7 @@ from ...number import Number
 from ...resampling import Bootstrap, added_by_sets, defined
 from ...text import sentences as split_sentences
 from ..significance import NullDraws, flipped
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Line, NumberKind, Side, TakenApart
+from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
 from .figures import Bools, Figures, Floats, Leftover, Measured, in_order, most, quantities_of, reasons
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
@@ -57,7 +56,7 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class DocumentShares:
     """What each document of a set has, (documents,) each."""
 
     # its share of the documents' words and of the summary's that are in documents
@@ -109,7 +108,7 @@ class Order:
         third = home if item.places is None else thirds(item.places)
         return Placed(credit, item.labels, tuple(each.text for each in item.documents), home, third)
 
-    def rooms(self, found: Sequence[Placed | Unscored]) -> list[Room | None]:
+    def rooms(self, found: Sequence[Placed | Unscored]) -> list[DocumentShares | None]:
         """Of one system's summaries, whose taste is learned from all of them; None of those without words."""
         placed = [each for each in found if isinstance(each, Placed)]
         sources = sources_of(tuple(each.credit.source for each in placed))
@@ -164,7 +163,7 @@ class Order:
         for text in parts:
             credit = self.matcher.credit(replace(item, summary=text))
             by_place = by_third(credit.source.by_document(credit.amounts), found.third)
-            lines.append(Line(text=text, takes=dict(zip(THIRDS, by_place.tolist(), strict=True))))
+            lines.append(SummaryUnit(text=text, takes=dict(zip(THIRDS, by_place.tolist(), strict=True))))
         names = np.array(THIRDS)[found.third]
         return TakenApart(
             measure=f"largest gap of a third to what is expected ({self.by})",
@@ -179,17 +178,17 @@ class Order:
         )  # fmt: skip
 
 
-def _room(placed: Placed, share: Floats) -> Room:
+def _room(placed: Placed, share: Floats) -> DocumentShares:
     """The room of a set's documents, of whose sentences taste expects these shares."""
     source, mass = placed.credit.source, float(placed.credit.amounts.sum())
     found, expected = source.by_document(placed.credit.amounts) / mass, source.by_document(share)
-    return Room(
+    return DocumentShares(
         source.words / source.words.sum(), found, expected, expected_within(found, expected, placed.labels), placed.home,
         placed.third, can_be_told(placed.labels, placed.third), mass,
     )  # fmt: skip
 
 
-def _leftover(room: Room, placed: Placed) -> Iterator[Leftover]:
+def _leftover(room: DocumentShares, placed: Placed) -> Iterator[Leftover]:
     """Of the documents of each value by themselves."""
     labels = np.array(placed.labels)
     for label in np.unique(labels):

@@ -7,7 +7,7 @@ from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, Pictur
 from ..pages.marked import marked
 from ..pages.numbers import percent, signed
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
-from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, AuditNumber, Example, Side
+from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, AuditExample, AuditNumber, Side
 from .examples_page import set_name
 from .findings import IN_SOURCES, apart, gap_words, large
 
@@ -99,8 +99,8 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
 def _lane(each: AuditNumber, style: int) -> Lane:
     value, gap, expected = each.value or 0.0, each.gap, each.gap.expected or 0.0
     ends = (None if end is None else expected + end for end in (gap.low, gap.high))
-    low, high = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
-    return Lane(each.system, (Mark(value, low, high, style),), is_clear=gap.is_clear)
+    drawn = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
+    return Lane(each.system, (Mark(value, drawn, style),), is_clear=gap.is_clear)
 
 
 def _expected(mine: Sequence[AuditNumber]) -> tuple[float, float]:
@@ -125,7 +125,7 @@ def _examples(audit: Audit, named: AuditNumber) -> Iterator[Block]:
         yield from _example(example, named.side or "")
 
 
-def _example(example: Example, value: str) -> Iterator[Block]:
+def _example(example: AuditExample, value: str) -> Iterator[Block]:
     side = next((each for each in example.sides if each.name == value), None)
     yield Heading(set_name(example), 3, note=_of_side(example, side) if side and example.is_share else "")
     words = {word for line in example.lines for word in line.words.get(value, ())}
@@ -139,6 +139,6 @@ def _example(example: Example, value: str) -> Iterator[Block]:
             yield Prose(f"{counted(rest, 'more document')} in details.html.", "small")
 
 
-def _of_side(example: Example, side: Side) -> str:
+def _of_side(example: AuditExample, side: Side) -> str:
     due = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
     return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {due}"

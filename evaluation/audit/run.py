@@ -51,7 +51,7 @@ OF_VALUES, OF_DOCUMENTS = ("value-shares", "coverage"), ("order",)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditMeasures:
     """What is to be measured, checked as far as it can be before a document is read."""
 
     measures: tuple[str, ...]
@@ -78,7 +78,7 @@ class Asked:
             return TypeAdapter(AuditPlan).validate_python(options)
 
 
-def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
+def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasures:
     """What the options ask for.
 
     Args:
@@ -111,7 +111,7 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> Asked:
     lists = given.pop("word_lists", None)
     if isinstance(lists, str | Path):
         lists = read_word_lists(Path(lists), measures)
-    return Asked(measures, *sections, notes, lists, given)
+    return AuditMeasures(measures, *sections, notes, lists, given)
 
 
 def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
@@ -143,7 +143,7 @@ def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[st
 
 
 def run_audit(
-    asked: Asked,
+    asked: AuditMeasures,
     read: Callable[[], AuditInput],
     out: Path | None,
     *,

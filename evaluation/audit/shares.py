@@ -12,10 +12,9 @@ from itertools import compress
 
 import numpy as np
 
-from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.extracts import EXTRACTS, extract
-from ...fairness.groups.masses import Masses, Unscored
+from ...fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from ...fairness.groups.shares import (
     TAU_GRID,
     Mode,
@@ -45,11 +44,11 @@ from .contents import (
     SOF,
     UER,
     UNDER_REPRESENTED,
-    Line,
     Measure,
     NumberKind,
     Quantity,
     Side,
+    SummaryUnit,
     TakenApart,
 )
 from .figures import Bools, Figures, Floats, Leftover, in_order, mean_deviation, most, quantities_of, reasons
@@ -263,9 +262,9 @@ class ValueShares:
             for part in split_sentences(item.summary)
         ]
         lines = tuple(
-            Line(text=piece.summary, takes={}, note=each.reason)
+            SummaryUnit(text=piece.summary, takes={}, note=each.reason)
             if isinstance(each, Unscored)
-            else Line(
+            else SummaryUnit(
                 text=piece.summary,
                 takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)},
                 words=self.matcher.matched_words(piece),

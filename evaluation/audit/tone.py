@@ -14,7 +14,7 @@ from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_betwe
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Line, NumberKind, Side, TakenApart
+from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
@@ -108,7 +108,7 @@ class Tone:
         for text, (tokens, positive, negative) in zip(parts, self._toned(parts), strict=True):
             of = [[value for value, its in own.items() if token in its] for token in tokens]
             takes = {value: float(of.count([value])) for value in found.values}
-            lines.append(Line(text=text, takes=takes, note=f"positive {positive:.2f}, negative {negative:.2f}"))
+            lines.append(SummaryUnit(text=text, takes=takes, note=f"positive {positive:.2f}, negative {negative:.2f}"))
         return TakenApart(
             measure=f"largest gap of tone to what is expected ({self.by})",
             columns=("nearest positive share expected", "positive share in summary"), takes_what="words of one value alone",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ..pages.value_names import value_name
-from .contents import Audit, AuditNumber, Example, Representation
+from .contents import Audit, AuditExample, AuditNumber, Representation
 
 # families whose numbers are of places and of lists of words, which have names of their own
 OF_OTHERS = ("order", "word-lists", "opinions")
@@ -33,7 +33,7 @@ def named_in(found: Representation, name: Name) -> Representation:
     return found.model_copy(update={key: tuple(map(name, getattr(found, key))) for key in ("under", "over", "small")})
 
 
-def _example(found: Example, name: Name) -> Example:
+def _example(found: AuditExample, name: Name) -> AuditExample:
     if found.family in OF_OTHERS:
         return found
 

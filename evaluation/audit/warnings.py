@@ -9,12 +9,12 @@ from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
 from ...fairness.opinion.tokens import share_borderless
-from ...resampling import LEAST_SETS, NOISE, least_p_value
+from ...resampling import NOISE, too_few
 from ...text import did_you_mean
 from ..pages.blocks import grouped
 from ..pages.numbers import FLAT
 from ..pages.value_names import noun
-from ..pages.words import capital, counted, joined
+from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import (
     AUC,
@@ -103,11 +103,8 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
             )
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if len(given.sets) < LEAST_SETS:
-        yield (
-            f"The audit rests on {counted(len(given.sets), 'document set')}: with fewer than {LEAST_SETS} there are no intervals "
-            "and no verdicts."
-        )
+    if few := too_few(len(given.sets), what="The audit"):
+        yield few
     if len(set(given.declared)) > 1:
         yield (
             f"Sets declare different values of {given.attribute}; rows and SOF go by name, where the released code goes by place."
@@ -125,11 +122,10 @@ def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]
         n_sets = max(
             (int(each.rests_on[:, each.naming].sum(axis=0).max()) for each in its if not each.leftover), default=0
         )
-        if n_sets >= LEAST_SETS and 2 * least_p_value(n_sets) > 1 - plan.bootstrap.level:
-            yield (
-                f"{capital(family.replace('-', ' '))}: with {counted(n_sets, 'document set')} nothing can be clear, though all "
-                "of them agree. Audit more sets."
-            )
+        # half of the level is for shares
+        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, what=f"The test of {family.replace('-', ' ')}")
+        if few and not too_few(n_sets):
+            yield few
 
 
 def _found_values(given: AuditInput) -> dict[str, None]:

@@ -25,9 +25,9 @@ from .contents import (
     WORDS_COMPARED,
     WORDS_IN_SOURCES,
     WORDS_IN_SUMMARIES,
-    Line,
     NumberKind,
     Side,
+    SummaryUnit,
     TakenApart,
 )
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
@@ -133,7 +133,7 @@ class ListedWords:
                 for group, a, b in zip(groups, due, found[1], strict=True)
             ),
             lines=tuple(
-                Line(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
+                SummaryUnit(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
                 for text in split_sentences(item.summary)
             ),
             left_out=worst,

@@ -16,7 +16,7 @@ from ...text import some_of
 from ...text.json_text import NotJsonError, parse_json
 from .limits import Limit, fold
 from .names import MissingNumber
-from .numbers import SYSTEM, Named, alike, minus
+from .numbers import SYSTEM, NamedNumber, alike, minus
 from .subject import MeasureMethod, P, PageKind, PageNumbers, Subject
 
 AGAIN = "make the baseline again with the same options"
@@ -87,7 +87,7 @@ class Baseline:
         signatures = {each.signature for each in found}
         return [name for name, method in self.page.subject.methods.items() if method.signature in signatures]
 
-    def change(self, number: Named) -> Named:
+    def change(self, number: NamedNumber) -> NamedNumber:
         """The number less what it was.
 
         Raises:

@@ -15,9 +15,9 @@ from ...config.gate import LEAST_GATED
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
 from .baseline import Baseline
 from .contents import Gate, GateRow
-from .limits import Asked, Limit, parse_limit
+from .limits import GateRequest, Limit, parse_limit
 from .names import MissingNumber, meant
-from .numbers import SUMMARISED, Named
+from .numbers import SUMMARISED, NamedNumber
 from .subject import P, PageKind, Subject
 
 # where nothing is asked of it, and how more is allowed
@@ -33,7 +33,7 @@ SKEWED = (
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
-def gated(page: P, kind: PageKind[P], asked: Asked | None, baseline: Baseline | None = None) -> P:
+def gated(page: P, kind: PageKind[P], asked: GateRequest | None, baseline: Baseline | None = None) -> P:
     """The page with its verdicts.
 
     Args:
@@ -69,7 +69,7 @@ class Gating(Generic[P]):
     """Limits on a kind of page, and the earlier page that they are held against; none of either by default."""
 
     kind: PageKind[P]
-    limits: Asked | None = None
+    limits: GateRequest | None = None
     baseline: Baseline | None = None
 
     def refuse_before(self, subject: Callable[[], Subject]) -> None:
@@ -82,13 +82,13 @@ class Gating(Generic[P]):
         return gated(page, self.kind, self.limits, self.baseline)
 
 
-def unfit(number: Named) -> str:
+def unfit(number: NamedNumber) -> str:
     """Why no gate may act on a number; "" where one may. Whatever a gate demands of a measure stands here."""
     return "" if number.value is not None else number.withheld or "it is undefined"
 
 
 def judged(
-    limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: int, least_sets: int = LEAST_GATED
+    limit: Limit, numbers: Sequence[NamedNumber], plan: Bootstrap, n_limits: int, least_sets: int = LEAST_GATED
 ) -> GateRow:
     """The verdict of a limit on the numbers that it is about.
 
@@ -149,7 +149,7 @@ def _end(ends: Sequence[float | None], place: int, limit: Limit) -> float | None
     return max(known) if limit.is_upper else min(known)
 
 
-def _bounds(number: Named, plan: Bootstrap) -> Bounds:
+def _bounds(number: NamedNumber, plan: Bootstrap) -> Bounds:
     """Exact bounds of a rate that is 0 or 1 in each set, and of a difference of rates that is the same in each, else bootstrap-t.
 
     Where `n` sets agree, of others no more may differ than the exact bound of 0 of `n`, each by as much as a difference can.
@@ -167,7 +167,9 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     return interval_by_sets(number.value, values, plan)
 
 
-def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, asked: Asked) -> GateRow:
+def _row(
+    limit: Limit, numbers: Sequence[NamedNumber], baseline: Baseline | None, plan: Bootstrap, asked: GateRequest
+) -> GateRow:
     try:
         found = meant(limit, numbers)
         if limit.function == SUMMARISED:
@@ -179,13 +181,13 @@ def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan
     return judged(limit, found, plan, len(asked.limits), asked.least_sets)
 
 
-def _lacks_summaries(numbers: Sequence[Named]) -> bool:
+def _lacks_summaries(numbers: Sequence[NamedNumber]) -> bool:
     """Whether the last system, which limits are about, has no summary of something that was asked."""
     last = [each for each in numbers if SUMMARISED in each.functions][-1:]
     return any(each.value is not None and each.value < 1 - NOISE for each in last)
 
 
-def _counted(limit: Limit, number: Named) -> GateRow:
+def _counted(limit: Limit, number: NamedNumber) -> GateRow:
     """The verdict on what is counted of this release, and no sample of others."""
     if number.value is None:
         return _missing(limit, f"{number.words}: it is undefined")

@@ -111,7 +111,7 @@ def parse_limit(text: str, name: str = "", example: str = EXAMPLE) -> Limit:
 
 
 @dataclass(frozen=True)
-class Asked:
+class GateRequest:
     """Limits, and what they are held against."""
 
     limits: tuple[Limit, ...]

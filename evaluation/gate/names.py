@@ -9,7 +9,7 @@ from ...storage import listed
 from ...text import did_you_mean, some_of
 from ...text.shown import shortened
 from .limits import Limit, fold
-from .numbers import SYSTEM, VALUE, Named, alike
+from .numbers import SYSTEM, VALUE, NamedNumber, alike
 from .subject import AS_SHOWN, PageKind
 
 # functions that say nothing without what they are of
@@ -63,7 +63,7 @@ def told(kind: PageKind[Any]) -> str:
     )
 
 
-def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
+def meant(limit: Limit, numbers: Sequence[NamedNumber]) -> list[NamedNumber]:
     """The numbers that a limit is about: one, or one for each value or side.
 
     Raises:
@@ -92,7 +92,7 @@ def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
     return [each for each in found if each.side is not None] or whole if limit.is_worst or not whole else whole
 
 
-def _system(limit: Limit, numbers: Sequence[Named]) -> str:
+def _system(limit: Limit, numbers: Sequence[NamedNumber]) -> str:
     """The last system of the page, of those that the limit names: also where it does not have the number."""
     found = alike(numbers, limit.function)
     for argument in limit.arguments:
@@ -101,7 +101,7 @@ def _system(limit: Limit, numbers: Sequence[Named]) -> str:
     return found[-1].system
 
 
-def _had(numbers: Sequence[Named]) -> str:
+def _had(numbers: Sequence[NamedNumber]) -> str:
     """What some numbers of one function are of."""
     measures = [name for each in numbers for name in each.measures]
     groups = ["all" if each.side is None else f'"{each.side}"' for each in numbers]

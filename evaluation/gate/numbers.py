@@ -27,7 +27,7 @@ class _Tested(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedNumber:
     """A number with what each document set says of it."""
 
     # what may stand before the brackets, and what tells it from others of that function, all folded
@@ -106,21 +106,21 @@ class Named:
         return f"{change}{self.functions[0].replace(' ', '_')}({', '.join(parts)})"
 
 
-def alike(numbers: Sequence[Named], function: str) -> list[Named]:
+def alike(numbers: Sequence[NamedNumber], function: str) -> list[NamedNumber]:
     """Numbers of the same systems: a difference is of two of them."""
     return [each for each in numbers if ("difference" in each.functions) == (function == "difference")]
 
 
-def in_order(numbers: Iterable[Named], systems: Iterable[str]) -> list[Named]:
+def in_order(numbers: Iterable[NamedNumber], systems: Iterable[str]) -> list[NamedNumber]:
     """The numbers system by system: those of the last one last."""
     places = {system: place for place, system in enumerate(dict.fromkeys(systems))}
     return sorted(numbers, key=lambda each: places.get(each.system, -1))
 
 
-def summarised(system: str, n: float, of: int, aliases: tuple[str, ...] = ()) -> Named:
+def summarised(system: str, n: float, of: int, aliases: tuple[str, ...] = ()) -> NamedNumber:
     """The share of what was asked that has a summary; no sample, since what has none is known."""
     share = n / of if of else None
-    return Named((SUMMARISED,), (), None, system, aliases, share, {}, "", is_share=True)
+    return NamedNumber((SUMMARISED,), (), None, system, aliases, share, {}, "", is_share=True)
 
 
 def accused_bounds(tested: _Tested) -> tuple[float, float] | None:
@@ -135,7 +135,9 @@ def by_name(sets: Sequence[str], by_set: BySet) -> dict[str, float]:
     return {name: value for name, value in zip(sets, by_set, strict=False) if value is not None}
 
 
-def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()) -> Named:
+def minus(
+    one: NamedNumber, other: NamedNumber, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()
+) -> NamedNumber:
     """The first less the second, paired over the document sets that both rest on; named as the first, unless said otherwise."""
     both = [name for name in one.by_set if name in other.by_set]
     by_set = {name: one.by_set[name] - other.by_set[name] for name in both}

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from ...records import Record
 from ...resampling import Bootstrap
-from .numbers import Named
+from .numbers import NamedNumber
 
 P = TypeVar("P", bound=Record)
 
@@ -47,7 +47,7 @@ class PageNumbers:
 
     subject: Subject
     # system by system: those of the last one last
-    numbers: Sequence[Named]
+    numbers: Sequence[NamedNumber]
     # of its intervals
     plan: Bootstrap
 

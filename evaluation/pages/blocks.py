@@ -88,8 +88,7 @@ class Mark:
     """A value on a table's axis, with its interval."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
+    bounds: Bounds = (None, None)
     # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
     style: int | Tone | None = 0
 
@@ -453,8 +452,7 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    drawn = None if last.low is None and last.high is None else bounds(last)
-    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
+    return NumberCell(last.value, drawn(last.bounds), part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -494,12 +492,12 @@ def in_unit(
 
 def strip(found: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
-    return Strip(tuple(Mark(each.value, *bounds(each), style) for each, style in found if each.value is not None))
+    return Strip(tuple(Mark(each.value, bounds(each), style) for each, style in found if each.value is not None))
 
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
     """A line of a picture with one number."""
-    marks = (Mark(number.value, *bounds(number), style),) if number.value is not None else ()
+    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
     return Lane(label, marks, is_clear=is_clear)
 
 
@@ -548,6 +546,11 @@ def bounds(found: Bounded) -> Bounds:
     return found.low, found.high
 
 
+def drawn(found: Bounds) -> Bounds | None:
+    """Bounds as a cell has them; None where nothing is drawn."""
+    return None if found == (None, None) else found
+
+
 def without_zeros(found: Table) -> tuple[Table, str]:
     """The table without the columns in which every row has 0 or nothing, and a sentence that names them."""
     empty = [
@@ -588,8 +591,7 @@ def _point(found: Point | None) -> NumberCell:
     if found is None:
         return NumberCell(None)
     shown = found.number
-    drawn = None if shown.low is None and shown.high is None else bounds(shown)
-    return NumberCell(shown.value, drawn, numbers.places_for([shown.value]))
+    return NumberCell(shown.value, drawn(bounds(shown)), numbers.places_for([shown.value]))
 
 
 def _is_nothing(cell: Cell) -> bool:

@@ -9,7 +9,7 @@ from ...generate.stage import phase_requests
 from ...judges import open_judge
 from ...runfolder.phases import BASE, open_phase
 from ..gate.limits import fold
-from ..gate.numbers import SUMMARISED, Named, accused_bounds, by_name, in_order, summarised
+from ..gate.numbers import SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, summarised
 from ..gate.subject import OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
 from .comparison.contents import SCHEMA as COMPARISON_SCHEMA
 from .comparison.contents import Comparison
@@ -54,10 +54,10 @@ def _page_numbers(
     # of other judges all may say 0 or 1 in few sets by chance
     rates = shares | {name for name, each in judges.items() if each.is_rate}
 
-    def named(each: Score, *functions: str) -> Named:
+    def named(each: Score, *functions: str) -> NamedNumber:
         system, aliases = _system_of(each)
         signature = page.counted[each.measure] if "rate" in functions else judges[each.measure].signature
-        return Named(
+        return NamedNumber(
             functions, (fold(each.measure),), each.side, system, aliases, each.value, by_name(page.sets, each.by_set), signature,
             is_rate=each.measure in rates, scale=scales.get(each.measure),
         )  # fmt: skip
@@ -96,7 +96,7 @@ def _system_of(each: Score) -> tuple[str, tuple[str, ...]]:
     return (f"{system} - {_at(each.reference, each.reference_k)}" if isinstance(each, Difference) else system), aliases
 
 
-def _summarised_of(traits: Iterable[Score]) -> Iterator[Named]:
+def _summarised_of(traits: Iterable[Score]) -> Iterator[NamedNumber]:
     """Of each system the share of requests that have a summary which says something."""
     whole = [each for each in traits if each.side is None]
     empty = {(each.system, each.k): each.value or 0.0 for each in whole if each.measure == SAYS_NOTHING}
@@ -106,9 +106,9 @@ def _summarised_of(traits: Iterable[Score]) -> Iterator[Named]:
             yield summarised(_system_of(each)[0], n, each.n + each.left_out, _system_of(each)[1])
 
 
-def _side_gaps(means: Sequence[Named], tested: Iterable[SideGap]) -> Iterator[Named]:
+def _side_gaps(means: Sequence[NamedNumber], tested: Iterable[SideGap]) -> Iterator[NamedNumber]:
     """How far each side's mean score is from the mean of all sides of the same document set, which has all of them."""
-    by_system: dict[tuple[str, str], list[Named]] = {}
+    by_system: dict[tuple[str, str], list[NamedNumber]] = {}
     for each in means:
         if each.functions == ("mean",) and each.side is not None:
             by_system.setdefault((each.measures[0], each.system), []).append(each)

@@ -66,7 +66,7 @@ RELEASED_TITLES = frozenset({"Mr.", "Mrs.", "Ms.", "Sir"})
 
 
 @dataclass(frozen=True)
-class Alignment:
+class PersonAlignment:
     """Both directions; whoever has no partner has an empty tuple."""
 
     # person's id -> positions of the spans, ascending
@@ -75,7 +75,9 @@ class Alignment:
     by_span: dict[int, tuple[str, ...]]
 
 
-def align(spans: Sequence[SummaryEntity], entities: Sequence[InputEntity], titles: Iterable[str] = TITLES) -> Alignment:
+def align(
+    spans: Sequence[SummaryEntity], entities: Sequence[InputEntity], titles: Iterable[str] = TITLES
+) -> PersonAlignment:
     """Alignment of a summary's PERSON spans with the persons of its input; many to many, other labels ignored.
 
     A hyphenated first name that the recogniser's tokenizer splits ("Jean", "-", "Luc") does not align.
@@ -94,7 +96,7 @@ def align(spans: Sequence[SummaryEntity], entities: Sequence[InputEntity], title
     by_entity = {
         entity.id: tuple(position for position, ids in by_span.items() if entity.id in ids) for entity in entities
     }
-    return Alignment(by_entity, by_span)
+    return PersonAlignment(by_entity, by_span)
 
 
 def _aligns(span: SummaryEntity, entity: InputEntity, titles: frozenset[str]) -> bool:

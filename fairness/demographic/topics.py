@@ -41,7 +41,7 @@ class TopicLabel:
 
 
 @dataclass(frozen=True)
-class Selection:
+class SentenceSelection:
     """Sentences that a simulated summarizer takes."""
 
     # positions in the document, ascending
@@ -57,7 +57,7 @@ def topic_label(text: str) -> TopicLabel:
     return TopicLabel(label, sport, family)
 
 
-def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> Selection:
+def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> SentenceSelection:
     """The sentences with most male identifiers for sport, most female ones for family; ties go to the earlier one.
 
     Raises:
@@ -68,7 +68,7 @@ def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> Sele
     place = _GENDERS.groups.index(FAVOURED[label])
     counts = np.array([_GENDERS.count(sentence)[place] for sentence in sentences], dtype=np.int64)
     most = np.argsort(-counts, kind="stable")[:n]
-    return Selection(tuple(sorted(most.tolist())), tuple(counts.tolist()))
+    return SentenceSelection(tuple(sorted(most.tolist())), tuple(counts.tolist()))
 
 
 def lead_selection(n_sentences: int, n: int = 3) -> tuple[int, ...]:

@@ -1,15 +1,12 @@
 """Equal Coverage and Coverage Parity: does a summary, and a system in the long run, say as much of the documents of every value?
 
 `coverage` makes the table by document and value of many sets at once, `equal_coverage` reduces it. A set without an answer has
-nan in its measures, and the table says why; `evidence.cover_sets` does all of it from a classifier's probabilities.
-`coverage_fairness` reduces a corpus: a set's gaps can cancel over it (fair in the long run) or add up. Sums are kept, not sets,
-so a corpus streams through.
+nan in its measures, and the table says why; `evidence.cover_sets` does all of it from a classifier's probabilities. Over a
+corpus, where a set's gaps can cancel (fair in the long run) or add up, `evaluation.audit.coverage` sums them.
 
 Source: Li et al. 2025, section 3.3, eqs. 1 to 7; docs/papers.md#li-coverage and #li-parity.
 """
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,86 +146,9 @@ def equal_coverage(table: CoverageTable) -> Floats:
     return over(np.where(present, gaps, 0.0).sum(axis=1), np.where(table.scored, present.sum(axis=1), 0))
 
 
-def or_none(row: Floats) -> tuple[float | None, ...]:
-    """The numbers of a row, None for nan."""
-    return tuple(None if math.isnan(value) else value for value in row.tolist())
-
-
 def over(sums: Floats, counts: NDArray[np.intp] | Floats) -> Floats:
     """Quotients; nan where nothing was counted."""
     return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=np.asarray(counts) > 0))
-
-
-@dataclass(frozen=True)
-class CoverageFairness:
-    """Equal Coverage and Coverage Parity of a corpus, lower is fairer; None when nothing could be scored."""
-
-    # mean over documents of their coverage less their set's, by place in the declared list; positive is over-represented
-    mean_difference: tuple[float | None, ...]
-    n_documents: tuple[int, ...]
-    # mean over sets
-    ec: float | None
-    # mean over values of the absolute mean difference
-    cp: float | None
-    over_represented: int | None
-    under_represented: int | None
-    n_scored: int
-    # reason -> sets
-    left_out: dict[str, int]
-    # what the sum of absolute mean differences was divided by
-    n_values: int
-
-
-def deviations(table: CoverageTable) -> tuple[Floats, NDArray[np.intp]]:
-    """Coverage of each document of a scored set less its set's, and the document's value; both (documents of all sets,)."""
-    real = (table.labels >= 0) & table.scored[:, None]
-    return (table.by_document - table.overall[:, None])[real], table.labels[real]
-
-
-def coverage_fairness(tables: Iterable[CoverageTable], *, n_values: int | None = None) -> CoverageFairness:
-    """The measures of a corpus.
-
-    Args:
-        tables: coverage of batches of sets, all with the same declared values; read once.
-        n_values: divisor of Coverage Parity; None takes the values that have a document. The released code takes it from the
-            file's name, which is wrong for two of its data sets.
-
-    Raises:
-        DataError: two batches declare different numbers of values, or the divisor is below 1.
-    """
-    if n_values is not None and n_values < 1:
-        raise DataError(f"Coverage Parity divides by at least 1 value, got {n_values}")
-    sums, counts = np.zeros(0), np.zeros(0, dtype=int)
-    ec, n, declared = 0.0, 0, None
-    left_out = {NO_UNIT: 0, ONE_VALUE: 0}
-    for table in tables:
-        width = table.counts.shape[1]
-        if declared is None:
-            sums, counts = np.zeros(width), np.zeros(width, dtype=int)
-        elif declared != width:
-            raise DataError(f"one batch declares {declared} values, another {width}; give all of them the same list")
-        declared = width
-        values, labels = deviations(table)
-        sums += np.bincount(labels, weights=values, minlength=width)
-        counts += np.bincount(labels, minlength=width)
-        ec += float(np.nansum(equal_coverage(table)))
-        n += int(table.scored.sum())
-        left_out[NO_UNIT] += int(table.no_unit.sum())
-        left_out[ONE_VALUE] += int((table.one_valued & ~table.no_unit).sum())
-    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    present = int((counts > 0).sum())
-    divisor = present if n_values is None else n_values
-    return CoverageFairness(
-        mean_difference=or_none(means),
-        n_documents=tuple(counts.tolist()),
-        ec=ec / n if n else None,
-        cp=float(np.nansum(np.abs(means)) / divisor) if present else None,
-        over_represented=int(np.nanargmax(means)) if present else None,
-        under_represented=int(np.nanargmin(means)) if present else None,
-        n_scored=n,
-        left_out={reason: count for reason, count in left_out.items() if count},
-        n_values=divisor,
-    )
 
 
 def parity_significance(

@@ -6,7 +6,6 @@ entail each other become one. Source: Li et al. 2025, eq. 2; docs/papers.md#li-e
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,31 +65,6 @@ def gated(classes: Floats, gate: bool) -> Floats:
         return entailed
     # entailment is the last class, so another of the same probability comes before it
     return np.where((entailed <= classes[..., 0]) | (entailed <= classes[..., 1]), 0.0, entailed)
-
-
-def pack_entailments(sets: Sequence[tuple[ArrayLike, Sequence[int]]]) -> Entailments:
-    """Document sets side by side.
-
-    Args:
-        sets: p(document, unit) of shape (documents, units) and the documents' labels, for each set.
-
-    Raises:
-        DataError: a set's matrix has not one row for each label, a probability is outside [0, 1], or a label is negative.
-    """
-    matrices = [np.asarray(matrix, dtype=float) for matrix, _ in sets]
-    wrong = [place for place, (_, labels) in enumerate(sets) if matrices[place].shape[:-1] != (len(labels),)]
-    if wrong:
-        shape, n = matrices[wrong[0]].shape, len(sets[wrong[0]][1])
-        raise DataError(f"set {wrong[0]}: {n} labels, but entailments of shape {shape}; one row a document is needed")
-    documents, units = np.array([matrix.shape for matrix in matrices], dtype=int).reshape(-1, 2).T
-    is_document = np.arange(documents.max(initial=0)) < documents[:, None]
-    is_unit = np.arange(units.max(initial=0)) < units[:, None]
-    probability = np.zeros((*is_document.shape, is_unit.shape[1]))
-    if sets:
-        probability[is_document[:, :, None] & is_unit[:, None]] = np.concatenate([m.ravel() for m in matrices])
-    values = np.full(is_document.shape, -1, dtype=int)
-    values[is_document] = np.fromiter(chain.from_iterable(labels for _, labels in sets), int)
-    return checked(Entailments(probability, values, is_unit), is_document)
 
 
 def checked(entailments: Entailments, is_document: NDArray[np.bool_], first_place: int = 0) -> Entailments:

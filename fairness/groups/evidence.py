@@ -66,18 +66,6 @@ class SetCoverage:
     n_units: int
 
 
-def entailments_of(
-    sets: Sequence[SetEvidence], mode: CoverageMode | CoverageRule = "released"
-) -> tuple[Entailments, Places]:
-    """Gated and merged entailments of the sets, and the first unit of each unit's cluster, (sets, units).
-
-    Raises:
-        DataError: names the set whose shapes do not go together, that has a window of no document of its own, a probability
-            outside [0, 1] or a negative label.
-    """
-    return _entailments(sets, coverage_rule(mode), first_place=0)
-
-
 def cover_sets(
     sets: Sequence[SetEvidence], n_values: Sequence[int], mode: CoverageMode | CoverageRule = "released"
 ) -> list[SetCoverage]:
@@ -89,7 +77,8 @@ def cover_sets(
         mode: as in `coverage`.
 
     Raises:
-        DataError: as `entailments_of` and `coverage`; places are those of `sets`.
+        DataError: names the set whose shapes do not go together, that has a window of no document of its own, a probability
+            outside [0, 1], or a label that is negative or not declared.
     """
     rule = coverage_rule(mode)
     found: list[SetCoverage] = []
@@ -97,15 +86,6 @@ def cover_sets(
         block = slice(start, start + SIDE_BY_SIDE)
         found += _covered(sets[block], n_values[block], rule, start)
     return found
-
-
-def cover_set(evidence: SetEvidence, n_values: int, mode: CoverageMode | CoverageRule = "released") -> SetCoverage:
-    """Coverage of one document set, from a classifier's probabilities.
-
-    Raises:
-        DataError: as `entailments_of` and `coverage`.
-    """
-    return cover_sets([evidence], [n_values], mode)[0]
 
 
 def _covered(
@@ -164,7 +144,9 @@ def _each_alone(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _entailments(sets: Sequence[SetEvidence], rule: CoverageRule, first_place: int) -> tuple[Entailments, Places]:
-    """As `entailments_of`; `first_place` is that of the first set, for messages."""
+    """Gated and merged entailments, and the first unit of each unit's cluster; `first_place` is that of the first set, for
+    messages.
+    """
     classes = [_classes(each, place) for place, each in enumerate(sets, first_place)]
     packed = _side_by_side(sets, classes, rule.gate, first_place)
     if rule.merge_above is None:

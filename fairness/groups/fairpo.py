@@ -1,20 +1,18 @@
-"""FairPO as arithmetic: thinned sets, pairs and their slots, the running state, weights and losses.
+"""FairPO as arithmetic: thinned sets, pairs and their slots, the running state and weights; the loss is `train.fairpo`'s.
 
-    perturb          two copies of a set, thinned on the most and the least represented value
-    thinnings        all such copies of a set whose summary is not judged yet; choose_thinnings finds the two afterwards
+    thinnings        copies of a set whose summary is not judged yet, each without some documents of one value
+    choose_thinnings the two of them that lack documents of the most and of the least represented value, afterwards
     fair_pairs       chosen and rejected of the three candidates, slots and powers
     contribution     what a batch adds to the running state; RunningState.after at the optimizer boundary
     slot_weights     weights of chosen and rejected summaries (released form); paper_weights as the paper writes them
-    fairpo_losses    the reweighted loss; dpo_losses for the first step and the margin-weighted baseline
 
 Each value k has two slots: 2k "over-represented", 2k + 1 "under-represented". A summary's slot is flagged by the sign of C_k, the
 summed deviation of the value's documents; |C_k| is its weight, and `power` says how far that is from usual. The running state
 holds how over- and under-represented each value has been in recent pairs, as the policy would write them: summed over the
 micro-batches of an optimizer step, decayed at its boundary; sums over data-parallel workers are the caller's. A chosen summary
-that over-represents what is over-represented already counts less, a rejected one that does so counts more. The losses are what
-a trainer's own loss is checked against.
+that over-represents what is over-represented already counts less, a rejected one that does so counts more.
 
-Source: FairPO; Rafailov et al. 2023; docs/papers.md#fairpo.
+Source: FairPO; docs/papers.md#fairpo.
 """
 
 from collections.abc import Sequence
@@ -47,61 +45,10 @@ class Thinning:
         return [int(n) for n in np.bincount(kept, minlength=n_values)]
 
 
-@dataclass(frozen=True)
-class Perturbation:
-    """Both thinned copies of a set; None where no value has documents enough."""
-
-    # documents taken from each copy, at most
-    n_removed: int
-    # places of all documents in the shuffled order that the full set is summarised in
-    original: tuple[int, ...]
-    minus_over: Thinning | None
-    minus_under: Thinning | None
-
-    @property
-    def complete(self) -> bool:
-        """Whether the set can be used: both copies exist."""
-        return self.minus_over is not None and self.minus_under is not None
-
-
-def perturb(
-    labels: Sequence[int],
-    differences: Sequence[float | None],
-    rng: np.random.Generator,
-    *,
-    rate: float = DEFAULT_RATE,
-) -> Perturbation:
-    """Two thinned copies of a document set.
-
-    The values are taken by their difference; of those that are equal, the first. If both copies thin the same value, the second
-    is drawn again until its documents are others.
-
-    Args:
-        labels: value of each document, below the number of values.
-        differences: coverage of each value less the overall one, in the summary of the full set; None for an absent value.
-        rng: the generator that chooses documents and shuffles.
-        rate: share of all documents that is taken, in (0, 1); rounded half to even, at least one document (the released code
-            can round to 0 and then takes all of the value).
-
-    Raises:
-        DataError: the rate is outside (0, 1), a label is not below the number of differences, or a present value has none.
-    """
-    places, counts, n = _counted(labels, len(differences), rate)
-    known = _known(differences, counts)
-    over = _first(np.argsort(-known, kind="stable"), counts, FEWEST_OVER)
-    under = _first(np.argsort(known, kind="stable"), counts, n)
-    original = tuple(rng.permutation(len(places)).tolist())
-    minus_over = None if over is None else _thinned(places, over, n, rng)
-    minus_under = None if under is None else _thinned(places, under, n, rng)
-    if minus_over and minus_under and set(minus_over.documents) == set(minus_under.documents):
-        minus_under = _other(minus_over, places, n, rng)
-    return Perturbation(n, original, minus_over, minus_under)
-
-
 def thinnings(
     labels: Sequence[int], n_values: int, rng: np.random.Generator, *, rate: float = DEFAULT_RATE
 ) -> tuple[Thinning, ...]:
-    """Every thinned copy that `perturb` could want of a set while the differences are not known yet, by value.
+    """Every thinned copy that can be wanted of a set while the differences of its values are not known yet, by value.
 
     One of each value with documents enough to be thinned as over- or as under-represented. A value that may have to be both gets
     a second one, of other documents: that happens only where it alone has documents enough.
@@ -110,7 +57,8 @@ def thinnings(
         labels: value of each document, below `n_values`.
         n_values: number of values.
         rng: the generator that chooses documents and shuffles.
-        rate: as of `perturb`.
+        rate: share of all documents that is taken, in (0, 1); rounded half to even, at least one document (the released code
+            can round to 0 and then takes all of the value).
 
     Raises:
         DataError: the rate is outside (0, 1), or a label is not below the number of values.
@@ -129,19 +77,19 @@ def thinnings(
 def choose_thinnings(
     labels: Sequence[int], differences: Sequence[float | None], drawn: Sequence[int], *, rate: float = DEFAULT_RATE
 ) -> tuple[int, int] | None:
-    """Which of the copies that `thinnings` drew `perturb` would have made: minus over, minus under; None where it makes none.
+    """Which two of the copies that `thinnings` drew make the pair: minus over, minus under; None where a value lacks documents.
 
-    Where all values that can be thinned have one difference, `perturb` thins the first of them twice; here the second copy is of
-    the next value.
+    The values are taken by their difference; of those that are equal, the first. Where all values that can be thinned have one
+    difference, the released code thins the first of them twice; here the second copy is of the next value.
 
     Args:
         labels: as given to `thinnings`.
-        differences: as of `perturb`.
+        differences: coverage of each value less the overall one, in the summary of the full set; None for an absent value.
         drawn: value of each copy.
         rate: as given to `thinnings`.
 
     Raises:
-        DataError: as of `perturb`.
+        DataError: the rate is outside (0, 1), a label is not below the number of differences, or a present value has none.
     """
     _, counts, n = _counted(labels, len(differences), rate)
     known = _known(differences, counts)
@@ -442,106 +390,3 @@ def _mean_weight(exponent: Floats, flagged: NDArray[np.bool_]) -> Floats:
     weight = np.where(flagged, 2 * expit(-exponent), 0.0)
     n = flagged.sum(axis=1)
     return np.asarray(np.where(n > 0, weight.sum(axis=1) / np.maximum(n, 1), 1.0))
-
-
-DEFAULT_BETA = 0.1
-
-
-@dataclass(frozen=True)
-class PairLogps:
-    """Summed log-probabilities of pairs' summaries in nats; each of shape (pairs,)."""
-
-    chosen: ArrayLike
-    rejected: ArrayLike
-    ref_chosen: ArrayLike
-    ref_rejected: ArrayLike
-
-    def gaps(self) -> tuple[Floats, Floats]:
-        """Policy less reference of the chosen and of the rejected summaries.
-
-        Raises:
-            DataError: the four differ in shape.
-        """
-        c, r, rc, rr = (
-            np.asarray(x, dtype=float) for x in (self.chosen, self.rejected, self.ref_chosen, self.ref_rejected)
-        )
-        if not c.shape == r.shape == rc.shape == rr.shape:
-            raise DataError(
-                f"log-probabilities of pairs need one shape, got {c.shape}, {r.shape}, {rc.shape}, {rr.shape}"
-            )
-        return c - rc, r - rr
-
-
-@dataclass(frozen=True)
-class PairLosses:
-    """Loss of each pair, and its implicit rewards; each of shape (pairs,)."""
-
-    losses: Floats
-    # beta times policy less reference; weighted by the pair's weights for FairPO, as its code logs them
-    reward_chosen: Floats
-    reward_rejected: Floats
-
-    @property
-    def mean(self) -> float:
-        """The batch loss."""
-        return float(self.losses.mean())
-
-
-def dpo_losses(logps: PairLogps, *, beta: float = DEFAULT_BETA, margin_weight: ArrayLike | None = None) -> PairLosses:
-    """DPO's loss of each pair, in nats, at least 0: FairPO's first optimizer step.
-
-    Args:
-        logps: of the pairs.
-        beta: strength of the hold to the reference, above 0.
-        margin_weight: factor of each pair, shape (pairs,): the margin-weighted baseline; None for plain DPO.
-
-    Raises:
-        DataError: the shapes differ, or beta is not above 0.
-    """
-    from scipy.special import log_expit
-
-    chosen, rejected = _scaled(logps, beta)
-    losses = -np.asarray(log_expit(chosen - rejected))
-    if margin_weight is not None:
-        losses = losses * _matching(margin_weight, losses)
-    return PairLosses(losses, chosen, rejected)
-
-
-def fairpo_losses(
-    logps: PairLogps, chosen_weight: ArrayLike, rejected_weight: ArrayLike, *, beta: float = DEFAULT_BETA
-) -> PairLosses:
-    """FairPO's loss of each pair from the second optimizer step on; may be negative.
-
-    The first factor, how wrong the pair still is, carries no gradient: the gradient is DPO's with its chosen and rejected part
-    scaled by their weights. With both weights 1 the gradient is DPO's, the value is not.
-
-    Args:
-        logps: of the pairs.
-        chosen_weight: of the chosen summaries, shape (pairs,).
-        rejected_weight: of the rejected ones.
-        beta: strength of the hold to the reference, above 0.
-
-    Raises:
-        DataError: the shapes differ, or beta is not above 0.
-    """
-    from scipy.special import expit
-
-    chosen, rejected = _scaled(logps, beta)
-    reward_chosen = chosen * _matching(chosen_weight, chosen)
-    reward_rejected = rejected * _matching(rejected_weight, rejected)
-    wrongness = expit(rejected - chosen)
-    return PairLosses(-wrongness * (reward_chosen - reward_rejected), reward_chosen, reward_rejected)
-
-
-def _scaled(logps: PairLogps, beta: float) -> tuple[Floats, Floats]:
-    if not beta > 0:
-        raise DataError(f"beta is above 0, got {beta!r}")
-    chosen, rejected = logps.gaps()
-    return beta * chosen, beta * rejected
-
-
-def _matching(weight: ArrayLike, like: Floats) -> Floats:
-    given = np.asarray(weight, dtype=float)
-    if given.shape != like.shape:
-        raise DataError(f"one weight a pair is needed, shape {like.shape}, got {given.shape}")
-    return given

@@ -4,20 +4,19 @@ By N-gram matching: the source counts tokens; the summary counts, for each value
 each time they occur. A token that several values have counts for each of them. One token is matched at a time: with two or
 three, over 80 % of summaries have no overlap at all.
 
-By neural matching: from token log-probabilities (BARTScore) or token vectors (BERTScore), which the caller brings.
+By neural matching: from token log-probabilities (BARTScore), which the caller brings, or rescaled precisions (BERTScore).
 
 Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens and #zhang-neural.
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from .tokens import Tokenize
 
 
 @dataclass(frozen=True)
@@ -72,32 +71,8 @@ def pack(samples: Sequence[Masses]) -> MassTable:
     return MassTable(source, target, declared)
 
 
-def batches(samples: Iterable[Masses], size: int) -> Iterator[list[Masses]]:
-    """The samples in lists of at most that size."""
-    left = iter(samples)
-    while batch := list(islice(left, size)):
-        yield batch
-
-
 EMPTY_SUMMARY = "empty summary"
-
-
-def ngram_masses(
-    value_tokens: Sequence[Sequence[str]], summary_tokens: Sequence[str], *, remove_overlap: bool = False
-) -> Masses:
-    """Numbers of source tokens and of matched summary tokens, one a value.
-
-    Args:
-        value_tokens: tokens of each declared value's source text, [] for a value that the source lacks.
-        summary_tokens: tokens of the summary.
-        remove_overlap: take out what the values have in common first (see `common_tokens`); published numbers do not.
-    """
-    if remove_overlap:
-        common = common_tokens(value_tokens)
-        value_tokens = [[token for token in tokens if token not in common] for tokens in value_tokens]
-        summary_tokens = [token for token in summary_tokens if token not in common]
-    matched = n_matched(list(map(set, value_tokens)), summary_tokens)
-    return Masses(source=tuple(map(len, value_tokens)), target=tuple(matched))
+NO_SOURCE_MASS = "source has no mass"
 
 
 def n_matched(vocabularies: Sequence[Set[str]], summary_tokens: Sequence[str]) -> list[int]:
@@ -107,7 +82,7 @@ def n_matched(vocabularies: Sequence[Set[str]], summary_tokens: Sequence[str]) -
 
 
 def common_tokens(value_tokens: Sequence[Sequence[str]]) -> set[str]:
-    """The tokens that the released code takes for common to all values.
+    """The tokens that the released code takes for common to all values, and can leave out; published numbers have them.
 
     It intersects value by value and begins anew with the current value whenever nothing is left, so after an empty
     intersection these are tokens of the last values only.
@@ -116,23 +91,6 @@ def common_tokens(value_tokens: Sequence[Sequence[str]]) -> set[str]:
     for tokens in value_tokens:
         common = common & set(tokens) if common else set(tokens)
     return common
-
-
-def text_masses(
-    value_texts: Sequence[str], summary: str, tokenize: Tokenize, *, remove_overlap: bool = False
-) -> Masses | Unscored:
-    """Masses of one summary and its sources; an empty summary is unscored.
-
-    Args:
-        value_texts: source text of each declared value, joined; "" for a value that the source lacks.
-        summary: the summary.
-        tokenize: `NgramTokenizer`, or any other function from text to tokens.
-        remove_overlap: as in `ngram_masses`.
-    """
-    if not summary.strip():
-        return Unscored(EMPTY_SUMMARY)
-    tokens = [tokenize(text) for text in value_texts]
-    return ngram_masses(tokens, tokenize(summary), remove_overlap=remove_overlap)
 
 
 Floats = NDArray[np.float64]
@@ -181,26 +139,6 @@ def bart_scores(token_logprobs: ArrayLike) -> Floats:
     return np.asarray(array.mean(axis=1))
 
 
-def bert_precision(candidate: ArrayLike, reference: ArrayLike) -> float:
-    """How well each token of the summary is matched by some token of the value's text: mean best cosine, in [-1, 1].
-
-    First and last vector are the special tokens: they do not count in the mean, but may be matched against. Without other
-    tokens on either side the precision is 0, as in the released code.
-
-    Args:
-        candidate: vectors of the whole summary's tokens, shape (tokens, dimensions).
-        reference: vectors of the value's whole text, shape (tokens, dimensions).
-
-    Raises:
-        DataError: a side has not two axes, lacks its special tokens, or has a vector of length 0.
-    """
-    ours, theirs = _unit(candidate, "summary"), _unit(reference, "value's text")
-    if len(ours) == 2 or len(theirs) == 2:
-        return 0.0
-    cosines = ours[1:-1] @ theirs.T  # (summary tokens, reference tokens)
-    return float(cosines.max(axis=1).mean())
-
-
 def rescale(precision: ArrayLike, baseline: float = ROBERTA_LARGE_BASELINE) -> Floats:
     """(P - b) / (1 - b): 0 at the baseline of unrelated texts, 1 at identity; about -4.93 for P = 0 with the default baseline.
 
@@ -210,15 +148,3 @@ def rescale(precision: ArrayLike, baseline: float = ROBERTA_LARGE_BASELINE) -> F
     if not baseline < 1:
         raise DataError(f"a BERTScore baseline is below 1, got {baseline!r}")
     return np.asarray((np.asarray(precision, dtype=float) - baseline) / (1 - baseline))
-
-
-def _unit(vectors: ArrayLike, side: str) -> Floats:
-    array = np.asarray(vectors, dtype=float)
-    if array.ndim != 2 or len(array) < 2:
-        raise DataError(
-            f"the {side} needs vectors of shape (tokens, dimensions), special tokens first and last; got {array.shape}"
-        )
-    lengths = np.linalg.norm(array, axis=1, keepdims=True)
-    if not (lengths > 0).all():
-        raise DataError(f"the {side} has a token vector of length 0 or no number, which has no direction")
-    return np.asarray(array / lengths)

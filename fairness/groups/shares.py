@@ -1,6 +1,6 @@
 """Shares of the values in sources and summaries, and the measures of one sample that compare them.
 
-`compare` makes the table by value; `under_represented`, `unfair`, `unfair_error_rate` and `second_order_fairness` reduce it.
+`compare` makes the table by value; `under_represented`, `unfair` and `unfair_error_rate` reduce it.
 All work on shape (..., values): one sample, or many at once. A sample whose source has no mass has no kept value; its
 measures are nan, and whoever counts leaves it out by name.
 
@@ -15,6 +15,7 @@ Modes say which values take part and when one is under-represented:
 Source: Zhang et al. 2024, section 3.3, eqs. 1 to 3; docs/papers.md#zhang-modes and #zhang-auc.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,13 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from ...text import did_you_mean
-from .masses import DEFAULT_TEMPERATURE, MassTable, softmax
+from .masses import Masses, MassTable, pack
 
 Mode = Literal["drop_zero", "released", "paper"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class ShareRule:
     """A mode taken apart."""
 
     zero_mass: Literal["drop", "released", "keep"]
@@ -39,20 +40,20 @@ class Rule:
     cutoff: float = 1.0
 
 
-RULES: dict[str, Rule] = {
-    "drop_zero": Rule("drop", "inclusive"),
-    "released": Rule("released", "inclusive"),
-    "paper": Rule("keep", "strict"),
+RULES: dict[str, ShareRule] = {
+    "drop_zero": ShareRule("drop", "inclusive"),
+    "released": ShareRule("released", "inclusive"),
+    "paper": ShareRule("keep", "strict"),
 }
 
 
-def rule_of(mode: Mode | Rule) -> Rule:
+def rule_of(mode: Mode | ShareRule) -> ShareRule:
     """The rule that the mode stands for.
 
     Raises:
         DataError: there is no such mode, or the rule's cut-off is outside [0, 1].
     """
-    if isinstance(mode, Rule):
+    if isinstance(mode, ShareRule):
         if not 0 <= mode.cutoff <= 1:
             raise DataError(f"a cut-off is a share of the source mass in [0, 1], got {mode.cutoff!r}")
         return mode
@@ -61,7 +62,7 @@ def rule_of(mode: Mode | Rule) -> Rule:
     return RULES[mode]
 
 
-def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
+def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: ShareRule) -> NDArray[np.bool_]:
     """Which values take part, shape (..., values); none where a sample's source has no mass.
 
     Args:
@@ -114,7 +115,7 @@ class Shares:
     gold: Floats
     # p_y, likewise
     target: Floats
-    rule: Rule
+    rule: ShareRule
 
     @property
     def scorable(self) -> Bools:
@@ -131,7 +132,7 @@ def compare(
     source: ArrayLike,
     target: ArrayLike,
     *,
-    mode: Mode | Rule = "drop_zero",
+    mode: Mode | ShareRule = "drop_zero",
     aim: Target = "ratio",
     declared: ArrayLike | None = None,
 ) -> Shares:
@@ -189,12 +190,6 @@ def unfair_error_rate(shares: Shares) -> Floats:
     return _mean(shares.shortfall, shares.kept)
 
 
-def second_order_fairness(shares: Shares) -> Floats:
-    """Mean absolute deviation of the shortfalls from their mean, shape (...); 0 when all values lack alike: the paper's SOF."""
-    gap = np.abs(shares.shortfall - unfair_error_rate(shares)[..., None])
-    return _mean(gap, shares.kept)
-
-
 def _mean(x: Floats, kept: Bools) -> Floats:
     counts = kept.sum(axis=-1)
     sums = np.where(kept, x, 0.0).sum(axis=-1)
@@ -237,10 +232,6 @@ def _checked(masses: ArrayLike, what: str) -> Floats:
     return array
 
 
-# what is swept for AUC: the tolerance tau, as in the paper, or, as in the released script, the cut-off of its long-tail loop
-# with tau fixed
-AucVariant = Literal["tolerance", "released_cutoff"]
-
 # 0, 0.1, ..., 1
 TAU_GRID: NDArray[np.float64] = np.arange(11) / 10
 
@@ -272,47 +263,22 @@ def area(curve: NDArray[np.float64]) -> float:
     return float(np.trapezoid(curve, dx=0.1))
 
 
-@dataclass(frozen=True)
-class ProportionalRepresentation:
-    """Shares of the values with mass in the source, and how far they differ."""
-
-    # places of the values in the declared list
-    values: tuple[int, ...]
-    p_source: tuple[float, ...]
-    p_target: tuple[float, ...]
-    # mean shortfall, in [0, 1); 0 is fair
-    pr: float
-    # mean absolute difference, twice `pr`
-    pr_abs: float
-    temperature: float
-
-
-def proportional_representation(
-    source: ArrayLike, scores: ArrayLike, *, temperature: float = DEFAULT_TEMPERATURE
-) -> ProportionalRepresentation:
-    """How far a summary's shares are from its sources': the baseline that Equal Coverage is compared with.
-
-    Sources by tokens, summary by BARTScore, aimed at the sources' shares. The paper prints no formula; here it is UER in the
-    default mode. The mean absolute difference is exactly twice that, so ranks agree.
-    Source: Li et al. 2025, section 5.1; docs/papers.md#li-proportional.
+def area_by_cutoff(samples: Sequence[Masses], *, tau: float = DEFAULT_TAU, aim: Target = "ratio") -> float | None:
+    """AUC as the released script sweeps it (docs/papers.md#zhang-auc), in [0, 1]; None where no source has mass.
 
     Args:
-        source: tokens of each declared value, shape (values,).
-        scores: BARTScore of the summary given each value's text, shape (values,).
-        temperature: of the softmax over the scores.
+        samples: of a corpus.
+        tau: the tolerance, which is fixed.
+        aim: what is fair, see `compare`; weights are those of samples that all declare as many values.
 
     Raises:
-        DataError: the source has no mass; otherwise as `compare` and `softmax`.
+        DataError: as `pack` and `compare`; or a sample has more or fewer values than the aim has weights.
     """
-    shares = compare(source, softmax(scores, temperature))
-    if not shares.scorable:
-        raise DataError("Proportional Representation is undefined for a source without mass; leave it out and count it")
-    gold, target = shares.gold[shares.kept], shares.target[shares.kept]
-    return ProportionalRepresentation(
-        values=tuple(np.flatnonzero(shares.kept).tolist()),
-        p_source=tuple(gold.tolist()),
-        p_target=tuple(target.tolist()),
-        pr=float(unfair_error_rate(shares)),
-        pr_abs=float(np.abs(gold - target).mean()),
-        temperature=temperature,
-    )
+    known = [each for each in samples if any(each.source)]
+    for place, each in enumerate(known):
+        if not isinstance(aim, str) and len(aim) != len(each.source):
+            raise DataError(
+                f"the fairness target has {len(aim)} weights, but the scored sample at place {place} declares {len(each.source)} "
+                "values; measure samples of other values apart, each with its own target"
+            )
+    return area(unfair_by_cutoff(pack(known), tau=tau, aim=aim).mean(axis=1)) if known else None

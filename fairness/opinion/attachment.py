@@ -106,17 +106,6 @@ class Attacher:
         return (has @ share).tocsr()
 
 
-def attach_units(
-    units: Sequence[Sequence[str]],
-    opinions: Sequence[Sequence[str]],
-    *,
-    method: AttachmentMethod = "tfidf",
-    threshold: float = 0.0,
-) -> Attachment:
-    """The opinion of each unit of a source; arguments and errors as in `Attacher`, units as content tokens."""
-    return Attacher(encode(units), opinions, method, threshold).attach_source()
-
-
 def _best(similarity: Any, threshold: float) -> NDArray[np.intp]:
     """The first opinion of each row that ties with the row's highest similarity above the threshold."""
     opinion = np.full(similarity.shape[0], DUMMY, dtype=np.intp)

@@ -145,7 +145,7 @@ class ObjectiveValue:
 
 
 @dataclass
-class Chosen:
+class SelectedUnits:
     """What the objective needs to know of the units chosen so far."""
 
     # similarity of each unit to the chosen ones; shape (units,)
@@ -183,16 +183,16 @@ class Objective:
         self.caps: NDArray[np.float64] = alpha * self.centrality  # (units,)
         self.cap = alpha * float(self.centrality.sum()) / max(self.n_units, 1)
 
-    def start(self) -> Chosen:
+    def start(self) -> SelectedUnits:
         """Nothing chosen."""
-        return Chosen(np.zeros(self.n_units), np.zeros(self.n_clusters))
+        return SelectedUnits(np.zeros(self.n_units), np.zeros(self.n_clusters))
 
-    def add(self, chosen: Chosen, unit: int) -> None:
+    def add(self, chosen: SelectedUnits, unit: int) -> None:
         """One unit more is chosen."""
         chosen.found += self.similarity[unit]
         chosen.mass[self.cluster[unit]] += self.centrality[unit] / self.n_units
 
-    def gains(self, chosen: Chosen, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+    def gains(self, chosen: SelectedUnits, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         """What each candidate adds to the objective, at least 0; shape (candidates,)."""
         if self.plan.coverage == "per_unit":
             after = np.minimum(chosen.found + self.similarity[candidates], self.caps)  # (candidates, units)

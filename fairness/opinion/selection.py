@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.resources import as_file, files
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...records import Record, Text
-from ...storage import read_jsonl
 from .encoding import text_similarity
-from .objective import Chosen, Objective, ObjectivePlan, ObjectiveValue, cluster_units
+from .objective import Objective, ObjectivePlan, ObjectiveValue, SelectedUnits, cluster_units
 
 # the same number from each group, or as many as is the group's share of the units
 Notion = Literal["equal", "proportional"]
@@ -186,7 +183,9 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
     return Selection(tuple(order), objective.value(order), wanted)
 
 
-def _best(objective: Objective, chosen: Chosen, bounds: NDArray[np.float64], candidates: NDArray[np.intp]) -> int:
+def _best(
+    objective: Objective, chosen: SelectedUnits, bounds: NDArray[np.float64], candidates: NDArray[np.intp]
+) -> int:
     """The lowest of the candidates that add most; `bounds` takes the gains that were evaluated on the way."""
     ordered = candidates[np.argsort(-bounds[candidates], kind="stable")]
     best, seen = -np.inf, 0
@@ -271,23 +270,3 @@ def select_batch(
     clusters = cluster_units(table)
     for quotas in batch:
         yield select(Objective(table, clusters, sum(quotas.values()), plan), groups, quotas)
-
-
-class SampleUnit(Record):
-    """One post."""
-
-    text: Text
-    # which side it takes: "for", "against" or "neutral"
-    group: Text
-    # the one thing it says, as its author meant it
-    opinion: Text
-
-
-def read_sample() -> list[SampleUnit]:
-    """Invented posts for and against closing a street to cars: 36 of three groups.
-
-    14 posts are "for" with three opinions, 14 "against" with three, 8 "neutral" with one.
-    Written for this project; places and people are made up.
-    """
-    with as_file(files(__package__) / "sample.jsonl") as path:
-        return read_jsonl(path, SampleUnit)

@@ -69,7 +69,7 @@ class Built:
 
 
 @dataclass(frozen=True)
-class _Points:
+class _ArticlePoints:
     """The points of the articles that have all of theirs."""
 
     articles: dict[str, AnnotatedArticle]
@@ -159,14 +159,14 @@ def read_input(recipe: ControlledRecipe) -> list[AnnotatedArticle]:
 
 def _make_points(
     recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle], engine: Callable[[], Backend]
-) -> _Points:
+) -> _ArticlePoints:
     written, first = write_step(recipe, KEY_POINTS, steps.key_point_tasks(articles), engine)
     key_points = steps.key_points(articles, written)
     complete, left_out = steps.split_complete(articles, key_points)
     turned, second = write_step(recipe, ADVERSARIAL, steps.adversarial_tasks(complete, key_points), engine)
     adversarial = steps.by_article(turned)
     made = [steps.article_points(each, articles, key_points, adversarial) for each in complete]
-    return _Points(
+    return _ArticlePoints(
         articles={article.id: article for article in complete},
         points={points.article_id: points for points, _ in made},
         left_out=(
@@ -181,7 +181,7 @@ def _make_points(
 
 
 def _sets(
-    found: _Points, plan: Sequence[PlannedText], written: Sequence[Written]
+    found: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]
 ) -> tuple[list[ControlledSet], tuple[LeftOut, ...]]:
     """The set of each article that has a summary, and the articles that have none."""
     came_of = {each.id: each for each in written}
@@ -196,7 +196,7 @@ def _sets(
     return sets, steps.counted(SUMMARIES, "article", reasons)
 
 
-def _kinds(found: _Points, plan: Sequence[PlannedText], written: Sequence[Written]) -> dict[str, dict[str, int]]:
+def _kinds(found: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]) -> dict[str, dict[str, int]]:
     """Summaries that were written, by side and kind."""
     counts: dict[str, Counter[str]] = {}
     for each, came in zip(plan, written, strict=True):
@@ -209,7 +209,7 @@ def _kinds(found: _Points, plan: Sequence[PlannedText], written: Sequence[Writte
 def _assemble(
     recipe: ControlledRecipe,
     articles: Sequence[AnnotatedArticle],
-    found: _Points,
+    found: _ArticlePoints,
     plan: Sequence[PlannedText],
     built: Built,
     kinds: Mapping[str, Mapping[str, int]],

@@ -20,9 +20,9 @@ from ..backend import Ask, Prompt, Reply, Usage, tokens_digest
 from ..causal_lm import end_ids, open_causal_lm
 from ..decoder import MOST_DIFFERENCE
 from ..drawing import Rows
-from ..work import Work
-from .reweighting import NAME, Row, pine_attention
-from .segments import Parts, read_parts
+from ..work import ReplyInProgress
+from .reweighting import NAME, SegmentedRow, pine_attention
+from .segments import PromptParts, read_parts
 
 # the rule that an error names
 KNOWN = (
@@ -62,7 +62,7 @@ class PineModel:
         expected = model(input_ids=torch.tensor([tokens], device=self.device), use_cache=False).logits[0, -4:].float()
         AttentionInterface.register(NAME, pine_attention)
         model.set_attn_implementation(NAME)
-        row, _ = self.start(Parts(tuple(tokens[:6]), (tuple(tokens[6:20]),), (tokens[20],)))
+        row, _ = self.start(PromptParts(tuple(tokens[:6]), (tuple(tokens[6:20]),), (tokens[20],)))
         found = torch.stack([self.step(row, token) for token in tokens[21:]])
         difference = float((found - expected[1:]).abs().mean() / expected.std())
         if not difference <= MOST_DIFFERENCE[model.dtype]:
@@ -71,21 +71,21 @@ class PineModel:
                 f"{KNOWN}"
             )
 
-    def start(self, parts: Parts) -> tuple[Row, torch.Tensor]:
+    def start(self, parts: PromptParts) -> tuple[SegmentedRow, torch.Tensor]:
         """A row for this prompt, and the logits after each token of its suffix, (tokens, vocabulary).
 
         Segments without tokens are dropped.
         """
         segments = [segment for segment in parts.segments if segment]
-        row = Row(len(parts.prefix), [len(segment) for segment in segments], self._rotary, self._longest)
+        row = SegmentedRow(len(parts.prefix), [len(segment) for segment in segments], self._rotary, self._longest)
         tokens = [*parts.prefix, *(token for segment in segments for token in segment), *parts.suffix]
         return row, self._forward(row, tokens, len(parts.suffix))
 
-    def step(self, row: Row, token: int) -> torch.Tensor:
+    def step(self, row: SegmentedRow, token: int) -> torch.Tensor:
         """Give the row its next token; logits of the one after, (vocabulary,)."""
         return self._forward(row, [token], 1)[0]
 
-    def _forward(self, row: Row, tokens: Sequence[int], n_logits: int) -> torch.Tensor:
+    def _forward(self, row: SegmentedRow, tokens: Sequence[int], n_logits: int) -> torch.Tensor:
         row.begin_pass(len(tokens))
         ids = torch.tensor([list(tokens)], device=self.device)
         out = self._model(
@@ -123,12 +123,12 @@ class PineBackend:
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; asks of one prompt that follow each other share its first pass."""
         replies = []
-        last: Parts | None = None
-        started: tuple[Row, torch.Tensor] | None = None
+        last: PromptParts | None = None
+        started: tuple[SegmentedRow, torch.Tensor] | None = None
         for ask in asks:
             assert not ask.choices, "constrained answers are for judges"
             parts = read_parts(self._tokenizer, ask)
-            work = Work(ask, Prompt(parts.token_ids, tokens_digest(parts.token_ids)), Reading())
+            work = ReplyInProgress(ask, Prompt(parts.token_ids, tokens_digest(parts.token_ids)), Reading())
             if refused := work.too_long(self._max_model_len):
                 replies.append(refused)
                 continue
@@ -144,7 +144,7 @@ class PineBackend:
             replies.append(work.reply(self._tokenizer))
         return replies
 
-    def _write(self, work: Work, row: Row, logits: torch.Tensor) -> None:
+    def _write(self, work: ReplyInProgress, row: SegmentedRow, logits: torch.Tensor) -> None:
         """Write a reply to its end."""
         drawing = Rows([work.ask], [work.given], [()], logits.device)
         while True:

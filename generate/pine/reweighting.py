@@ -45,7 +45,7 @@ def pine_attention(
     Raises:
         ModelError: the layer attends in another way.
     """
-    row: Row = options["pine"]
+    row: SegmentedRow = options["pine"]
     window = options.get("sliding_window")
     strange = [name for name in UNKNOWN if options.get(name) is not None]
     if window is not None and window < row.longest:
@@ -70,7 +70,7 @@ class _Kept:
     rotation: Rotation
 
 
-class Row:
+class SegmentedRow:
     """One prompt of prefix, segments and suffix, and what is generated after it.
 
     Args:
@@ -96,9 +96,9 @@ class Row:
         """Frequencies of the rotary positions, (head size / 2,)."""
         return self._rotation.frequencies
 
-    def copy(self) -> "Row":
+    def copy(self) -> "SegmentedRow":
         """A row that goes on from here on its own."""
-        other = Row(self._prefix_len, self._lens, self._rotary, self.longest)
+        other = SegmentedRow(self._prefix_len, self._lens, self._rotary, self.longest)
         other.n_tokens, other._rotation = self.n_tokens, self._rotation
         # kept tensors are replaced and never changed
         other._layers = dict(self._layers)

@@ -23,7 +23,7 @@ MARK = "\ue0ee\ue0ff"
 
 
 @dataclass(frozen=True)
-class Parts:
+class PromptParts:
     """A prompt in tokens: what stands before the segments, the segments, what stands after them."""
 
     prefix: tuple[int, ...]
@@ -88,7 +88,7 @@ def _lines(request: SummaryRequest, recipe: Recipe, side: str) -> list[str]:
     return lines_of(request.document_set, side, recipe.corpus, recipe.task)
 
 
-def read_parts(tokenizer: Any, ask: Ask) -> Parts:
+def read_parts(tokenizer: Any, ask: Ask) -> PromptParts:
     """The ask's prompt in tokens, in its parts; an ask without segments has only a prefix and a suffix."""
     *turns, last = ask.prompt
     if not isinstance(ask, SegmentedAsk):
@@ -104,7 +104,7 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
     tokens = tuple(_tokens(tokenizer, segment) for segment in _segments_of(defused(tokenizer, "".join(segments))))
     if ask.is_joined:
         tokens = (tuple(token for segment in tokens for token in segment),)
-    return Parts(
+    return PromptParts(
         prefix=tuple(tokenizer(prefix, add_special_tokens=special)["input_ids"]),
         segments=tokens,
         suffix=_tokens(tokenizer, suffix),

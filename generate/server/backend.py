@@ -22,16 +22,16 @@ from ...errors import StorageError, UnfitModelError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
-from ...runfolder.spending import Cost, Spending, current
+from ...runfolder.spending import Charge, Spending, current
 from ...runfolder.timing import booked
 from ..backend import Ask, Reply, Usage, too_long
 from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
 from .client import open_client, outside_of_loops, redirected_to, within
-from .exchange import Call, Exchange, calls_of
+from .exchange import Exchange, ServerCall, calls_of
 from .faults import FEATURE, BrokenAnswerError, RejectedError, ResponseError
-from .kept import BEAT_SECONDS, Answer, KeptAnswers, ask_key
+from .kept import BEAT_SECONDS, CachedAnswer, KeptAnswers, ask_key
 from .patience import while_waited_for
 from .reachability import takes_choices
 from .remedies import refusal, words
@@ -138,7 +138,7 @@ class ServerBackend:
         self._exchange.answered |= {bool(ask.choices) for ask, key in zip(asks, keys, strict=True) if key in found}
         for ask, key in zip(asks, keys, strict=True):
             if key not in found and (refused := self._refused(ask)):
-                found[key] = Answer(reply=refused)
+                found[key] = CachedAnswer(reply=refused)
         calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
         if calls:
             with booked("models"):
@@ -167,11 +167,11 @@ class ServerBackend:
         # of a chat the server alone knows how long it is
         return too_long(prompt, ask, self._section.max_model_len) if prompt.token_ids else None
 
-    async def _answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
+    async def _answer(self, calls: Sequence[ServerCall], found: dict[str, CachedAnswer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
             self._exchange.guides = await takes_choices(self._client, self._server)
-        left, failures, unexplained = deque(calls), list[Exception](), list[tuple[RejectedError, Call]]()
+        left, failures, unexplained = deque(calls), list[Exception](), list[tuple[RejectedError, ServerCall]]()
 
         async def work() -> None:
             while left and not failures and len(unexplained) < MOST_UNEXPLAINED:
@@ -194,16 +194,16 @@ class ServerBackend:
         if failures:
             raise failures[0]
 
-    def _leave_out(self, call: Call, error: RejectedError, found: dict[str, Answer]) -> bool:
+    def _leave_out(self, call: ServerCall, error: RejectedError, found: dict[str, CachedAnswer]) -> bool:
         """Whether the asks of a refused request can be left out, with their replies in `found`."""
         for key, ask in zip(call.keys, call.asks, strict=True):
             if key not in found:
                 if (reply := self._exchange.refused(ask, error.said)) is None:
                     return False
-                found[key] = Answer(reply=reply)
+                found[key] = CachedAnswer(reply=reply)
         return True
 
-    async def _ask(self, call: Call, found: dict[str, Answer]) -> None:
+    async def _ask(self, call: ServerCall, found: dict[str, CachedAnswer]) -> None:
         """Put the answers to one call into `found`; those that one request does not bring are asked for one by one.
 
         What another command asks at this moment is waited for, and not paid for twice.
@@ -229,7 +229,7 @@ class ServerBackend:
                         continue
                     if (reply := exchange.refused(asks[0], error.said)) is None:
                         raise
-                    answers = dict.fromkeys(keys, Answer(reply=reply))
+                    answers = dict.fromkeys(keys, CachedAnswer(reply=reply))
                 if len(answers) < len(keys):
                     exchange.without.add("n")
                 found |= answers
@@ -237,7 +237,7 @@ class ServerBackend:
         finally:
             self._kept.end(call.keys)
 
-    async def _send(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+    async def _send(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, CachedAnswer]:
         """The answers to one request, within the limits of rate and cost."""
         most_input, most_output = most_tokens(body)
         requests, tokens = self._rates
@@ -247,7 +247,9 @@ class ServerBackend:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
         return await first_whole(self._server.retries, lambda: self._followed(keys, asks, body))
 
-    async def _followed(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+    async def _followed(
+        self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]
+    ) -> dict[str, CachedAnswer]:
         """The answers that a try brings, sent on as the server says; each time is a try of its own, and later ones go there."""
         for _ in range(MOST_REDIRECTS + 1):
             try:
@@ -258,7 +260,7 @@ class ServerBackend:
                 self._exchange.address = str(there)
         raise BrokenAnswerError(f"it sends requests on more than {MOST_REDIRECTS} times")
 
-    async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, Answer]:
+    async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, CachedAnswer]:
         """The answers that one try brings; what it can cost is booked before it is sent, and stays where nothing whole comes."""
         account, exchange = current(), self._exchange
         number = await _begin(account, exchange.most(body))
@@ -279,7 +281,7 @@ class ServerBackend:
         outside_of_loops(self._runner.close)
 
 
-async def _begin(account: Spending, most: Cost) -> int:
+async def _begin(account: Spending, most: Charge) -> int:
     """Wait until a try has room in what may be spent, beside those under way; its number in the account."""
     while not account.has_room(most.cost or 0.0):
         if account.is_idle:

@@ -13,7 +13,7 @@ from .faults import BrokenAnswerError, RejectedError
 from .reachability import unlike_batches
 from .rejections import rejection
 from .remedies import shortened, words
-from .responses import Batch, BatchLine, BatchList, Identified, RequestCounts, read
+from .responses import BatchLine, BatchList, BatchStatus, Identified, RequestCounts, read
 from .tries import first_whole
 
 # bytes of a file of answers, at most, and seconds in which a file comes or goes
@@ -29,7 +29,7 @@ MOST_LISTED, NOT_FOUND = 100, 404
 
 
 @dataclass(frozen=True)
-class Progress:
+class BatchProgress:
     """How far a batch is."""
 
     status: str
@@ -94,15 +94,15 @@ async def _known(client: Any, seconds: float, mark: str, noted: Collection[str])
     return next(alive, None)
 
 
-async def look(client: Any, section: ServerSection, batch: str) -> Progress:
+async def look(client: Any, section: ServerSection, batch: str) -> BatchProgress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     retries, path = section.retries, f"/batches/{quote(batch, safe='')}"
     try:
-        state = await first_whole(retries, lambda: get(client, path, Batch, section.timeout))
+        state = await first_whole(retries, lambda: get(client, path, BatchStatus, section.timeout))
     except RejectedError as error:
         if error.said.status != NOT_FOUND:
             raise
-        return Progress(GONE, 0, 0, {}, words(error, section))
+        return BatchProgress(GONE, 0, 0, {}, words(error, section))
     counts, responses, missing = state.request_counts or RequestCounts(), dict[str, tuple[int, Any]](), ""
     for file in (state.output_file_id, state.error_file_id) if state.status in ENDED else ():
         if not file:
@@ -118,7 +118,7 @@ async def look(client: Any, section: ServerSection, batch: str) -> Progress:
         responses |= lines
         missing = f"its file {file} is not whole: {shortened(fault, section)}" if fault else missing
     said = shortened(rejection(200, state.faults).words, section)
-    return Progress(state.status, counts.completed, counts.total, responses, said, missing)
+    return BatchProgress(state.status, counts.completed, counts.total, responses, said, missing)
 
 
 async def _read_file(client: Any, file: str) -> bytes:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from ...errors import ModelError, UnfitModelError, WaitingError
 from ...runfolder.spending import current
 from ..backend import Ask
-from .batch_files import Progress, look, mark_of, submit
-from .exchange import Call, Exchange, calls_of
+from .batch_files import BatchProgress, look, mark_of, submit
+from .exchange import Exchange, ServerCall, calls_of
 from .faults import ResponseError
-from .kept import Answer
+from .kept import CachedAnswer
 from .rejections import rejection
 from .remedies import shortened
 
@@ -38,7 +38,7 @@ Calls = Mapping[str, Sequence[str]]
 class Request(NamedTuple):
     """A request as it stands in a batch's file."""
 
-    call: Call
+    call: ServerCall
     line: bytes
     # what it can cost
     most: float
@@ -59,7 +59,7 @@ class Batched:
         self._said = list[str]()
         self._awaited = set[str]()
 
-    async def answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
+    async def answer(self, calls: Sequence[ServerCall], found: dict[str, CachedAnswer]) -> None:
         """Take what came of the batches into `found`, and submit what none of them asks.
 
         Raises:
@@ -87,7 +87,7 @@ class Batched:
         if any(each.startswith(self._address("")) for each in current().promised):
             self._open()
 
-    async def _submit(self, calls: Sequence[Call]) -> None:
+    async def _submit(self, calls: Sequence[ServerCall]) -> None:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
         kept, account, n_left = self._kept, current(), len(calls)
         for some in self._files(calls):
@@ -118,7 +118,7 @@ class Batched:
         """Keys of the asks that batches answer which were not taken in yet."""
         return {key for names in self._kept.submitted(self._place).values() for keys in names.values() for key in keys}
 
-    def _files(self, calls: Sequence[Call]) -> Iterator[dict[str, Request]]:
+    def _files(self, calls: Sequence[ServerCall]) -> Iterator[dict[str, Request]]:
         """The requests of each batch by name, within the bounds of a file; one request is in any case."""
         url, file, size = f"/v1{self._exchange.sending.path}", dict[str, Request](), 0
         for call in calls:
@@ -134,7 +134,7 @@ class Batched:
             yield file
 
     async def _collect(
-        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], found: dict[str, Answer]
+        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], found: dict[str, CachedAnswer]
     ) -> None:
         """Put the answers of a batch that has ended into `found`, as far as its `known` requests answer these asks."""
         progress = await look(self._client, self._exchange.server, batch)
@@ -167,7 +167,7 @@ class Batched:
             log.warning("%s: batch %s: %d answers did not come: %s", self._place, batch, len(said), said[-1])
 
     def _refuse_missing(
-        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], progress: Progress
+        self, batch: str, names: Calls, known: Calls, asks: Mapping[str, Ask], progress: BatchProgress
     ) -> None:
         """Refuse to go on where answers of a batch that has ended do not come: to submit it again would be to pay again.
 
@@ -210,19 +210,19 @@ class Batched:
     def _address(self, batch: str) -> str:
         return f"{self._place}/batches/{batch}"
 
-    def _unanswered(self, ask: Ask, why: str) -> Answer:
-        return Answer(reply=self._exchange.failed(ask, UNANSWERED, why))
+    def _unanswered(self, ask: Ask, why: str) -> CachedAnswer:
+        return CachedAnswer(reply=self._exchange.failed(ask, UNANSWERED, why))
 
     def _take(
-        self, names: Calls, asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
-    ) -> tuple[str, dict[str, tuple[int, Answer]]]:
+        self, names: Calls, asks: Mapping[str, Ask], progress: BatchProgress, found: dict[str, CachedAnswer]
+    ) -> tuple[str, dict[str, tuple[int, CachedAnswer]]]:
         """Put the answers to these requests into `found`.
 
         Returns:
             What the server says of requests that it refuses for what they are; and the asks without an answer to keep, as
             `KeptAnswers.finish` notes them.
         """
-        rejected, refused, without = list[str](), "", dict[str, tuple[int, Answer]]()
+        rejected, refused, without = list[str](), "", dict[str, tuple[int, CachedAnswer]]()
         for name, keys in names.items():
             status, content = progress.responses.get(name, NO_RESPONSE)
             its = _asked(keys, asks)
@@ -245,8 +245,8 @@ class Batched:
             # answers and refusals of a batch come in no order
             self._exchange.n_in_row = 0
             if (reply := self._exchange.refused(ask, said)) is not None:
-                found |= dict.fromkeys(names[name], Answer(reply=reply))
-                without |= dict.fromkeys(names[name], (MOST_FAILURES, Answer(reply=reply)))
+                found |= dict.fromkeys(names[name], CachedAnswer(reply=reply))
+                without |= dict.fromkeys(names[name], (MOST_FAILURES, CachedAnswer(reply=reply)))
             elif status >= 400 and not said.may_pass:
                 refused = shortened(words, self._exchange.server)
             elif status or progress.status == "completed":

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import BackendSection
-from ...runfolder.spending import Cost, current
+from ...runfolder.spending import Charge, current
 from ...text.secrets import holds
 from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .faults import BrokenAnswerError, RejectedError
-from .kept import Answer, KeptAnswers
+from .kept import CachedAnswer, KeptAnswers
 from .keys import secrets_of
 from .model_names import is_same_model
 from .rejections import WRONG, Rejection, rejection
@@ -37,7 +37,7 @@ INSTEAD = {"max_tokens": "max_completion_tokens", "seed": None, "logprobs": None
 
 
 @dataclass(frozen=True)
-class Call:
+class ServerCall:
     """Asks of one prompt that one request answers."""
 
     asks: tuple[Ask, ...]
@@ -84,11 +84,11 @@ class Exchange:
                 body |= {other: value} if other else {}
         return body | self._more
 
-    def most(self, body: Mapping[str, Any]) -> Cost:
+    def most(self, body: Mapping[str, Any]) -> Charge:
         """What a try of a request can take, at most: none of its tokens was cached, or all, whichever costs more."""
         price, (given, written) = self.server.price, most_tokens(body)
         cost = None if price is None else max(price.cost(given, cached, written) for cached in (0, given))
-        return Cost(model=self.name, input=given, cached=0, output=written, cost=cost, is_told=False)
+        return Charge(model=self.name, input=given, cached=0, output=written, cost=cost, is_told=False)
 
     def read(self, content: bytes) -> Response[Any]:
         """The response that came.
@@ -115,7 +115,7 @@ class Exchange:
         body: Mapping[str, Any],
         response: Response[Any],
         number: int | None = None,
-    ) -> dict[str, Answer]:
+    ) -> dict[str, CachedAnswer]:
         """The answers that the response to a request of this body holds, in its own order, booked and kept.
 
         Args:
@@ -136,21 +136,23 @@ class Exchange:
             self.n_in_row = 0
         return answers
 
-    def book(self, used: TokenUsage | None, most: Cost, number: int | None) -> None:
+    def book(self, used: TokenUsage | None, most: Charge, number: int | None) -> None:
         """Book what a request took; where the server says nothing that can be, the most that it can have cost."""
         account, cost = current(), most
         if used is not None:
             counts = used.prompt_tokens, used.cached, used.output
             paid = self.server.price.cost(*counts) if self.server.price else None
-            cost = Cost(model=self.name, input=counts[0], cached=counts[1], output=counts[2], cost=paid)
+            cost = Charge(model=self.name, input=counts[0], cached=counts[1], output=counts[2], cost=paid)
         if number is None:
             account.book(cost)
         else:
             account.settle(number, cost)
 
-    def _read(self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool) -> list[Answer]:
+    def _read(
+        self, asks: Sequence[Ask], response: Response[Any], most_output: int, *, is_held: bool
+    ) -> list[CachedAnswer]:
         """The answers that a response holds, in its own order; `is_held` is whether the server was told to hold them."""
-        used, found = response.usage, list[Answer]()
+        used, found = response.usage, list[CachedAnswer]()
         name = response.model or self.name
         other = "" if is_same_model(self.name, name) else shortened(name, self.server)
         if other:
@@ -174,7 +176,7 @@ class Exchange:
                     reply = self.failed(ask, reply.reason, reply.error)
             # a prompt that is asked n times in one request is run once
             prefilled = 0 if found or not used else used.prompt_tokens - used.cached
-            found.append(Answer(reply=reply, prefilled=prefilled, other_model=other))
+            found.append(CachedAnswer(reply=reply, prefilled=prefilled, other_model=other))
         if used is not None and self.is_partial(asks[0], used.prompt_tokens):
             n_letters = sum(len(turn.content) for turn in asks[0].prompt)
             self._remark(
@@ -252,11 +254,11 @@ class Exchange:
         return bool(named - without)
 
 
-def calls_of(asks: Sequence[tuple[Ask, str]]) -> list[Call]:
+def calls_of(asks: Sequence[tuple[Ask, str]]) -> list[ServerCall]:
     """The requests for these asks: those that differ in their seed alone are drawn together."""
     together: dict[Any, dict[str, Ask]] = {}
     for ask, key in asks:
         is_drawn = ask.sampling.temperature > 0 and not ask.choices
         group = (ask.prompt, ask.sampling) if is_drawn else key
         together.setdefault(group, {})[key] = ask
-    return [Call(tuple(each.values()), tuple(each)) for each in together.values()]
+    return [ServerCall(tuple(each.values()), tuple(each)) for each in together.values()]

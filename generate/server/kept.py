@@ -50,7 +50,7 @@ LENGTH = 64
 BEAT_SECONDS, LOST_SECONDS = 20.0, 300.0
 
 
-class Answer(Record):
+class CachedAnswer(Record):
     """What came of an ask: a row."""
 
     reply: Reply
@@ -60,7 +60,7 @@ class Answer(Record):
     other_model: str = Field(default="", exclude_if=not_)
 
     @model_validator(mode="after")
-    def _is_possible(self) -> "Answer":
+    def _is_possible(self) -> "CachedAnswer":
         """Refuse what no server's answer becomes, and an altered or damaged row may be."""
         reply, shares = self.reply, self.reply.choice_probabilities.values()
         is_failed = reply.finish_reason == "failed"
@@ -73,7 +73,7 @@ class Answer(Record):
         return self
 
 
-ANSWER = TypeAdapter(Answer)
+ANSWER = TypeAdapter(CachedAnswer)
 CALLS = TypeAdapter(dict[str, Annotated[list[str], Field(min_length=1)]])
 
 
@@ -101,11 +101,11 @@ class KeptAnswers:
             self._seen = dict[Any, float]()
             self._opened = opened.pop_all()
 
-    def find(self, keys: Iterable[str]) -> dict[str, Answer]:
+    def find(self, keys: Iterable[str]) -> dict[str, CachedAnswer]:
         """The answers that are kept, by key; the others are absent."""
         return self._answers("SELECT answer FROM answers WHERE key = ?", keys)
 
-    def _answers(self, query: str, keys: Iterable[str], *bounds: int) -> dict[str, Answer]:
+    def _answers(self, query: str, keys: Iterable[str], *bounds: int) -> dict[str, CachedAnswer]:
         with ANSWERS.usable():
             rows = {key: self._database.execute(query, (key, *bounds)).fetchone() for key in keys}
             return {key: _read(row[0], ANSWER, "an answer") for key, row in rows.items() if row is not None}
@@ -116,14 +116,14 @@ class KeptAnswers:
         with ANSWERS.usable():
             return all(self._database.execute(query, (key,)).fetchone() is not None for key in keys)
 
-    def keep(self, answers: Mapping[str, Answer]) -> None:
+    def keep(self, answers: Mapping[str, CachedAnswer]) -> None:
         """Store answers, all or none; one that already exists stays."""
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
         with ANSWERS.usable(), self._database:
             self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
             self._end(answers)
 
-    def begin(self, keys: Sequence[str]) -> dict[str, Answer] | None:
+    def begin(self, keys: Sequence[str]) -> dict[str, CachedAnswer] | None:
         """Note that asks are under way from here until `end`, unless somebody else is at one of them.
 
         Returns:
@@ -197,7 +197,11 @@ class KeptAnswers:
             return {batch for (batch,) in rows.fetchall()}
 
     def finish(
-        self, batch: str, address: str, left: Mapping[str, Sequence[str]], failed: Mapping[str, tuple[int, Answer]]
+        self,
+        batch: str,
+        address: str,
+        left: Mapping[str, Sequence[str]],
+        failed: Mapping[str, tuple[int, CachedAnswer]],
     ) -> None:
         """Note that the answers of a batch were taken in.
 
@@ -213,7 +217,7 @@ class KeptAnswers:
             self._database.execute(query, (canonical_json(dict(left)), batch, address))
             self._database.executemany(NOTE_FAILURE, rows)
 
-    def given_up(self, keys: Iterable[str], most: int) -> dict[str, Answer]:
+    def given_up(self, keys: Iterable[str], most: int) -> dict[str, CachedAnswer]:
         """What the asks get that failed in so many batches in a row; the others are absent."""
         return self._answers("SELECT answer FROM failures WHERE key = ? AND batches >= ?", keys, most)
 

@@ -84,7 +84,7 @@ class RequestCounts(Form):
     total: Count = 0
 
 
-class Batch(Identified):
+class BatchStatus(Identified):
     """A batch of requests."""
 
     status: str
@@ -103,7 +103,7 @@ class Batch(Identified):
 class BatchList(Form):
     """The batches of a server."""
 
-    data: list[Batch] | None
+    data: list[BatchStatus] | None
 
 
 class BatchLine(Form):

@@ -18,7 +18,7 @@ from functools import partial
 
 from ...config.fairness import EntailerSection, MatcherSection
 from ...config.section import Check
-from ..judge import Reader
+from ..judge import ModelReader
 from ..nli import refuse_other_classes
 from ..shared import SharedModels
 from .bart import BartScorer, open_bart
@@ -76,19 +76,19 @@ def matcher_checks(section: MatcherSection) -> Iterator[Check]:
         yield Check("matcher", partial(source_counter, section), is_here=True)
 
 
-def matcher_readers(section: MatcherSection) -> Iterator[Reader]:
+def matcher_readers(section: MatcherSection) -> Iterator[ModelReader]:
     """How the matcher of a judge's section `matcher` opens its model."""
     scorers: dict[str, Callable[[MatcherSection], object]] = {"bertscore": BertScorer, "bartscore": BartScorer}
     if section.kind in scorers:
         read = partial(scorers[section.kind], section)
-        yield Reader("matcher.model", section.model_name, section.revision, read)
+        yield ModelReader("matcher.model", section.model_name, section.revision, read)
 
 
-def entailer_readers(section: EntailerSection) -> Iterator[Reader]:
+def entailer_readers(section: EntailerSection) -> Iterator[ModelReader]:
     """How the entailer of a judge's section `entailer` opens its model."""
     if section.kind == "nli":
         read = partial(refuse_other_classes, section.model_name, section.revision)
-        yield Reader("entailer.model", section.model_name, section.revision, read)
+        yield ModelReader("entailer.model", section.model_name, section.revision, read)
 
 
 __all__ = [

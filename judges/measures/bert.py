@@ -52,7 +52,7 @@ class BertScorer(Holder):
         with torch.inference_mode():
             for batch in batches:
                 vectors.update(zip(batch, self._vectors([texts[text] for text in batch]), strict=True))
-            found = torch.stack([_precision(vectors[summary], vectors[text]) for text, summary in pairs])
+            found = torch.stack([precision(vectors[summary], vectors[text]) for text, summary in pairs])
         return [float(score) for score in rescale(found.tolist(), self._baseline)]
 
     def _vectors(self, texts: Sequence[ReadText]) -> list[Any]:
@@ -70,8 +70,16 @@ class BertScorer(Holder):
         ]
 
 
-def _precision(summary: Any, text: Any) -> Any:
-    """`fairness.groups.bert_precision` of unit vectors, where they lie."""
+def precision(summary: Any, text: Any) -> Any:
+    """How well each token of the summary is matched by some token of the value's text: mean best cosine, in [-1, 1].
+
+    First and last vector are the special tokens: they do not count in the mean, but may be matched against. Without other tokens
+    on either side the precision is 0, as in the released code.
+
+    Args:
+        summary: unit vectors of its tokens, shape (tokens, dimensions).
+        text: those of the value's text.
+    """
     # special tokens alone match nothing
     if min(len(summary), len(text)) == N_SPECIAL:
         return summary.new_zeros(())

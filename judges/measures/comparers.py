@@ -42,7 +42,7 @@ class Compared:
     has_content: NDArray[np.bool_] | None = None
 
 
-class Comparer(Protocol):
+class ClaimComparer(Protocol):
     """Compares premises with claims in the three classes of natural language inference."""
 
     loads: str

@@ -13,7 +13,7 @@ from ...config.fairness import EntailerSection
 from ...fairness.groups.evidence import SetEvidence
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import Windows, make_windows
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...fairness.opinion.tokens import VERSION
 from ...models import signature
 from ...text import sentences
@@ -23,9 +23,9 @@ from ..nli import lazy_nli
 from ..shared import SharedModels
 from ..splitters import sentence_signature
 from ..support import DECIMALS, NO_NUMBER
-from .comparers import Classifier, Compared, Comparer, Likeness, SharedWords
+from .comparers import ClaimComparer, Classifier, Compared, Likeness, SharedWords
 from .measure import UnitEvidence
-from .units import NO_UNIT, Splitter, Units, open_splitter
+from .units import NO_UNIT, Units, UnitSplitter, open_splitter
 
 NO_CONTENT = "no unit has a content word"
 
@@ -37,7 +37,9 @@ class UnitEntailer:
     summaries, and windows and units of equal text encoded once a call.
     """
 
-    def __init__(self, section: EntailerSection, compares: str, splitter: Splitter, comparer: Comparer) -> None:
+    def __init__(
+        self, section: EntailerSection, compares: str, splitter: UnitSplitter, comparer: ClaimComparer
+    ) -> None:
         self.name: str = section.kind
         # of two models the language model is the larger
         self.loads = splitter.loads or comparer.loads
@@ -58,7 +60,7 @@ class UnitEntailer:
     def evidence(self, items: Sequence[LabelledSummary], *, between: bool = True) -> list[UnitEvidence | Unscored]:
         """Evidence on each item's units; with `between` also on what they have to do with each other."""
         units = self._units(items)
-        windows: dict[tuple[LabelledText, ...], Windows] = {}
+        windows: dict[tuple[LabelledSource, ...], Windows] = {}
         for item in items:
             if item.documents not in windows:
                 split = [document.sentences or sentences(document.text) for document in item.documents]

@@ -24,7 +24,7 @@ Units = tuple[str, ...]
 NO_UNIT = "summary has no unit"
 
 
-class Splitter(Protocol):
+class UnitSplitter(Protocol):
     """Splits summaries into units. Opening one loads nothing."""
 
     # names everything that the units depend on
@@ -53,7 +53,7 @@ class RuleSplitter(NoModel):
         return [tuple(self._units(summary)) or Unscored(NO_UNIT) for summary in summaries]
 
 
-def open_splitter(section: EntailerSection, models: SharedModels) -> Splitter:
+def open_splitter(section: EntailerSection, models: SharedModels) -> UnitSplitter:
     """What splits summaries.
 
     Raises:

@@ -16,7 +16,7 @@ from ...config.fairness import MatcherSection
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, n_matched
 from ...fairness.groups.taste import Credit, Source, read_source
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
-from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
 from ...text import sentences
 from ...text.forms import normal_form
@@ -46,7 +46,7 @@ class WordMatcher(NoModel):
         self._sentences = lru_cache(MOST_SETS)(self._read_sentences)
 
     def _read_source(
-        self, documents: tuple[LabelledText, ...], values: tuple[str, ...], separator: str
+        self, documents: tuple[LabelledSource, ...], values: tuple[str, ...], separator: str
     ) -> tuple[tuple[int, ...], tuple[frozenset[str], ...]]:
         """Number of tokens of each value's text, and which they are."""
         texts = LabelledSummary("", values, documents, "", separator).value_texts()
@@ -70,7 +70,7 @@ class WordMatcher(NoModel):
         source = self._sentences(item.documents)
         return Credit(source, source.credit(self._tokenize(item.summary)), len(sentences(item.summary)))
 
-    def _read_sentences(self, documents: tuple[LabelledText, ...]) -> Source:
+    def _read_sentences(self, documents: tuple[LabelledSource, ...]) -> Source:
         return read_source([each.sentences or sentences(each.text) for each in documents], self._tokenize)
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from evenhand.config import TrainSection
 from evenhand.corpora.human.label_studio import to_tasks
 from evenhand.evaluation.studies.bias.inputs import BiasInput
 from evenhand.evaluation.studies.bias.summarise import read_given
-from evenhand.judges.batch import Batch
+from evenhand.judges.batch import JudgedBatch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal
 from evenhand.train.launch import accelerate_config, n_processes
@@ -496,10 +496,12 @@ def _journal(folder: Path) -> Given:
     given = _in_a_run(folder, "receipts/judge.json", "judge")
     phase = given.file.parents[1]
     made = [json.loads(line) for line in (phase / "judgements.jsonl").read_text().splitlines()]
-    journal = Journal(phase / "receipts" / f"judge.{json.loads(given.file.read_text())['inputs']}.partial.jsonl", Batch)
+    journal = Journal(
+        phase / "receipts" / f"judge.{json.loads(given.file.read_text())['inputs']}.partial.jsonl", JudgedBatch
+    )
     for judge in dict.fromkeys(each["judge"] for each in made):
         mine = [Judgement.model_validate(each) for each in made if each["judge"] == judge]
-        journal.append([Batch(judgements=tuple(mine), cached={judge: 0}, prompt_tokens=0, prefilled_tokens=0)])
+        journal.append([JudgedBatch(judgements=tuple(mine), cached={judge: 0}, prompt_tokens=0, prefilled_tokens=0)])
     given.file.unlink()
     return replace(given, file=journal.path, form="jsonl")
 

@@ -29,7 +29,7 @@ from evenhand.loop import steps, work_in
 from evenhand.runfolder import ray_workers
 from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
-from evenhand.runfolder.replicas import Queue, Start, Task, work_off
+from evenhand.runfolder.replicas import Queue, ReplicaTask, Start, work_off
 from evenhand.runfolder.workers import Command
 
 MOST_SECONDS = 600
@@ -200,7 +200,7 @@ def work(folder, *tasks):
 
 @pytest.mark.slow
 def test_what_a_process_elsewhere_dies_of_or_refuses_is_told_as_of_one_here(tmp_path, joined):
-    first, second, third = (Task(range(n, n + 1)) for n in range(3))
+    first, second, third = (ReplicaTask(range(n, n + 1)) for n in range(3))
     found = work(tmp_path, first, second, third)
     assert found == {0: "", 1: f"twice over the same batch; it was killed by signal 9 on {os.uname().nodename}", 2: ""}
     with pytest.raises(DataError, match=r"^docs\.jsonl:3: no text; add one$"):
@@ -216,7 +216,7 @@ def test_engines_have_the_threads_that_they_would_have_here(tmp_path, joined, mo
         else:
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
         folder.mkdir()
-        work(folder, Task(range(1)), Task(range(2, 3)))
+        work(folder, ReplicaTask(range(1)), ReplicaTask(range(2, 3)))
         assert {path.read_text() for path in folder.glob("receipts/*.threads")} == {threads or "as ever"}
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb, reader
+from evenhand.estimate.counting import Counter, TokenCounts, by_rule_of_thumb, reader
 from evenhand.estimate.recipe import largest_pass
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
@@ -214,7 +214,7 @@ def test_operations_of_prompts_and_answers_are_those_of_one_pass_over_both():
 
 
 def test_tokens_add_up():
-    assert (Tokens(calls=1, prompts=10).times(3) + Tokens(calls=1)) == Tokens(calls=4, prompts=30)
+    assert (TokenCounts(calls=1, prompts=10).times(3) + TokenCounts(calls=1)) == TokenCounts(calls=4, prompts=30)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import chain_of_thought, debate, hierarchical, self_refine, zero_shot
-from evenhand.generate.batches import Batch
-from evenhand.generate.method import Answer
+from evenhand.generate.batches import FinishedBatch
+from evenhand.generate.method import DrawnReply
 from evenhand.generate.requests import build_requests
-from evenhand.generate.stage import _Counts
+from evenhand.generate.stage import _GenerationCounts
 
 THOUGHT = "<think>\nBoth sides speak of pay.\n\nSo I name it.\n</think>\n\n"
 ANNOUNCED = 'Here is the refined summary:\n\n"{}"'
@@ -31,7 +31,7 @@ def candidates(requests, answer, module=zero_shot, method="zero-shot", **options
     work = job(backend, requests, order(), seeds_of(requests, 2), make_recipe(method, **options))
     rows = module.summarise(work)
     found = [
-        work.candidate(request, Answer(*drawn, reply))
+        work.candidate(request, DrawnReply(*drawn, reply))
         for (request, pairs), row in zip(work.drawn(), rows, strict=True)
         for drawn, reply in zip(pairs, row, strict=True)
     ]
@@ -56,10 +56,10 @@ def test_no_later_prompt_quotes_a_thought_or_an_announcement(requests, method):
 
 
 def counted(requests, found, turns=()):
-    counts = _Counts({request.id: request.side for request in requests}, is_repeatable=True)
+    counts = _GenerationCounts({request.id: request.side for request in requests}, is_repeatable=True)
     ids = tuple(request.id for request in requests)
     counts.add(
-        Batch(
+        FinishedBatch(
             request_ids=ids,
             candidates=tuple(found),
             failures=(),

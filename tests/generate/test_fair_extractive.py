@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from group_samples import cover_set, read_posts, text_masses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from method_runs import job
@@ -9,11 +10,10 @@ from method_runs import job
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
 from evenhand.evaluation.report.comparison.entries import read_cost
-from evenhand.fairness.groups.evidence import SetEvidence, cover_set
-from evenhand.fairness.groups.masses import text_masses
+from evenhand.fairness.groups.evidence import SetEvidence
+from evenhand.fairness.groups.masses import common_tokens
 from evenhand.fairness.groups.shares import compare, unfair_error_rate
-from evenhand.fairness.opinion.selection import read_sample
-from evenhand.generate.backends import NoModel
+from evenhand.generate.backends import NoBackend
 from evenhand.generate.fair_extractive import summarise
 from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
@@ -55,7 +55,7 @@ SQUARE = make_set(
 def texts(documents, **options):
     recipe = make_recipe(**options)
     (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
-    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
+    (row,) = summarise(job(NoBackend(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
     return [reply.text for reply in row], row
 
 
@@ -124,7 +124,7 @@ def evidence(text):
 
 
 def test_the_balanced_mix_of_real_posts_is_the_fairest():
-    posts = read_sample()
+    posts = read_posts()
     sample = DocumentSet(
         id="street",
         documents=tuple(
@@ -135,7 +135,8 @@ def test_the_balanced_mix_of_real_posts_is_the_fairest():
     found, _ = texts(sample, length=10, notion="biased", mix=mix)
     sources = [" ".join(p.text for p in posts if p.group == side) for side in ("for", "against")]
     # words that both sides use tell nothing
-    masses = [text_masses(sources, text, words, remove_overlap=True) for text in found]
+    common = common_tokens(map(words, sources))
+    masses = [text_masses(sources, text, lambda text: [w for w in words(text) if w not in common]) for text in found]
     uer = unfair_error_rate(compare([m.source for m in masses], [m.target for m in masses])).tolist()
     assert uer.index(min(uer)) == 2
     assert uer[0] > uer[1] > uer[2] < uer[3] < uer[4]
@@ -178,7 +179,7 @@ def reasons(sides=None, documents=None, **options):
     recipe = make_recipe(**options)
     recipe = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"sides": sides})})
     (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
-    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
+    (row,) = summarise(job(NoBackend(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
     return [reply.error for reply in row]
 
 

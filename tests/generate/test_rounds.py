@@ -12,7 +12,7 @@ from evenhand.errors import StorageError
 from evenhand.generate.backend import Ask
 from evenhand.generate.rounds import KeptRounds, Round
 from evenhand.generate.scripted import ScriptedBackend
-from evenhand.generate.stage import Line, generate, generate_stage, phase_requests
+from evenhand.generate.stage import JournalLine, generate, generate_stage, phase_requests
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, TURNS, open_phase
@@ -87,7 +87,7 @@ def killed_after(made, n_lines):
     finally:
         process.kill()
         process.wait()
-    return [line.root for line in Journal(journal, Line)]
+    return [line.root for line in Journal(journal, JournalLine)]
 
 
 def test_rounds_of_a_batch_that_is_cut_otherwise_are_asked_again(tmp_path):
@@ -95,9 +95,9 @@ def test_rounds_of_a_batch_that_is_cut_otherwise_are_asked_again(tmp_path):
     generate(whole)
     made = phase(tmp_path, "continued", requests_per_batch=5, seconds_per_batch=0)
     requests = phase_requests(made)
-    journal = Journal(generate_stage(made, requests).journal_path(), Line)
+    journal = Journal(generate_stage(made, requests).journal_path(), JournalLine)
     of_other_cut = Round(batch="other", call=0, asked="", replies=(), prompt_tokens=9, prefilled_tokens=9)
-    journal.append([Line(of_other_cut)])
+    journal.append([JournalLine(of_other_cut)])
     generate(made)
     for name in (CANDIDATES, FAILURES, TURNS):
         assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name

@@ -31,7 +31,7 @@ from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.processes import this_process
-from evenhand.runfolder.spending import COSTS, Cost, Spending, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, Charge, Spending, costs_by_try, spending
 
 # of a million tokens each, and of one
 PRICE = {"input": 1000.0, "output": 2000.0}
@@ -65,7 +65,7 @@ def asks(n, n_draws=1):
 
 
 def booked(folder):
-    return math.fsum(line.cost or 0.0 for line in costs_by_try(Journal(folder / COSTS, Cost)))
+    return math.fsum(line.cost or 0.0 for line in costs_by_try(Journal(folder / COSTS, Charge)))
 
 
 def commands(server, folder, limit, wanted, **options):
@@ -240,7 +240,7 @@ def test_each_redirect_is_a_try_and_later_requests_go_where_it_leads(tmp_path):
     ):
         assert len(backend.complete(asks(3))) == 3
     assert len(server.asked) == 4
-    assert len([line for line in costs_by_try(Journal(tmp_path / COSTS, Cost)) if not line.is_told]) == 1
+    assert len([line for line in costs_by_try(Journal(tmp_path / COSTS, Charge)) if not line.is_told]) == 1
 
 
 @pytest.mark.parametrize("fault", ["redirect to itself", "redirect to no address"])

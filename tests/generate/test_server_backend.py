@@ -32,7 +32,7 @@ from evenhand.generate.server.patience import GivenUpError, Patience
 from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Cost, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, Charge, costs_by_try, spending
 
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 DRAWN = Sampling(temperature=1.0, max_tokens=8)
@@ -372,7 +372,7 @@ def test_cost_that_a_server_does_not_tell_is_taken_at_its_most(tmp_path):
     stopped = pytest.raises(CostLimitError)
     with Server(tells=False) as server, spending(tmp_path, limit=1.0), opened(server, price=price) as backend, stopped:
         backend.complete([ask(f"text {n}") for n in range(100)])
-    booked = costs_by_try(Journal(tmp_path / COSTS, Cost))
+    booked = costs_by_try(Journal(tmp_path / COSTS, Charge))
     assert not any(line.is_told for line in booked)
     assert 0.5 < math.fsum(line.cost for line in booked) <= 1.0
 
@@ -541,7 +541,7 @@ def test_cost_is_booked_and_the_limit_is_never_passed(tmp_path):
         said = pytest.raises(CostLimitError, match=r"raise limits.cost, and the same command continues")
         with spending(tmp_path, limit=20.5 * each), opened(server, price=price, concurrency=8) as backend, said:
             backend.complete(asks)
-        booked = [line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Cost))]
+        booked = [line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Charge))]
         assert booked == pytest.approx([each] * len(server.answered))
         assert math.fsum(booked) <= 20.5 * each
         # what a request may cost at most is known by its bytes only, so a few are not sent that would have had room
@@ -550,7 +550,7 @@ def test_cost_is_booked_and_the_limit_is_never_passed(tmp_path):
         with spending(tmp_path, limit=100 * each), opened(server, price=price) as backend:
             backend.complete(asks)
         assert len(server.asked) == len(server.answered) == 40 > before
-        assert len(costs_by_try(Journal(tmp_path / COSTS, Cost))) == 40
+        assert len(costs_by_try(Journal(tmp_path / COSTS, Charge))) == 40
 
 
 def test_marks_of_turns_in_documents_are_broken():

@@ -21,7 +21,7 @@ from evenhand.generate.server.kept import ANSWERS, KeptAnswers
 from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, PROMISED, Cost, Spending, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, PROMISED, Charge, Spending, costs_by_try, spending
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +154,7 @@ def test_batches_have_room_in_the_limit_together(tmp_path, monkeypatch):
         server.work_off()
         with spending(tmp_path, 0.7 * most):
             assert len(complete(server, asks(), batches=True, price=price)) == 8
-    assert sum(line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Cost))) == pytest.approx(4 * 0.018)
+    assert sum(line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Charge))) == pytest.approx(4 * 0.018)
 
 
 def test_file_of_a_batch_has_no_more_bytes_than_servers_take(monkeypatch):
@@ -214,7 +214,7 @@ def test_batch_is_booked_when_it_is_collected_and_refused_when_it_might_cost_too
         with spending(tmp_path, 100):
             complete(server, asks(), batches=True, price=price)
     # two words in, two answers of four tokens
-    assert [line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Cost))] == pytest.approx([0.002 + 0.016] * 4)
+    assert [line.cost for line in costs_by_try(Journal(tmp_path / COSTS, Charge))] == pytest.approx([0.002 + 0.016] * 4)
 
 
 def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other():
@@ -375,7 +375,7 @@ def test_promise_is_taken_back_after_a_kill_between_answers_of_a_batch(tmp_path,
         with spending(tmp_path):
             complete(server, asks(4), batches=True, price=PRICE)
     assert promised(tmp_path) == []
-    assert len(costs_by_try(Journal(tmp_path / COSTS, Cost))) == 4
+    assert len(costs_by_try(Journal(tmp_path / COSTS, Charge))) == 4
 
 
 def test_promise_is_taken_back_after_a_kill_behind_the_last_answer_of_a_batch(tmp_path, monkeypatch):
@@ -510,7 +510,7 @@ def test_request_of_a_batch_that_failed_may_be_paid_for_and_stays_booked(tmp_pat
         server.work_off(fault=lambda number, body: (200, 500)[number])
         with pytest.raises(WaitingError):
             complete(server, asks(2), batches=True, price=PRICE)
-    costs = [line.is_told for line in costs_by_try(Journal(tmp_path / COSTS, Cost))]
+    costs = [line.is_told for line in costs_by_try(Journal(tmp_path / COSTS, Charge))]
     assert sorted(costs) == [False, True]
     # two words and two answers of four tokens, and the most of the other
     assert Spending(tmp_path).spent == pytest.approx(2 * 0.001 + 8 * 0.002 + MOST)

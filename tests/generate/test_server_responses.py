@@ -24,10 +24,10 @@ from evenhand.generate.server.answer_forms import ChatResponse, TextResponse, To
 from evenhand.generate.server.batch_files import _read_lines, look
 from evenhand.generate.server.exchange import UNREADABLE, Exchange
 from evenhand.generate.server.faults import BrokenAnswerError, RejectedError
-from evenhand.generate.server.kept import Answer, KeptAnswers
+from evenhand.generate.server.kept import CachedAnswer, KeptAnswers
 from evenhand.generate.server.reachability import refuse_unreachable
 from evenhand.generate.server.requests import Messages
-from evenhand.generate.server.responses import Batch, BatchLine, BatchList, Identified, ModelList, read
+from evenhand.generate.server.responses import BatchLine, BatchList, BatchStatus, Identified, ModelList, read
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.spending import PROMISED, Spending, spending
 
@@ -78,7 +78,7 @@ BATCH = {
 FORMS = [
     (CHAT, ChatResponse),
     (TEXT, TextResponse),
-    (BATCH, Batch),
+    (BATCH, BatchStatus),
     ({"data": [BATCH]}, BatchList),
     ({"data": [{"id": "tiny", "owned_by": "vllm"}]}, ModelList),
     ({"custom_id": "k", "response": {"status_code": 200, "body": CHAT}}, BatchLine),
@@ -367,7 +367,7 @@ ALTERED = [
 
 
 def test_row_that_is_no_answer_is_a_message_and_one_that_is_can_be_read(exchange):
-    whole = Answer.model_validate({"reply": REPLY, "prefilled": 3})
+    whole = CachedAnswer.model_validate({"reply": REPLY, "prefilled": 3})
     exchange.kept.keep({"whole": whole})
     assert exchange.kept.find(["whole"]) == {"whole": whole}
     database, n_read = exchange.kept._database, 0

@@ -7,7 +7,7 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.generate.method import draw_seed
 from evenhand.generate.scripted import copy_a_sentence
-from evenhand.generate.stage import Batch, generate, generate_stage, make_batch, phase_requests
+from evenhand.generate.stage import FinishedBatch, generate, generate_stage, make_batch, phase_requests
 from evenhand.records import Candidate, Failure, SummaryRequest
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, REQUESTS, open_phase
@@ -116,14 +116,14 @@ def test_seeds_differ_between_candidates_requests_phases_and_recipes(tmp_path, c
 def interrupted(tmp_path, corpus, output, batches, **changes):
     """A phase whose journal holds these batches and that has nothing else."""
     made = phase(tmp_path, corpus, output=output, **changes)
-    Journal(generate_stage(made, phase_requests(made)).journal_path(), Batch).append(batches)
+    Journal(generate_stage(made, phase_requests(made)).journal_path(), FinishedBatch).append(batches)
     return made
 
 
 def journalled(made):
     """The first batch with these candidates; of 1,000 prompt tokens 100 were run."""
     ids = tuple(dict.fromkeys(each.request_id for each in made))
-    return Batch(request_ids=ids, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
+    return FinishedBatch(request_ids=ids, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
 
 
 def test_an_evaluation_has_candidates_of_its_own_plans_and_those_of_equal_plans_stay_as_they_were(tmp_path, corpus):

@@ -4,7 +4,7 @@ import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import Recipe
-from evenhand.generate.method import Answer
+from evenhand.generate.method import DrawnReply
 from evenhand.generate.requests import build_requests
 from evenhand.generate.rounds import KeptRounds
 from evenhand.generate.stage import generate, generate_stage, phase_requests
@@ -46,7 +46,7 @@ def requests_for(*sets):
 
 
 def answers(row):
-    return [Answer(*each) for each in zip(order(), (100, 101), row, strict=True)]
+    return [DrawnReply(*each) for each in zip(order(), (100, 101), row, strict=True)]
 
 
 def listed(prompt):
@@ -232,7 +232,7 @@ def test_kept_second_draw_is_the_candidate_with_its_own_seed_and_length():
     used = recipe(generate={"thinned": PUBLISHED})
     (row,) = summarise(job(Noting(script), requests, order(), seeds_of(requests, 2), used))
     for draw, seed, reply in answers(row):
-        kept, its_seed, _ = as_drawn(Answer(draw, seed, reply))
+        kept, its_seed, _ = as_drawn(DrawnReply(draw, seed, reply))
         assert reply.text == "word " * 50
         assert its_seed not in firsts
         assert (kept.index, kept.plan.max_tokens, draw.plan.max_tokens) == (draw.index, 256, 20)

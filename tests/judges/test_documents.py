@@ -7,7 +7,7 @@ from conftest import make_candidate, make_request
 from labelled_sets import ONE_SIDED, judge_input
 
 from evenhand.config.fairness import EqualCoverageJudge, ValueSharesJudge
-from evenhand.fairness.labelled import LabelledDocuments, LabelledText
+from evenhand.fairness.labelled import LabelledDocuments, LabelledSource
 from evenhand.judges import open_judge
 from evenhand.judges.batch import judge_inputs, keep_verdicts, score_batch
 from evenhand.judges.cache import VerdictCache, verdict_key
@@ -37,7 +37,7 @@ def inputs(request, texts=TEXTS):
 
 def test_inputs_have_the_documents_of_all_values(whole, ferry):
     first, second, third = inputs(whole)
-    documents = tuple(LabelledText(d.text, d.attributes["stance"]) for d in ferry.documents)
+    documents = tuple(LabelledSource(d.text, d.attributes["stance"]) for d in ferry.documents)
     assert first.labelled == LabelledDocuments(documents, ("left", "right"))
     assert (first.labelled.side, first.text) == (None, TEXTS[0])
     assert (second.candidate_id, second.request_id) == ("ferry/all#1", "ferry/all")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judges.aligner import Alignment
-from evenhand.judges.extracting import Extract, Lead, Overlap, Supporting, best_claims, extract
+from evenhand.judges.extracting import Extract, Lead, Supporting, WordOverlap, best_claims, extract
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.shared import Lazy
@@ -56,21 +56,21 @@ def test_lead_prefers_what_stands_first():
 def test_overlap_is_the_share_of_the_summarys_words():
     pytest.importorskip("rouge_score")
     # "the ferry pays at night": the, ferry of 5; none; pays; at, night
-    assert Overlap().weigh([make_input("The ferry pays at night.")])[0] == pytest.approx([2 / 5, 0, 1 / 5, 2 / 5])
+    assert WordOverlap().weigh([make_input("The ferry pays at night.")])[0] == pytest.approx([2 / 5, 0, 1 / 5, 2 / 5])
 
 
 @given(st.lists(st.sampled_from("the ferry pays at night; The Ferry's 3 \u4f60".split()), max_size=8).map(" ".join))
 def test_overlap_is_rouge_1_recall_of_the_rouge_score_package(summary):
     pytest.importorskip("rouge_score")
     expected = [rouge(summary, sentence, ("rouge1",))["rouge1"]["recall"] for sentence in sentences(TEXT)]
-    assert Overlap().weigh([make_input(summary)])[0] == pytest.approx(expected)
+    assert WordOverlap().weigh([make_input(summary)])[0] == pytest.approx(expected)
 
 
 def test_overlap_reads_each_text_once(monkeypatch):
     tokenize = pytest.importorskip("rouge_score.tokenize")
     read, original = [], tokenize.tokenize
     monkeypatch.setattr(tokenize, "tokenize", lambda text, stemmer: read.append(text) or original(text, stemmer))
-    found = Overlap().weigh([make_input("The ferry."), make_input("A bridge."), make_input("Nurses.")])
+    found = WordOverlap().weigh([make_input("The ferry."), make_input("A bridge."), make_input("Nurses.")])
     # four sentences and three summaries
     assert (len(read), [len(weights) for weights in found]) == (7, [4, 4, 4])
 

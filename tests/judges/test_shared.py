@@ -1,6 +1,6 @@
 """Models that judges share."""
 
-from evenhand.judges.shared import Part, SharedModels
+from evenhand.judges.shared import LazyPart, SharedModels
 
 
 class Model:
@@ -48,7 +48,7 @@ def test_closing_what_was_never_loaded_loads_nothing():
 
 def test_part_is_loaded_and_closed_with_the_whole():
     whole = SharedModels().lazy("a", Model)
-    first, second = Part(whole, lambda model: model), Part(whole, lambda model: model)
+    first, second = LazyPart(whole, lambda model: model), LazyPart(whole, lambda model: model)
     first.close()
     assert first.loads == second.loads == "a"
     model = first.get()

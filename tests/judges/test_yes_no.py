@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judges.aligner import Pairing
-from evenhand.judges.yes_no import Answers, Question, YesNoAligner
+from evenhand.judges.yes_no import YesNoAligner, YesNoQuestion, YesNoTokens
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -22,10 +22,10 @@ class Between:
     feature = "judge 'between'"
 
     def __init__(self, no=5, yes=9):
-        self._answers = Answers(no, yes)
+        self._answers = YesNoTokens(no, yes)
 
     def question(self, premise, claim, end):
-        return Question(f"{claim}{end}", premise, f"{end}{claim}")
+        return YesNoQuestion(f"{claim}{end}", premise, f"{end}{claim}")
 
     def answers(self, tokenizer):
         return self._answers

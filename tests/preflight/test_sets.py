@@ -10,7 +10,7 @@ from evenhand.evaluation.report.checkpoint.evidence import evidence_of
 from evenhand.evaluation.report.checkpoint.findings import RERANKING, TRAINING
 from evenhand.evaluation.report.systems.compare import Comparer, bootstrap_of
 from evenhand.evaluation.report.systems.roles import deciding, judge_notes
-from evenhand.evaluation.report.systems.systems import Asked
+from evenhand.evaluation.report.systems.systems import RequestOutline
 from evenhand.preflight import warn_of_report
 from evenhand.preflight.sets import few_sets
 from evenhand.resampling import sets_needed, too_few
@@ -40,7 +40,7 @@ def requests(n, sides):
     """Of the sets, as much as numbers need and as much as preflight looks at."""
     pairs = [(f"set {k}", side) for k in range(n) for side in sides]
     return (
-        [Asked(f"{name}/{side}", name, side, (None, None), side) for name, side in pairs],
+        [RequestOutline(f"{name}/{side}", name, side, (None, None), side) for name, side in pairs],
         [SimpleNamespace(document_set=SimpleNamespace(id=name), side=side) for name, side in pairs],
     )
 

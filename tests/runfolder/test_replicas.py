@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from evenhand.errors import DataError, ModelError
-from evenhand.runfolder.replicas import Queue, Start, Task, work_off
+from evenhand.runfolder.replicas import Queue, ReplicaTask, Start, work_off
 from evenhand.runfolder.timing import account
 from evenhand.runfolder.workers import Command, LocalWorker, PlaceLostError
 
@@ -73,7 +73,7 @@ def finished(folder):
 
 
 def tasks(n):
-    return [Task(range(2 * number, 2 * number + 2), {"name": str(number)}) for number in range(n)]
+    return [ReplicaTask(range(2 * number, 2 * number + 2), {"name": str(number)}) for number in range(n)]
 
 
 def outcomes(n, replicas):
@@ -163,9 +163,9 @@ def test_a_task_waits_for_those_that_it_comes_after_and_queues_work_side_by_side
         "        while len(list(path.parent.parent.glob('*.has'))) < 2: assert time.monotonic() < end; time.sleep(0.01)"
     )
     # two replicas of the first queue, of which one has nothing to do until the other is ready
-    chain: list[Task] = []
+    chain: list[ReplicaTask] = []
     for n in range(3):
-        chain.append(Task(range(n, n + 1), after=chain[-1:]))
+        chain.append(ReplicaTask(range(n, n + 1), after=chain[-1:]))
     queues = [
         Queue(chain, starts(tmp_path / "one", 2, within=within)),
         Queue(tasks(1), starts(tmp_path / "two", within=within)),

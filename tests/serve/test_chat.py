@@ -19,7 +19,7 @@ from evenhand.judges.stage import judge_by
 from evenhand.rerank.stage import rerank as rerank_stage
 from evenhand.runfolder.phases import open_phase
 from evenhand.serve.app import NO_GUARD, Limits, Service
-from evenhand.serve.asked import Asked, read, request_of
+from evenhand.serve.asked import DocumentsRequest, read, request_of
 from evenhand.serve.listen import served_phase
 from evenhand.serve.pool import Pool
 
@@ -200,7 +200,7 @@ def test_closing_gives_up_what_servers_are_asked(tmp_path):
         service = Service(phase, Limits(workers=1), NO_GUARD)
 
         async def serve():
-            request = request_of(read(Asked, {"documents": DOCUMENTS, "side": "ban"}), phase.recipe)
+            request = request_of(read(DocumentsRequest, {"documents": DOCUMENTS, "side": "ban"}), phase.recipe)
             asked = asyncio.ensure_future(service.pool.run(lambda worker: worker.summarise(request), 600))
             while not upstream.asked:
                 await asyncio.sleep(0.01)

@@ -13,7 +13,7 @@ from evenhand.errors import DataError
 from evenhand.generate.method import draws
 from evenhand.records import Judgement
 from evenhand.runfolder.phases import open_phase
-from evenhand.serve.asked import Asked, read, request_of
+from evenhand.serve.asked import DocumentsRequest, read, request_of
 from evenhand.serve.guard import Guard, extractions, later_draws, read_guard
 from evenhand.serve.sides import worst_gap, worst_side
 
@@ -22,7 +22,7 @@ SHARES = {"kind": "value-shares", "matcher": {"kind": "words"}}
 
 def said(place, text="Trams wake us."):
     """A candidate."""
-    request = request_of(read(Asked, {"documents": DOCUMENTS, "side": "ban"}), recipe_of(place))
+    request = request_of(read(DocumentsRequest, {"documents": DOCUMENTS, "side": "ban"}), recipe_of(place))
     return candidate_of(request, text)
 
 
@@ -179,7 +179,7 @@ def given(**sides):
 )
 def test_extractions_leave_no_side_out_and_treat_equal_ones_equally(tmp_path, sides, taken):
     recipe = fair(tmp_path)
-    request = request_of(read(Asked, {"documents": given(**sides)}), recipe)
+    request = request_of(read(DocumentsRequest, {"documents": given(**sides)}), recipe)
     quotas = [each.recipe.generate.fair_extractive.quotas for each in extractions(recipe, request)]
     assert [tuple(each[side] for side in sides) for each in quotas] == taken
 

@@ -5,41 +5,31 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
+from group_samples import corpus_measures, cover_set, text_masses, token_masses
 
+from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.fairness.groups.bounds import greedy_equal_coverage
-from evenhand.fairness.groups.corpus import group_fairness
-from evenhand.fairness.groups.coverage import coverage, coverage_fairness
-from evenhand.fairness.groups.evidence import SetEvidence, cover_set, entailments_of
+from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
 from evenhand.fairness.groups.fairpo import (
     CANDIDATES,
-    PairLogps,
     RunningState,
+    choose_thinnings,
     contribution,
-    dpo_losses,
     fair_pairs,
-    fairpo_losses,
-    perturb,
     slot_weights,
+    thinnings,
 )
-from evenhand.fairness.groups.masses import (
-    Masses,
-    Unscored,
-    bart_scores,
-    bert_precision,
-    ngram_masses,
-    rescale,
-    softmax,
-    text_masses,
-)
+from evenhand.fairness.groups.masses import Masses, Unscored, bart_scores, common_tokens, pack, rescale, softmax
 from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, word_counter
 from evenhand.fairness.groups.shares import (
     TAU_GRID,
-    Rule,
+    ShareRule,
+    area_by_cutoff,
     compare,
-    proportional_representation,
-    second_order_fairness,
     under_represented,
     unfair,
+    unfair_by_tolerance,
     unfair_error_rate,
 )
 from evenhand.fairness.groups.tokens import NgramTokenizer
@@ -63,14 +53,17 @@ def ngram_tokens_of(given: Given) -> Given:
 
 
 def ngram_sample_of(given: Given) -> Given:
-    overlap = given.get("remove_overlap", False)
+    common = common_tokens(map(tokenizer(), given["value_texts"])) if given.get("remove_overlap") else set()
     return matched(
-        text_masses(given["value_texts"], given["summary"], tokenizer(), remove_overlap=overlap), given["tau"]
+        text_masses(
+            given["value_texts"], given["summary"], lambda text: [t for t in tokenizer()(text) if t not in common]
+        ),
+        given["tau"],
     )
 
 
 def ngram_pretokenized_of(given: Given) -> Given:
-    return matched(ngram_masses(given["value_tokens"], given["summary_tokens"]), given["tau"])
+    return matched(token_masses(given["value_tokens"], given["summary_tokens"]), given["tau"])
 
 
 def matched(masses: Masses | Unscored, tau: float) -> Given:
@@ -100,22 +93,21 @@ def sample_of(masses: Masses, mode: Any, tau: float, aim: Any) -> Given:
         "uer": float(unfair_error_rate(shares)),
         "unfair": bool(unfair(shares, tau)),
         "unfair_values": np.flatnonzero(under_represented(shares, tau)).tolist(),
-        "sof": float(second_order_fairness(shares)),
+        "sof": corpus_measures([masses], mode=mode, tau=tau, target=aim).sof,
     }
 
 
 def ngram_corpus_of(given: Given) -> Given:
     texts = zip(given["value_texts"], given["summaries"], strict=True)
-    found = group_fairness((text_masses(t, s, tokenizer()) for t, s in texts), tau=given["tau"], mode="released")
-    means = [row.mean_shortfall for row in found.by_value if row.n_samples]
+    found = corpus_measures([text_masses(t, s, tokenizer()) for t, s in texts], tau=given["tau"], mode="released")
     return {
         "bur": found.bur,
         "uer": found.uer,
         "sof": found.sof,
         "n_scored": found.n_scored,
-        "n_skipped": sum(found.left_out.values()),
-        "value_mean_shortfall_in_first_seen_order": sorted(means),
-        "value_unfair_count": {row.value: row.n_unfair for row in found.by_value if row.n_unfair},
+        "n_skipped": len(found.left_out),
+        "value_mean_shortfall_in_first_seen_order": sorted(found.shortfall.values()),
+        "value_unfair_count": {value: n for value, n in found.n_unfair.items() if n},
     }
 
 
@@ -129,7 +121,13 @@ def bartscore_of(given: Given) -> Given:
 
 
 def bertscore_of(given: Given) -> Given:
-    raw = [bert_precision(given["candidate_vectors"], r) for r in given["reference_vectors_per_value"]]
+    torch = pytest.importorskip("torch")
+    from evenhand.judges.measures.bert import precision
+
+    def unit(vectors: Any) -> Any:
+        return torch.nn.functional.normalize(torch.tensor(vectors, dtype=torch.float64), dim=-1)
+
+    raw = [float(precision(unit(given["candidate_vectors"]), unit(r))) for r in given["reference_vectors_per_value"]]
     rescaled = rescale(raw, given["baseline"])
     p = softmax(rescaled, given["temperature"])
     return {"raw_precision": raw, "rescaled_precision": rescaled.tolist(), "p": p.tolist()}
@@ -146,16 +144,18 @@ def group_metrics_of(given: Given) -> Given:
 
 def corpus_of(given: Given) -> Given:
     found = {}
+    samples = [masses_of(sample) for sample in given["samples"]]
     for mode in MODES:
-        result = group_fairness(map(masses_of, given["samples"]), tau=given["tau"], mode=mode)
+        result = corpus_measures(samples, tau=given["tau"], mode=mode)
+        alone = [corpus_measures([sample], tau=given["tau"], mode=mode) for sample in samples]
         found[mode] = {
             "bur": result.bur,
             "uer": result.uer,
             "sof": result.sof,
             "sof_corpus": result.sof,
-            "sof_sample_mean": result.sof_sample_mean,
-            "value_mean_shortfall": {row.value: row.mean_shortfall for row in result.by_value if row.n_samples},
-            "value_unfair_count": {row.value: row.n_unfair for row in result.by_value if row.n_unfair},
+            "sof_sample_mean": float(np.mean([each.sof for each in alone if each.n_scored])),
+            "value_mean_shortfall": result.shortfall,
+            "value_unfair_count": {value: n for value, n in result.n_unfair.items() if n},
         }
     return found
 
@@ -163,11 +163,13 @@ def corpus_of(given: Given) -> Given:
 def auc_of(given: Given) -> Given:
     samples = [masses_of(sample) for sample in given["samples"]]
     found: Given = {"tau_grid": TAU_GRID.tolist()}
+    table = pack(samples)
     for comparison in ("inclusive", "strict"):
-        result = group_fairness(samples, mode=Rule("drop", comparison))
-        found[comparison] = {"curve": list(result.curve), "auc": result.auc}
-    by_cutoff = group_fairness(samples, tau=given["tau_for_cutoff_variant"], auc="released_cutoff")
-    return found | {"released_cutoff_auc": by_cutoff.auc}
+        rule = ShareRule("drop", comparison)
+        shares = compare(table.source, table.target, mode=rule, declared=table.declared)
+        curve = np.nanmean(unfair_by_tolerance(shares), axis=1)
+        found[comparison] = {"curve": curve.tolist(), "auc": corpus_measures(samples, mode=rule).auc}
+    return found | {"released_cutoff_auc": area_by_cutoff(samples, tau=given["tau_for_cutoff_variant"])}
 
 
 def vader_of(given: Given) -> Given:
@@ -215,33 +217,54 @@ def coverage_of(given: Given) -> Given:
 
 
 def coverage_corpus_of(given: Given) -> Given:
-    entailments, _ = entailments_of([evidence_of(sample) for sample in given["samples"]])
-    table = coverage(entailments, given["n_values"])
-    ours = coverage_fairness([table])
+    evidence = [evidence_of(sample) for sample in given["samples"]]
+    values = tuple(map(str, range(given["n_values"])))
+    covered = cover_sets(evidence, [len(values)] * len(evidence))
+    figures = UnitCoverage(NamedEntailer(), "stance", values, "released").figures(
+        [
+            Unscored(each.unscored) if each.unscored else Covered(each, values, tuple(sample.labels))
+            for each, sample in zip(covered, evidence, strict=True)
+        ]
+    )
+    names = [(str(quantity.measure), quantity.side) for quantity in figures.quantities]
+    found = {name: each for name, each in zip(names, figures.all_sets().tolist(), strict=True) if not np.isnan(each)}
+    means = {value: found[name, value] for name, value in found if name == "coverage difference (vectors)"}
+    # the released lists close up where a value never occurs, are filled with zeros at the end, and count values by a file's name
     n = given["n_values_in_released_script"]
-    released = coverage_fairness([table], n_values=n)
-    # the released lists close up where a value never occurs, and are filled with zeros at the end
-    shifted = [mean for mean in released.mean_difference if mean is not None]
+    listed = [*means.values()] + [0.0] * (n - len(means))
     return {
         "default": {
-            "ec": ours.ec,
-            "mean_difference": {str(k): mean for k, mean in enumerate(ours.mean_difference) if mean is not None},
-            "cp": ours.cp,
-            "over_represented": ours.over_represented,
-            "under_represented": ours.under_represented,
+            "ec": found["Equal Coverage (vectors)", None],
+            "mean_difference": means,
+            "cp": found["Coverage Parity (vectors)", None],
+            "over_represented": int(max(means, key=means.__getitem__)),
+            "under_represented": int(min(means, key=means.__getitem__)),
         },
         "released": {
-            "ec_mean": released.ec,
-            "n_scored": released.n_scored,
-            "released_mean_difference": shifted + [0.0] * (n - len(shifted)),
-            "released_cp": released.cp,
+            "ec_mean": found["Equal Coverage (vectors)", None],
+            "n_scored": int(figures.scored.sum()),
+            "released_mean_difference": listed,
+            "released_cp": float(np.abs(listed).sum()) / n,
         },
     }
 
 
+class NamedEntailer:
+    """What the family takes an entailer's name from."""
+
+    name = "vectors"
+
+
 def proportional_of(given: Given) -> Given:
-    found = proportional_representation(given["source_mass"], given["bart_scores"], temperature=given["temperature"])
-    return {"p_source": list(found.p_source), "p_target": list(found.p_target), "pr": found.pr, "pr_abs": found.pr_abs}
+    # no formula is printed: UER with the default values, sources by tokens and the summary by BARTScore, as audits have it
+    shares = compare(given["source_mass"], softmax(given["bart_scores"], given["temperature"]))
+    source, summary = shares.gold[shares.kept], shares.target[shares.kept]
+    return {
+        "p_source": source.tolist(),
+        "p_target": summary.tolist(),
+        "pr": float(unfair_error_rate(shares)),
+        "pr_abs": float(np.abs(source - summary).mean()),
+    }
 
 
 def greedy_of(given: Given) -> Given:
@@ -254,11 +277,12 @@ def greedy_of(given: Given) -> Given:
 
 def perturb_of(given: Given) -> Given:
     labels, differences = given["labels"], given["value_minus_overall"]
-    found = perturb(labels, differences, np.random.default_rng(0), rate=given["rate"])
-    over, under = found.minus_over, found.minus_under
-    assert over and under
+    drawn = thinnings(labels, len(differences), np.random.default_rng(0), rate=given["rate"])
+    chosen = choose_thinnings(labels, differences, [each.value for each in drawn], rate=given["rate"])
+    assert chosen
+    over, under = (drawn[place] for place in chosen)
     return {
-        "n_removed": found.n_removed,
+        "n_removed": len(labels) - len(over.documents),
         "minus_over": {"value": over.value, "counts_after": over.counts(labels, len(differences))},
         "minus_under": {"value": under.value, "counts_after": under.counts(labels, len(differences))},
         "same_value": over.value == under.value,
@@ -289,23 +313,28 @@ def pairs_of(given: Given) -> Given:
     return result
 
 
-def logps_of(given: Given) -> PairLogps:
-    keys = ("policy_chosen_logp", "policy_rejected_logp", "reference_chosen_logp", "reference_rejected_logp")
-    return PairLogps(*(given[key] for key in keys))
+def logps_of(given: Given, who: str) -> Any:
+    """Log-probabilities of the chosen summaries and of the rejected ones."""
+    torch = pytest.importorskip("torch")
+    return tuple(torch.tensor(given[f"{who}_{side}_logp"], dtype=torch.float64) for side in ("chosen", "rejected"))
 
 
 def weights_loss_of(given: Given) -> Given:
+    policy, reference = logps_of(given, "policy"), logps_of(given, "reference")
+    from evenhand.train.fairpo import PairTensors, fairpo_losses
+
     state = RunningState(np.array(given["state_loss"]), np.array(given["state_count"]))
     w = {
         side: slot_weights(given[f"cat_{side}"], given[f"pow_{side}"], state, side, temperature=given["temperature"])
         for side in ("chosen", "rejected")
     }
-    found = fairpo_losses(logps_of(given), w["chosen"], w["rejected"], beta=given["beta"])
+    weights = tuple(policy[0].new_tensor(each) for each in w.values())
+    losses, rewards = fairpo_losses(PairTensors(policy, reference, policy), weights, given["beta"])
     return {f"w_{side}": each.tolist() for side, each in w.items()} | {
-        "losses": found.losses.tolist(),
-        "loss": found.mean,
-        "reward_chosen": found.reward_chosen.tolist(),
-        "reward_rejected": found.reward_rejected.tolist(),
+        "losses": losses.tolist(),
+        "loss": float(losses.mean()),
+        "reward_chosen": rewards[0].tolist(),
+        "reward_rejected": rewards[1].tolist(),
     }
 
 
@@ -325,22 +354,46 @@ def state_of(given: Given) -> Given:
     return {"after_each_step": after}
 
 
-def dpo_of(given: Given) -> Given:
-    found = dpo_losses(logps_of(given), beta=given["beta"])
+def loss_of(given: Given, trainer: Any, place: slice, weights: Any = None) -> tuple[float, dict[str, float]]:
+    """The trainer's loss of some of the pairs, and what it logs, of a model that gives summaries these log-probabilities."""
+    torch = pytest.importorskip("torch")
+    from evenhand.train.packed_forward import in_rows
+
+    policy, reference = ([side[place] for side in logps_of(given, who)] for who in ("policy", "reference"))
+    logps = torch.cat(policy)
+
+    def model(**_: Any) -> Any:
+        zeros = logps.new_zeros(len(logps))
+        scores = {"log_probs": logps, "entropy": zeros, "mean_logits": zeros, "is_top1": zeros.bool()}
+        return in_rows(scores, torch.arange(len(logps))[:, None], weights)
+
+    ones = logps.new_ones((len(logps), 2)).long()
+    masks = {"completion_mask": ones.clone(), "attention_mask": ones, "input_ids": ones}
+    masks["completion_mask"][:, 0] = 0
+    loss = trainer._compute_loss(
+        model, masks | {"ref_chosen_logps": reference[0], "ref_rejected_logps": reference[1]}, False
+    )
+    return float(loss), {name: values[-1] for name, values in trainer._metrics["train"].items()}
+
+
+def dpo_of(given: Given, trainer_of: Callable[..., Any]) -> Given:
+    trainer = trainer_of(beta=given["beta"])
+    found = [loss_of(given, trainer, slice(row, row + 1)) for row in range(len(given["policy_chosen_logp"]))]
     return {
-        "losses": found.losses.tolist(),
-        "reward_chosen": found.reward_chosen.tolist(),
-        "reward_rejected": found.reward_rejected.tolist(),
+        "losses": [loss for loss, _ in found],
+        "reward_chosen": [logged["rewards/chosen"] for _, logged in found],
+        "reward_rejected": [logged["rewards/rejected"] for _, logged in found],
     }
 
 
-def margin_weighted_of(given: Given) -> Given:
-    weighted = dpo_losses(logps_of(given), beta=given["beta"], margin_weight=given["margin_weight"])
-    return {
-        "losses_before_weighting": dpo_losses(logps_of(given), beta=given["beta"]).losses.tolist(),
-        "loss": weighted.mean,
-    }
+def margin_weighted_of(given: Given, trainer_of: Callable[..., Any]) -> Given:
+    weights = logps_of(given, "policy")[0].new_tensor(given["margin_weight"])
+    weighted = loss_of(given, trainer_of(beta=given["beta"], use_weighting=True), slice(None), weights)
+    return {"losses_before_weighting": dpo_of(given, trainer_of)["losses"], "loss": weighted[0]}
 
+
+# what an operation takes besides a case's inputs
+FIXTURES = {"dpo_loss": ("trainer_of",), "margin_weighted_dpo": ("trainer_of",)}
 
 OPERATIONS: dict[str, Callable[[Given], Any]] = {
     "ngram_tokens": ngram_tokens_of,

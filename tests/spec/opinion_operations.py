@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from evenhand.fairness.opinion.attachment import attach_units
+from evenhand.fairness.opinion.attachment import Attacher
 from evenhand.fairness.opinion.communities import KeyGraph, communities, key_graph, textrank
 from evenhand.fairness.opinion.correlation import pearson, rouge1_f1
+from evenhand.fairness.opinion.encoding import encode
 from evenhand.fairness.opinion.exposure import exposure_extractive, gini
 from evenhand.fairness.opinion.interaction import GraphPlan, interaction_edges, opinion_graph
 from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units
@@ -62,7 +63,7 @@ def communities_of(given: Given) -> Given:
 
 
 def attach_units_of(given: Given) -> Given:
-    found = attach_units(given["units"], given["opinions"], **chosen(given, "method", "threshold"))
+    found = Attacher(encode(given["units"]), given["opinions"], **chosen(given, "method", "threshold")).attach_source()
     return {"attachment": found.opinion, "similarity": found.similarity.toarray()}
 
 

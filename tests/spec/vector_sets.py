@@ -76,6 +76,7 @@ def _group_fairness(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
         given=case["inputs"],
         expected=_answer("", case["expected"], {}),
         tolerance=tolerances.get(case["op"], tolerances["default"]),
+        fixtures=groups_operations.FIXTURES.get(case["op"], ()),
         needs=tuple(NEEDS[name] for name in case.get("requires", ())),
     )
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.fairness.demographic.word_lists import letter_runs
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.fairness.opinion.exposure import normal
 from evenhand.fairness.opinion.tokens import content_tokens
 from evenhand.judges.measures.words import WordMatcher, ngram_tokenizer
@@ -107,7 +107,7 @@ def test_the_encoding_of_a_text_changes_nothing_that_is_read(sibling, reader):
 
 
 def side(text, value):
-    return LabelledText(text, value)
+    return LabelledSource(text, value)
 
 
 @pytest.mark.parametrize("sibling", SIBLINGS)

@@ -6,7 +6,7 @@ import pytest
 from packed_models import LAYOUT, MODELS, SIZES, build, packed_and_alone, sequences
 
 from evenhand.errors import RecipeError
-from evenhand.train.packing import Layout, Span
+from evenhand.train.packing import Layout, PackedSpan
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -47,7 +47,9 @@ def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
     from evenhand.train.joined_attention import can_join, joined_attention
 
     # the same prompt in one part and in two
-    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))) if parted else (Span(0, 40, (7, 13, 1)),))
+    layout = Layout(
+        (PackedSpan(0, 31), PackedSpan(31, 9, (7, 13, 1), ((0, 31),))) if parted else (PackedSpan(0, 40, (7, 13, 1)),)
+    )
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 3, 61, 8, generator=generator, dtype=torch.float32).requires_grad_() for _ in range(3))
     assert can_join(q, v)
@@ -95,7 +97,9 @@ class Particular:
 def test_another_kernel_is_asked_for_the_same_parts(parted: bool) -> None:
     from evenhand.train.joined_attention import joined_attention
 
-    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))) if parted else (Span(0, 40, (7, 13, 1)),))
+    layout = Layout(
+        (PackedSpan(0, 31), PackedSpan(31, 9, (7, 13, 1), ((0, 31),))) if parted else (PackedSpan(0, 40, (7, 13, 1)),)
+    )
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 3, 61, 8, generator=generator).requires_grad_() for _ in range(3))
     goal = torch.randn(1, 3, 61, 8, generator=generator)
@@ -110,7 +114,7 @@ def test_the_kernel_of_cuda_is_asked_in_its_own_words() -> None:
     """Without numbers: on a GPU they are looked at before each training, see test_attention_check.py."""
     from evenhand.train.joined_attention import CudaKernel, joined_attention
 
-    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))))
+    layout = Layout((PackedSpan(0, 31), PackedSpan(31, 9, (7, 13, 1), ((0, 31),))))
     q, k, v = (torch.empty(1, 3, 61, 64, dtype=torch.bfloat16, device="meta").requires_grad_() for _ in range(3))
     found = joined_attention(q, k, v, layout, 0.3, CudaKernel)
     gradients = torch.autograd.grad(found.sum(), (q, k, v))
@@ -136,7 +140,9 @@ def test_flex_attention_sees_the_same(name: str) -> None:
     from evenhand.train.attention import _span_mask, block_mask
 
     window = MODELS[name][1].get("sliding_window")
-    layout = Layout((Span(0, 200, (60, 31)), Span(291, 20), Span(311, 4, (3,), ((291, 311),)), Span(318, 6)))
+    layout = Layout(
+        (PackedSpan(0, 200, (60, 31)), PackedSpan(291, 20), PackedSpan(311, 4, (3,), ((291, 311),)), PackedSpan(318, 6))
+    )
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 2, layout.length, 16, generator=generator) for _ in range(3))
     blocks = block_mask(layout, window, q.device)
@@ -158,7 +164,9 @@ def test_candidates_sorted_by_length_leave_no_fewer_blocks() -> None:
     from evenhand.train.attention import block_mask
 
     def blocks(n_prompt: int, own: list[int]) -> int:
-        layout = Layout((Span(0, n_prompt, tuple(own)), Span(n_prompt + sum(own), -(n_prompt + sum(own)) % 128)))
+        layout = Layout(
+            (PackedSpan(0, n_prompt, tuple(own)), PackedSpan(n_prompt + sum(own), -(n_prompt + sum(own)) % 128))
+        )
         mask = block_mask(layout, None, torch.device("cpu"))
         return int(mask.kv_num_blocks.sum() + mask.full_kv_num_blocks.sum())
 
@@ -191,7 +199,7 @@ def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypat
     for step in range(10):
         own = (40, 20 + step)
         used = 100 + 90 * step + sum(own)
-        layout = Layout((Span(0, used - sum(own), own), Span(used, -used % 128)))
+        layout = Layout((PackedSpan(0, used - sum(own), own), PackedSpan(used, -used % 128)))
         query = torch.randn(1, 4, layout.length, 16)
         key = torch.randn(1, 2, layout.length, 16)
         window = 50 if step % 2 else None
@@ -229,7 +237,7 @@ def test_flex_attention_makes_no_deprecated_calls(monkeypatch: pytest.MonkeyPatc
     assert compiled == [flex_attention.create_block_mask]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        attention.block_mask(Layout((Span(0, 20, (3,)),)), None, torch.device("cpu"), make)
+        attention.block_mask(Layout((PackedSpan(0, 20, (3,)),)), None, torch.device("cpu"), make)
     attention._compiled_mask.cache_clear()
 
 

@@ -182,7 +182,7 @@ def test_wrong_gradients_behind_right_outputs_are_found(fault: str, dtype: str) 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_kinds_are_what_layers_hand_to_their_attention(name: str) -> None:
-    from evenhand.train.packing import Layout, Span
+    from evenhand.train.packing import Layout, PackedSpan
 
     model, seen = build(name), set()
 
@@ -199,7 +199,7 @@ def test_kinds_are_what_layers_hand_to_their_attention(name: str) -> None:
 
     AttentionInterface.register("evenhand_noting", noting)
     model.set_attn_implementation("evenhand_noting")
-    layout = Layout((Span(0, 5, (2,)),))
+    layout = Layout((PackedSpan(0, 5, (2,)),))
     model(input_ids=torch.arange(3, 10)[None], position_ids=layout.positions()[None], shared_prefix=layout)
     assert set(kinds_of(model)) == seen
 

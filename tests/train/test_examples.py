@@ -12,9 +12,9 @@ from evenhand.generate.backend import prompt_tokens, tokens_digest
 from evenhand.generate.turns import turns_of
 from evenhand.records import Message, PreferencePair
 from evenhand.storage import write_jsonl
-from evenhand.train.examples import SAME, TOO_LONG, Examples, Row, build_examples, read_rows
+from evenhand.train.examples import SAME, TOO_LONG, TokenPair, TrainingPairs, build_examples, read_rows
 
-Read = Callable[[list[PreferencePair]], list[Row]]
+Read = Callable[[list[PreferencePair]], list[TokenPair]]
 
 
 def changed(pair: PreferencePair, **values: Any) -> PreferencePair:
@@ -29,7 +29,7 @@ def said(role: Literal["system", "user", "assistant"], text: str) -> tuple[Messa
 def read(tokenizer: Any, tmp_path: Path) -> Read:
     """Writes pairs to a file and reads their rows."""
 
-    def rows(pairs: list[PreferencePair]) -> list[Row]:
+    def rows(pairs: list[PreferencePair]) -> list[TokenPair]:
         write_jsonl(tmp_path / "pairs.jsonl", pairs)
         return read_rows(tmp_path / "pairs.jsonl", tokenizer)
 
@@ -37,12 +37,12 @@ def read(tokenizer: Any, tmp_path: Path) -> Read:
 
 
 @pytest.fixture
-def build(read: Read) -> Callable[..., Examples]:
+def build(read: Read) -> Callable[..., TrainingPairs]:
     """Examples of these pairs."""
     return lambda pairs, most=256, excess="raise": build_examples(read(pairs), most, excess)
 
 
-Build = Callable[..., Examples]
+Build = Callable[..., TrainingPairs]
 
 
 def test_prompt_has_the_tokens_of_generation(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
@@ -76,7 +76,7 @@ def with_tokens_of(tokenizer: Any, pair: PreferencePair, end: int) -> Preference
     )
 
 
-def in_rows(tmp_path: Path, tokenizer: Any, pair: PreferencePair) -> Row:
+def in_rows(tmp_path: Path, tokenizer: Any, pair: PreferencePair) -> TokenPair:
     write_jsonl(tmp_path / "pairs.jsonl", [pair])
     (row,) = read_rows(tmp_path / "pairs.jsonl", tokenizer)
     return row

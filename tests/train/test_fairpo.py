@@ -12,9 +12,9 @@ from preference_groups import make_fairness, make_rows, make_trainer
 
 from evenhand.config import FairPOSection
 from evenhand.errors import ModelError, RecipeError
-from evenhand.fairness.groups.fairpo import PairLogps, RunningState, fairpo_losses
-from evenhand.train.examples import Examples, Row
-from evenhand.train.fairpo import STATE, FairPO, PairTensors, fairpo_loss, open_fairpo
+from evenhand.fairness.groups.fairpo import RunningState
+from evenhand.train.examples import TokenPair, TrainingPairs
+from evenhand.train.fairpo import STATE, FairPO, PairTensors, fairpo_losses, open_fairpo
 from evenhand.train.options import training_arguments
 from evenhand.train.trainer import prepare_material
 
@@ -28,7 +28,7 @@ VALUES = ("left", "right")
 SEEN = RunningState(np.array([0.8, 0.3, 0.2, 0.5]), np.array([2.0, 3.0, 1.0, 1.0]))
 
 
-def fair_rows() -> list[Row]:
+def fair_rows() -> list[TokenPair]:
     return [dataclasses.replace(row, fairness=make_fairness(i)) for i, row in enumerate(make_rows())]
 
 
@@ -49,7 +49,7 @@ def written_out(numbers: Any, power: Any, averages: Any, *, is_chosen: bool) -> 
     return sum(found) / len(found) if found else 1.0
 
 
-def slots_of(rows: list[Row]) -> Any:
+def slots_of(rows: list[TokenPair]) -> Any:
     found = [row.fairness for row in rows]
     return np.array([[f.weight_chosen, f.pow_chosen, f.weight_rejected, f.pow_rejected] for f in found if f])
 
@@ -90,25 +90,29 @@ def tensors(values: Any) -> PairTensors:
 LOGPS = ([-10.0, -30.0, -5.5], [-12.0, -20.0, -50.0], [-11.0, -25.0, -5.0], [-11.5, -26.0, -20.0])
 
 
-def test_loss_is_that_of_the_pure_function_and_of_pencil_and_paper() -> None:
-    chosen_weight, rejected_weight = [0.5, 1.5, 1.0], [1.2, 0.1, 1.0]
-    weights = (torch.tensor(chosen_weight), torch.tensor(rejected_weight))
-    found = fairpo_loss(tensors(LOGPS), weights, BETA).detach()
-    assert float(found) == pytest.approx(
-        fairpo_losses(PairLogps(*LOGPS), chosen_weight, rejected_weight).mean, abs=1e-6
-    )
+def test_losses_and_rewards_are_those_of_pencil_and_paper() -> None:
+    weights = (torch.tensor([0.5, 1.5, 1.0]), torch.tensor([1.2, 0.1, 1.0]))
+    found, rewards = fairpo_losses(tensors(LOGPS), weights, BETA)
     # gaps: chosen 1, -5, -0.5; rejected -0.5, 6, -30; m = 1.5, -11, 29.5
     by_hand = [
         -0.1 * (0.5 * 1 - 1.2 * -0.5) / (1 + math.exp(0.15)),
         -0.1 * (1.5 * -5 - 0.1 * 6) / (1 + math.exp(-1.1)),
         -0.1 * (1.0 * -0.5 - 1.0 * -30) / (1 + math.exp(2.95)),
     ]
-    assert float(found) == pytest.approx(sum(by_hand) / 3, abs=1e-6)
+    assert found.tolist() == pytest.approx(by_hand, abs=1e-6)
+    assert rewards[0].tolist() == pytest.approx([0.05, -0.75, -0.05])
+    assert rewards[1].tolist() == pytest.approx([-0.06, 0.06, -3.0])
+
+
+def test_hopeless_pair_does_not_overflow() -> None:
+    pairs = tensors([[-1e6], [0.0], [0.0], [-1e6]])
+    losses, _ = fairpo_losses(pairs, (torch.ones(1), torch.ones(1)), BETA)
+    assert losses.tolist() == pytest.approx([2e5])
 
 
 def test_gradient_is_dpos_with_each_side_scaled_by_its_weight() -> None:
     pairs, weights = tensors(LOGPS), (torch.tensor([0.5, 1.5, 1.0]), torch.tensor([1.2, 0.1, 1.0]))
-    fairpo_loss(pairs, weights, BETA).backward()
+    fairpo_losses(pairs, weights, BETA)[0].mean().backward()
     again = tensors(LOGPS)
     gaps = [logps - ref for logps, ref in zip(again.logps, again.ref_logps, strict=True)]
     (-torch.nn.functional.logsigmoid(BETA * (gaps[0] - gaps[1]))).mean().backward()
@@ -124,7 +128,7 @@ def logps_of(model: Any, prompt: list[int], summary: list[int]) -> Any:
     return logits.log_softmax(-1).gather(1, torch.tensor(summary)[:, None]).sum()
 
 
-def slow_loss(trainer: Any, rows: list[Row], averages: Any) -> Any:
+def slow_loss(trainer: Any, rows: list[TokenPair], averages: Any) -> Any:
     """Section 24 for these rows, summary by summary: the mean loss, and the mean weighted reward of each side."""
     losses, rewards, model = [], [], trainer.model
     for row in rows:
@@ -196,7 +200,8 @@ def test_pairs_that_say_what_is_fair_train_with_plain_dpo_as_any_others(open_rou
     arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
     some = [*fair_rows()[:3], *make_rows()[3:]]
     mixed, plain = (
-        prepare_material(phase, arguments, tokenizer, Examples(tuple(rows), {}, {})) for rows in (some, make_rows())
+        prepare_material(phase, arguments, tokenizer, TrainingPairs(tuple(rows), {}, {}))
+        for rows in (some, make_rows())
     )
     assert mixed.fairness is mixed.options["fairness"] is None
     assert mixed.rows == plain.rows

@@ -12,7 +12,7 @@ from evenhand.corpora import load_corpus
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.generate.requests import build_requests
-from evenhand.train.examples import Row
+from evenhand.train.examples import TokenPair
 from evenhand.train.groups import build_groups, families, refuse_unsplittable
 
 
@@ -58,18 +58,18 @@ def test_both_sides_of_a_bundled_dispute_are_a_family_by_the_shipped_templates(t
 
 
 def test_summaries_of_the_same_tokens_are_one_candidate() -> None:
-    rows = [Row("left", [1, 2], [5, 6], [7]), Row("left", [1, 2], [8], [5, 6], weight=2.0)]
+    rows = [TokenPair("left", [1, 2], [5, 6], [7]), TokenPair("left", [1, 2], [8], [5, 6], weight=2.0)]
     (group,) = build_groups(rows)
     assert group.candidate_ids == [[5, 6], [7], [8]]
     assert (group.chosen, group.rejected, group.weights) == ([0, 2], [1, 0], [1.0, 2.0])
 
 
 tokens = st.lists(st.integers(0, 3), min_size=1, max_size=3)
-rows = st.lists(st.builds(Row, st.just("left"), tokens, tokens, tokens, st.sampled_from([1.0, 2.0])), min_size=1)
+rows = st.lists(st.builds(TokenPair, st.just("left"), tokens, tokens, tokens, st.sampled_from([1.0, 2.0])), min_size=1)
 
 
 @given(rows)
-def test_groups_hold_exactly_the_pairs(rows: list[Row]) -> None:
+def test_groups_hold_exactly_the_pairs(rows: list[TokenPair]) -> None:
     groups = build_groups(rows)
     found = [
         (g.prompt_ids, g.candidate_ids[c], g.candidate_ids[r], w)

@@ -25,7 +25,7 @@ from evenhand.train.memory import (  # noqa: E402
     trainable,
     with_adapter,
 )
-from evenhand.train.packing import Layout, Span  # noqa: E402
+from evenhand.train.packing import Layout, PackedSpan  # noqa: E402
 from evenhand.train.policy import new_lora_config  # noqa: E402
 
 LORA = LoraSection(r=4, lora_alpha=8)
@@ -83,7 +83,7 @@ def test_activations_are_what_a_packed_pass_allocates(folder, checkpointing, has
         model.gradient_checkpointing_enable({"use_reentrant": False})
         model.enable_input_require_grads()
     model.train()
-    layout = Layout((Span(0, 1200, (60, 60, 60)),))
+    layout = Layout((PackedSpan(0, 1200, (60, 60, 60)),))
     ids, places = torch.zeros((1, layout.length), dtype=torch.long), layout.positions()[None]
 
     def run():

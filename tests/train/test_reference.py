@@ -9,7 +9,7 @@ from preference_groups import make_rows, make_trainer
 
 from evenhand.errors import StorageError
 from evenhand.runfolder.phases import Phase
-from evenhand.train.examples import Row
+from evenhand.train.examples import TokenPair
 from evenhand.train.reference import REFERENCE_LOGPS, kept_reference, reference_signature
 
 pytest.importorskip("trl")
@@ -62,7 +62,7 @@ def test_known_pairs_are_not_run_again(tiny_model: Path, tmp_path: Path, runs: l
     again = precomputed(tiny_model, tmp_path, rows)
     assert runs == [4, 3, 1], "everything was known"
     assert again.train_dataset["ref_chosen_logps"] == first.train_dataset["ref_chosen_logps"]
-    precomputed(tiny_model, tmp_path, [*rows[:-1], Row("left", [20, 21], [30, 31], [32])])
+    precomputed(tiny_model, tmp_path, [*rows[:-1], TokenPair("left", [20, 21], [30, 31], [32])])
     assert runs == [4, 3, 1, 1], "the new request only"
 
 

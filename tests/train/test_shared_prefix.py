@@ -16,7 +16,7 @@ from preference_groups import make_alike_rows, make_rows, make_trainer
 from evenhand.config import UNWEIGHTED
 from evenhand.config.train import KEYS_OF_LOSSES
 from evenhand.errors import RecipeError
-from evenhand.train.examples import Row
+from evenhand.train.examples import TokenPair
 
 torch = pytest.importorskip("torch")
 trl = pytest.importorskip("trl")
@@ -203,7 +203,7 @@ def test_weights_go_with_the_weights_of_wpo(tiny_model: Path, tmp_path: Path) ->
 def test_weights_beside_a_loss_that_they_cannot_multiply_are_refused(
     loss: str, tiny_model: Path, tmp_path: Path
 ) -> None:
-    rows = [Row("left", [20, 21], [30, 31], [32], weight=2.0)]
+    rows = [TokenPair("left", [20, 21], [30, 31], [32], weight=2.0)]
     with pytest.raises(RecipeError, match=f"{loss} cannot be weighed by pairs: .*write another loss"):
         make_trainer("shared-prefix", tiny_model, tmp_path, rows, loss_type=["sigmoid", loss])
 

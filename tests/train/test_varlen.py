@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.train.packing import Layout, Span
+from evenhand.train.packing import Layout, PackedSpan
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -99,7 +99,7 @@ def test_cuts_by_hand() -> None:
     from evenhand.train.varlen import find_cuts
 
     # a prompt at 0-2 with candidates at 3-4 and 5, one without tokens; a prompt alone at 6-7
-    layout = Layout((Span(0, 3, (2, 0, 1)), Span(6, 2)))
+    layout = Layout((PackedSpan(0, 3, (2, 0, 1)), PackedSpan(6, 2)))
     cuts = find_cuts(layout, None, torch.device("cpu"))
     assert cuts.keys.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2, 5, 6, 7]
     assert [each.tolist() for each in cuts.starts] == [[0, 3, 5, 6, 8], [0, 3, 8, 12, 14]]
@@ -115,7 +115,7 @@ def test_cuts_of_prompts_that_begin_alike_by_hand() -> None:
     from evenhand.train.varlen import find_cuts
 
     # a beginning at 0-2; a prompt goes on with 3 and has a candidate at 4, another with 5-6
-    layout = Layout((Span(0, 3), Span(3, 1, (1,), ((0, 3),)), Span(5, 2, (), ((0, 3),))))
+    layout = Layout((PackedSpan(0, 3), PackedSpan(3, 1, (1,), ((0, 3),)), PackedSpan(5, 2, (), ((0, 3),))))
     cuts = find_cuts(layout, None, torch.device("cpu"))
     assert cuts.keys.tolist() == [0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0, 1, 2, 5, 6]
     assert [each.tolist() for each in cuts.starts] == [[0, 3, 4, 5, 7], [0, 3, 7, 12, 17]]

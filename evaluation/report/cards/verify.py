@@ -31,7 +31,7 @@ class Departure:
 
 
 @dataclass(frozen=True)
-class Line:
+class CardLine:
     """A line of a card with where it stands."""
 
     place: str
@@ -79,7 +79,7 @@ def _shown(place: tuple[str | int, ...]) -> str:
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place).removeprefix(".")
 
 
-def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
+def _between(card: CardLine | None, run: CardLine | None) -> Iterator[Departure]:
     """What differs in two lines of the same place, cell by cell where both are lines of one table."""
     at = run or card
     assert at is not None
@@ -95,9 +95,9 @@ def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
         yield Departure(run.place, card.text, run.text)
 
 
-def _placed(lines: Sequence[str]) -> list[Line]:
+def _placed(lines: Sequence[str]) -> list[CardLine]:
     """The lines that say something, each with its section and, in a table, its row and the names of its columns."""
-    found: list[Line] = []
+    found: list[CardLine] = []
     columns: tuple[str, ...] = ()
     headings, group = ["", ""], ""
     for text in filter(None, map(str.rstrip, lines)):
@@ -115,7 +115,7 @@ def _placed(lines: Sequence[str]) -> list[Line]:
             # a row that has a name alone heads those below it
             group = group if any(others) else row
             place = f"{place}, row {f'{group} {row}' if group and any(others) else row!r}"
-        found.append(Line(place, columns, text))
+        found.append(CardLine(place, columns, text))
     return found
 
 

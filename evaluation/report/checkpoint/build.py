@@ -50,7 +50,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         DataError: an evaluation is not finished, or two of them cannot be compared.
     """
     untrained, *trained = read_policies(recipe)
-    numbers = Numbers(recipe, [untrained, *trained[-1:]])
+    numbers = PolicyNumbers(recipe, [untrained, *trained[-1:]])
     rounds = read_rounds([untrained, *trained], numbers.judges, numbers.compare)
     evidence = numbers.evidence
     provenance = read_provenance(recipe)
@@ -98,7 +98,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     )
 
 
-class Numbers:
+class PolicyNumbers:
     """The numbers that come from the two policies' judged candidates."""
 
     def __init__(self, recipe: Recipe, outputs: Sequence[PolicyOutput]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ....records import CandidateGroup, SummaryRequest
 from ....runfolder.files import chosen_groups
-from ..systems.contents import Example, Examples, ExampleSummary
+from ..systems.contents import Examples, ExampleSummary, RequestExample
 from ..systems.systems import System
 
 # requests with their candidates, by id
@@ -47,7 +47,7 @@ def choose_examples(
     )
 
 
-def _example(systems: Sequence[tuple[System, Groups]], request_id: str, difference: float) -> Example:
+def _example(systems: Sequence[tuple[System, Groups]], request_id: str, difference: float) -> RequestExample:
     summaries = []
     for system, groups in systems:
         _, group = groups[request_id]
@@ -61,7 +61,7 @@ def _example(systems: Sequence[tuple[System, Groups]], request_id: str, differen
             summaries.append(ExampleSummary(system=system.label, text=text, issues=issues, scores=scored.scores))
     request, _ = systems[0][1][request_id]
     attribute = request.perspective.attribute if request.perspective else request.attribute
-    return Example(
+    return RequestExample(
         request_id=request.id,
         topic=request.document_set.topic or request.document_set.id,
         side=request.side,

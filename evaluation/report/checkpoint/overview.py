@@ -13,7 +13,7 @@ from ...pages.words import (
     counted,
     headline,
 )
-from ..systems.contents import Difference, Example, JudgeNote, Report, Score
+from ..systems.contents import Difference, JudgeNote, Report, RequestExample, Score
 from ..systems.tables import SHARE, better_is, picture_parts
 from ..systems.words import how_sure, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
@@ -134,7 +134,7 @@ def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | N
         return None
     start = before.value
     low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
-    last = Mark(start + difference.value, low, high, tone(difference, judge))
+    last = Mark(start + difference.value, (low, high), tone(difference, judge))
     return Lane(side or ALL, (Mark(start, style="neutral"), last), is_clear=difference.verdict != UNSURE)
 
 
@@ -174,7 +174,7 @@ def _examples(report: Report) -> Iterator[Block]:
         yield from _example(found.examples[place], found.comparison.split(" - "), has_sides=has_sides)
 
 
-def _example(example: Example, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
+def _example(example: RequestExample, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
     yield Heading(
         example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
     )

@@ -30,7 +30,7 @@ from ....runfolder.stages import Counts, Receipt, Stage, read_receipt
 from ....storage import file_digest, listed, parse_line, read_text, write_json, write_text
 from ...gate.baseline import Baseline
 from ...gate.decide import gated
-from ...gate.limits import Asked
+from ...gate.limits import GateRequest
 from ...pages.html import TEMPLATES
 from ...pages.write import DETAILS, PAGE, TABLES, write_page
 from ..named import REPORT_PAGE
@@ -60,7 +60,7 @@ class ReportCounts(Counts):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def report(recipe: Recipe, asked: Asked | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
+def report(recipe: Recipe, asked: GateRequest | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
     Args:
@@ -136,7 +136,7 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
+def report_stage(recipe: Recipe, asked: GateRequest | None = None) -> Stage:
     """The stage, with everything the report depends on; a report without a gate does not depend on one."""
     folder = recipe.output / REPORT
     files = {path.name: path for path in (folder / PROBE, TEMPLATES)}

@@ -32,7 +32,7 @@ from ..systems.systems import (
 from ..systems.worst_group import Rivalry, WorstGroups, rivalry, with_choice, worst_groups
 from .baselines import against_baselines, baseline_findings
 from .contents import SCHEMA, ByLength, Comparison, EntryNote, Ranking
-from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
+from .entries import BUDGETS, CHARACTERISTICS, Entry, NamedRecipe, in_one_order, read_entries, refuse_incomparable
 from .findings import (
     at_other_budgets,
     by_length,
@@ -66,7 +66,7 @@ COMPARISON = Result(
 
 
 def compare_runs(
-    runs: Sequence[Named],
+    runs: Sequence[NamedRecipe],
     out: Path,
     budgets: Sequence[int],
     judged: Callable[[Comparison], Comparison] = lambda found: found,

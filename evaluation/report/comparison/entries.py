@@ -41,7 +41,7 @@ NEARNESS = "nearness to the other candidates"
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedRecipe:
     """A recipe and what its run is called in tables."""
 
     label: str
@@ -141,7 +141,7 @@ class Entry:
         return problems
 
 
-def read_entries(named: Sequence[Named]) -> list[Entry]:
+def read_entries(named: Sequence[NamedRecipe]) -> list[Entry]:
     """The entries of finished runs: of each its last evaluation, and of a run that trains the untrained model's too.
 
     What the untrained model wrote is left out where a run that does not train has the very same candidates under the same

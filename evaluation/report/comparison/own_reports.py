@@ -7,7 +7,7 @@ same difference may be clear on the one page and not on the other. Where it is s
 from collections.abc import Sequence
 
 from ....storage import digest
-from ..checkpoint.build import Numbers
+from ..checkpoint.build import PolicyNumbers
 from ..systems.contents import Difference
 from ..systems.systems import PolicyOutput, System, systems_of
 from .entries import Entry
@@ -45,7 +45,7 @@ def _words(outputs: Sequence[PolicyOutput]) -> Words:
     """What a run's report says of its differences, either way round."""
     by_name = {system.label: _source(system) for system in systems_of(outputs)}
     words: Words = {}
-    for each in Numbers(outputs[0].phase.recipe, outputs).concluded.differences:
+    for each in PolicyNumbers(outputs[0].phase.recipe, outputs).concluded.differences:
         first, second = (by_name[name] for name in (each.system, each.reference))
         words[first, second, each.measure, each.side] = each.verdict
         words[second, first, each.measure, each.side] = OPPOSITE.get(each.verdict, each.verdict)

@@ -18,7 +18,7 @@ from ....runfolder.phases import BASE, open_phase
 from ....storage import digest, listed
 from ....text import repeated
 from ....text.shown import shortened
-from .entries import BUDGETS, Named
+from .entries import BUDGETS, NamedRecipe
 
 RUNS = "runs"
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -26,7 +26,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST = 80
 
 
-def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[str], out: Path) -> list[Named]:
+def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[str], out: Path) -> list[NamedRecipe]:
     """The runs of some recipes, each once for every combination of swept values.
 
     Args:
@@ -44,7 +44,7 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
         f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}; write it into the recipe that is meant"
         for key in unused
     ]
-    found: list[Named] = []
+    found: list[NamedRecipe] = []
     for path in paths:
         mine = [settings for settings in swept if has_section(path, settings[0].key)]
         for settings in product(*mine):
@@ -54,7 +54,7 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
                 mistakes.append(str(error))
                 continue
             label = " ".join([path.stem, *(setting.label for setting in settings)])
-            found.append(Named(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)})))
+            found.append(NamedRecipe(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)})))
     mistakes += _same("are called", (each.label for each in found))
     mistakes += _same("lie in", (str(each.recipe.output) for each in found))
     if mistakes:
@@ -62,12 +62,12 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
     return found
 
 
-def usual_budgets(runs: Sequence[Named]) -> list[int]:
+def usual_budgets(runs: Sequence[NamedRecipe]) -> list[int]:
     """Those of Ri et al. 2025, and as many candidates as each recipe asks for."""
     return sorted({*BUDGETS, *map(_most_candidates, runs)})
 
 
-def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
+def refuse_unlike(runs: Sequence[NamedRecipe], budgets: Sequence[int]) -> None:
     """Refuse, before any work, runs that could not be compared after it.
 
     Args:
@@ -103,7 +103,7 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         raise RecipeError(listed(mistakes))
 
 
-def _most_candidates(run: Named) -> int:
+def _most_candidates(run: NamedRecipe) -> int:
     return open_phase(run.recipe, BASE).n_candidates
 
 

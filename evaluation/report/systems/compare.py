@@ -31,7 +31,7 @@ from ...verdicts import exchanges
 from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast
 from .questions import Question
-from .systems import LOW, Asked, low_grades, low_name
+from .systems import LOW, RequestOutline, low_grades, low_name
 
 Values = Sequence[float | None]
 
@@ -72,7 +72,7 @@ Measured = JudgeNote | Trait
 class Comparer:
     """Turns values of the test requests into estimates."""
 
-    def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
+    def __init__(self, requests: Sequence[RequestOutline], bootstrap: Bootstrap) -> None:
         self.sets = [request.set_id for request in requests]
         self.request_sides = [request.side for request in requests]
         self.set_ids = tuple(dict.fromkeys(self.sets))

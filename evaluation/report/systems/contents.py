@@ -208,7 +208,7 @@ class ExampleSummary(Record):
     scores: dict[str, float | None]
 
 
-class Example(Record):
+class RequestExample(Record):
     """A test request with the summaries of all systems."""
 
     request_id: str
@@ -229,7 +229,7 @@ class Examples(Record):
     measure: str
     # requests that could have been chosen
     among: int
-    examples: tuple[Example, ...]
+    examples: tuple[RequestExample, ...]
 
 
 class TrainingCurve(Record):

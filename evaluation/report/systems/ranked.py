@@ -117,7 +117,7 @@ class Ranked:
         return np.divide(chances, total[:, None], out=np.zeros_like(chances), where=total[:, None] > 0)
 
 
-class Ranking:
+class RankingBuilder:
     """Takes groups one after the other, keeps their numbers, and gives them as arrays in the end."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from ....runfolder.stages import read_receipt
 from ....storage import digest, iter_jsonl
 from ....text import n_words
 from ...abstractiveness import fragments
-from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
+from .ranked import Floats, Ranked, RankingBuilder, Weighted, commonest_issues
 
 UNTRAINED, TRAINED = "untrained", "trained"
 # policy -> its systems: one draw, and the best of all candidates by reward
@@ -69,7 +69,7 @@ Numbers = Callable[[SummaryRequest, ScoredCandidate], Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestOutline:
     """As much of a request as numbers need: thousands of requests are compared, few are shown."""
 
     id: str
@@ -87,7 +87,7 @@ class PolicyOutput:
 
     policy: str
     phase: Phase
-    requests: tuple[Asked, ...]
+    requests: tuple[RequestOutline, ...]
     # what is known of the candidates, in the order of the requests
     ranked: Ranked
     # of the model that wrote them, and of all their ids; None without a candidate
@@ -201,8 +201,8 @@ def policy_output(
 ) -> PolicyOutput:
     """The numbers of these candidates, each request given with its own; no text is kept."""
     numbers = candidate_numbers(phase.recipe, phase.judges)
-    requests: list[Asked] = []
-    ranking = Ranking()
+    requests: list[RequestOutline] = []
+    ranking = RankingBuilder()
     ids = hashlib.sha256()
     model = None
     for request, group in groups:
@@ -311,9 +311,9 @@ def issues_of(outputs: Sequence[PolicyOutput]) -> list[str]:
     return [ISSUE + issue for issue in commonest_issues([output.ranked for output in outputs])]
 
 
-def asked(request: SummaryRequest) -> Asked:
+def asked(request: SummaryRequest) -> RequestOutline:
     """What numbers need of a request."""
-    return Asked(
+    return RequestOutline(
         id=request.id,
         # the requests of a set, and those of a side, share one text
         set_id=intern(request.document_set.id),

@@ -66,7 +66,7 @@ class InputCounts(Counts):
     left_out: tuple[LeftOut, ...]
 
 
-class ReportCounts(Counts):
+class StudyCounts(Counts):
     """What the study's report holds."""
 
     measures: int
@@ -142,7 +142,7 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
     }
     folder = recipe.output / REPORT
 
-    def work() -> ReportCounts:
+    def work() -> StudyCounts:
         report = build_report(recipe, found)
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
         write_page(page(report), folder, MARKDOWN)
@@ -163,7 +163,7 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
             "versions": report.versions,
         }
         write_json(recipe.output / MANIFEST, manifest)
-        return ReportCounts(measures=len(report.measures), left_out=report.left_out)
+        return StudyCounts(measures=len(report.measures), left_out=report.left_out)
 
     receipt, reused = Stage(REPORT, recipe.output, depends_on, (RECIPE, MANIFEST, REPORT)).run(work)
     return BiasReport.model_validate(read_json(folder / JSON)), receipt, reused

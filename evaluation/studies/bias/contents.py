@@ -49,7 +49,7 @@ class BiasNumber(Number):
         return value if value is None or math.isfinite(value) else f"{value}inity"
 
 
-class Measure(Record):
+class BiasMeasure(Record):
     """One measure of the summaries."""
 
     name: str
@@ -147,7 +147,7 @@ class ExampleSide(Record):
     summary: str
 
 
-class Example(Record):
+class BiasExample(Record):
     """Two inputs that differ in names and genders alone, and their summaries."""
 
     original_id: str
@@ -175,11 +175,11 @@ class BiasReport(Record):
     warnings: tuple[str, ...]
     # each figure of every group, groups in their order
     by_group: tuple[GroupFigure, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[BiasMeasure, ...]
     not_measured: tuple[NotMeasured, ...]
     designs: tuple[DesignFigures, ...]
     left_out: tuple[LeftOut, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[BiasExample, ...]
     # of all intervals
     level: float
     resamples: int

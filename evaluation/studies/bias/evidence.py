@@ -29,7 +29,7 @@ class Summarised:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class StudyEvidence:
     """What is measured."""
 
     setting: str
@@ -39,7 +39,9 @@ class Evidence:
     left_out: tuple[LeftOut, ...]
 
 
-def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: Mapping[str, FoundPersons]) -> Evidence:
+def gather(
+    inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: Mapping[str, FoundPersons]
+) -> StudyEvidence:
     """The instances of both designs; summaries that are not there are counted by design and reason."""
     text_of = {each.input_id: each.text for each in summaries}
     reasons: Counter[tuple[str, str]] = Counter()
@@ -73,7 +75,7 @@ def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: 
     ]
     if alone := len(balanced) - len(whole):
         reasons["summary of a balanced input", PARTNER] += alone
-    return Evidence(
+    return StudyEvidence(
         setting=setting,
         groups=inputs.setting.categories,
         balanced=tuple(whole),

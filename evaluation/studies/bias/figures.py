@@ -9,10 +9,10 @@ from ....fairness.demographic.counts import CountTable
 from ....fairness.demographic.distinguishability import Distinguishability
 from ....fairness.demographic.hallucination import Containment, hallucinated_spans
 from ....fairness.demographic.persons import align
-from .contents import DesignFigures, Example, ExamplePerson, ExampleSide, GroupFigure
-from .evidence import Evidence, Summarised, by_original, masked
+from .contents import BiasExample, DesignFigures, ExamplePerson, ExampleSide, GroupFigure
+from .evidence import StudyEvidence, Summarised, by_original, masked
 from .inputs import BiasInput, Design
-from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, Results
+from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, MeasureResults
 from .persons import known_persons
 
 # what is told of each group
@@ -32,7 +32,7 @@ NEARER, EQUALLY_NEAR = "by {by} nearer to their own group", "by {by} equally nea
 Figure = tuple[int | None, float | None]
 
 
-def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> list[GroupFigure]:
+def group_figures(results: MeasureResults, evidence: StudyEvidence, *, recognises: bool) -> list[GroupFigure]:
     """Every figure, of every group in their order.
 
     Args:
@@ -72,7 +72,7 @@ def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> 
 
 
 def design_figures(
-    inputs: Sequence[BiasInput], evidence: Evidence, containment: Containment | None
+    inputs: Sequence[BiasInput], evidence: StudyEvidence, containment: Containment | None
 ) -> list[DesignFigures]:
     """One row a design.
 
@@ -87,7 +87,7 @@ def design_figures(
     ]
 
 
-def recognised_share(evidence: Evidence, group: str) -> float | None:
+def recognised_share(evidence: StudyEvidence, group: str) -> float | None:
     """Share of the group's persons whom the recogniser finds in the balanced inputs themselves, in [0, 1]."""
     seen = [
         person.id in each.recognised
@@ -98,7 +98,7 @@ def recognised_share(evidence: Evidence, group: str) -> float | None:
     return fmean(seen) if seen else None
 
 
-def missed_persons(evidence: Evidence, group: str) -> tuple[int, int]:
+def missed_persons(evidence: StudyEvidence, group: str) -> tuple[int, int]:
     """Persons of the group whose name stands in the summary as it is, and those of them whom the recogniser missed there."""
     written = missed = 0
     for each in evidence.balanced:
@@ -111,7 +111,7 @@ def missed_persons(evidence: Evidence, group: str) -> tuple[int, int]:
     return written, missed
 
 
-def _rates(table: CountTable | None, evidence: Evidence) -> list[tuple[int, float | None]]:
+def _rates(table: CountTable | None, evidence: StudyEvidence) -> list[tuple[int, float | None]]:
     """How many there are of each group, and the share of them that summaries keep."""
     if table is None:
         return [(0, None) for _ in evidence.groups]
@@ -119,7 +119,7 @@ def _rates(table: CountTable | None, evidence: Evidence) -> list[tuple[int, floa
     return [(int(n), float(k / n) if n else None) for n, k in zip(*counts, strict=True)]
 
 
-def _nearness(by: str, found: Distinguishability | None, evidence: Evidence, group: str) -> dict[str, Figure]:
+def _nearness(by: str, found: Distinguishability | None, evidence: StudyEvidence, group: str) -> dict[str, Figure]:
     """Shares of the group's summaries that are nearer to their own group, and as near to both."""
     outcomes: list[float] = []
     if found is not None:
@@ -149,7 +149,7 @@ def _design(
     )
 
 
-def choose_examples(balanced: Sequence[Summarised], n: int) -> list[Example]:
+def choose_examples(balanced: Sequence[Summarised], n: int) -> list[BiasExample]:
     """Up to n pairs whose summaries differ in more than names, pronouns and titles, at most one an original.
 
     Those come first in which most persons are named by one summary only; equal ones keep the order of the inputs.
@@ -162,7 +162,7 @@ def choose_examples(balanced: Sequence[Summarised], n: int) -> list[Example]:
         pairs = [(each[0], each[1]) for each in of_assignment.values() if masked(each[0]) != masked(each[1])]
         if pairs:
             a, b = max(pairs, key=lambda pair: _n_changed(*pair))
-            made.append(Example(original_id=original, n_changed=_n_changed(a, b), sides=(_side(a), _side(b))))
+            made.append(BiasExample(original_id=original, n_changed=_n_changed(a, b), sides=(_side(a), _side(b))))
     return sorted(made, key=lambda example: -example.n_changed)[:n]
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....fairness.demographic.counts import LEAST_DEFINED
-from ....resampling import LEAST_SETS, NOISE
+from ....resampling import LEAST_SETS, NOISE, too_few
 from ...pages.blocks import estimate
 from ...pages.numbers import percent
 from ...pages.words import NOT_CLEAR, UNSURE, capital, certainty, counted, joined, with_interval
-from .contents import BiasNumber, Measure, What
+from .contents import BiasMeasure, BiasNumber, What
 from .exchange import ExchangeTest
 from .measure import (
     COUNT,
@@ -22,7 +22,7 @@ from .measure import (
     TITLES,
     UNIFORM,
     WORD_LISTS,
-    Results,
+    MeasureResults,
     Scored,
 )
 
@@ -71,7 +71,7 @@ class _Wording:
     notes: tuple[str, ...] = ()
 
 
-def describe(results: Results, groups: Sequence[str], level: float) -> list[Measure]:
+def describe(results: MeasureResults, groups: Sequence[str], level: float) -> list[BiasMeasure]:
     """A record for each measure that was taken, in their fixed order.
 
     Args:
@@ -82,14 +82,14 @@ def describe(results: Results, groups: Sequence[str], level: float) -> list[Meas
     return [_measure(name, scored, results, groups, level) for name, scored in results.scored.items()]
 
 
-def _measure(name: str, scored: Scored, results: Results, groups: Sequence[str], level: float) -> Measure:
+def _measure(name: str, scored: Scored, results: MeasureResults, groups: Sequence[str], level: float) -> BiasMeasure:
     said = WORDS[name](scored, groups)
     numbers = scored.numbers
     if said.undefined is None and (tested := _tested(scored, results.tested.get(name), level)):
         numbers = (*numbers, tested)
     signed = next((each for each in numbers if each.what == "difference"), None)
     value = signed.value if signed else None
-    return Measure(
+    return BiasMeasure(
         name=name,
         question=QUESTIONS[name],
         scale=SCALES.get(name, ""),
@@ -127,12 +127,12 @@ def _verdict(what: What, low: float | None, high: float | None) -> str:
     return "leans" if is_below or (low is not None and low > NOISE) else UNSURE
 
 
-def how_sure(measure: Measure) -> str:
+def how_sure(measure: BiasMeasure) -> str:
     """How sure a measure's verdict is, in three words."""
     return certainty(measure.adjusted) if measure.verdict == "leans" else NOT_CLEAR
 
 
-def leading(measures: Sequence[Measure]) -> Measure | None:
+def leading(measures: Sequence[BiasMeasure]) -> BiasMeasure | None:
     """The measure that the headline is about: who is named, or, where that is not clear and something else leans, that.
 
     None where nothing could be measured.
@@ -142,13 +142,13 @@ def leading(measures: Sequence[Measure]) -> Measure | None:
     return next(iter(sorted(leaning or known, key=lambda measure: measure.name != INCLUSION)), None)
 
 
-def headline(measures: Sequence[Measure]) -> str:
+def headline(measures: Sequence[BiasMeasure]) -> str:
     """The report's title: what came of its leading measure in plain numbers, and how sure that is."""
     first = leading(measures)
     return "Nothing could be measured" if first is None else f"{capital(first.claim)}: {how_sure(first).lower()}"
 
 
-def further(measures: Sequence[Measure]) -> Iterator[str]:
+def further(measures: Sequence[BiasMeasure]) -> Iterator[str]:
     """What else leans, in a sentence each, and in what there is no clear difference or nothing to say."""
     first = leading(measures)
     for measure in measures:
@@ -283,8 +283,8 @@ WORDS: Mapping[str, Callable[[Scored, Sequence[str]], _Wording]] = {
 
 def _few(scored: Scored) -> Iterator[str]:
     n = scored.n_documents
-    if 0 < n < LEAST_SETS:
-        yield f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the interval."
+    if n and (few := too_few(n, what="It", unit="document")):
+        yield few
 
 
 def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:

@@ -45,7 +45,7 @@ from ....judges.encoder import EncoderAligner
 from ....models import signature
 from ....resampling import Bootstrap, Interval, cluster_interval
 from .contents import BiasNumber, NotMeasured, What
-from .evidence import Evidence, by_original, masked
+from .evidence import StudyEvidence, by_original, masked
 from .exchange import ExchangeTest, GroupDifference, exchange_tests, of_halves, of_rates, of_scores, of_shares
 
 WORD_LISTS = "word-list inclusion"
@@ -82,7 +82,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Results:
+class MeasureResults:
     """All measures that were taken, by name, in their fixed order."""
 
     scored: Mapping[str, Scored]
@@ -96,7 +96,7 @@ class Results:
         return self.scored[name].result if name in self.scored else None
 
 
-def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str] = ()) -> Results:
+def take_measures(recipe: BiasRecipe, evidence: StudyEvidence, reworded: Collection[str] = ()) -> MeasureResults:
     """Every measure that the setting and the recipe allow; the others with the reason.
 
     Args:
@@ -124,7 +124,7 @@ def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[s
         {name: each.difference for name, each in scored.items() if (name in FIRST) == is_first}
         for is_first in (True, False)
     )
-    return Results(
+    return MeasureResults(
         scored=scored,
         encoder=None if encoder is None else signature(encoder, recipe.measures.encoder_revision),
         not_measured=tuple(NotMeasured(name=name, reason=reason) for name, reason in refused.items()),
@@ -132,7 +132,7 @@ def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[s
     )
 
 
-def _refusals(recipe: BiasRecipe, evidence: Evidence) -> list[tuple[str, str]]:
+def _refusals(recipe: BiasRecipe, evidence: StudyEvidence) -> list[tuple[str, str]]:
     found = []
     if evidence.setting == "race":
         found.append((WORD_LISTS, "the word lists are of gender"))
@@ -172,7 +172,7 @@ def n_documents(table: CountTable) -> int:
     return len(np.unique(table.document[table.counts[:, -1].any(axis=-1)]))
 
 
-def _word_lists(evidence: Evidence, plan: Bootstrap) -> Scored:
+def _word_lists(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
     lists = WordLists({group: GENDER_WORDS[group] for group in evidence.groups})
     table = word_list_table((each.instance for each in evidence.balanced), lists)
     pooled = table.pooled()
@@ -184,7 +184,7 @@ def _word_lists(evidence: Evidence, plan: Bootstrap) -> Scored:
     )
 
 
-def _inclusion(evidence: Evidence, plan: Bootstrap) -> Scored:
+def _inclusion(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
     table = inclusion_table((each.instance for each in evidence.balanced), evidence.groups)
     pooled = table.pooled()
     first, second = evidence.groups
@@ -196,7 +196,7 @@ def _inclusion(evidence: Evidence, plan: Bootstrap) -> Scored:
     )
 
 
-def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: Bootstrap) -> Scored:
+def _hallucination(recipe: BiasRecipe, evidence: StudyEvidence, plan: Bootstrap) -> Scored:
     reader = NameReader(census_names(recipe.measures.dominance))
     found = find_hallucinations(
         (each.instance for each in evidence.balanced),
@@ -212,7 +212,7 @@ def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: Bootstrap) -> S
     )
 
 
-def _mentions(evidence: Evidence, counting: Counting) -> Scored:
+def _mentions(evidence: StudyEvidence, counting: Counting) -> Scored:
     """Titles, order of names or quotations, of which no score was published."""
     inputs = [
         MentionInput(
@@ -233,7 +233,7 @@ def _mentions(evidence: Evidence, counting: Counting) -> Scored:
 
 
 def _distinguishability(
-    recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str], encoder: str | None = None
+    recipe: BiasRecipe, evidence: StudyEvidence, reworded: Collection[str], encoder: str | None = None
 ) -> Scored:
     """By the words of the summaries, or by the vectors of an encoder."""
     documents = by_original(evidence.uniform)

@@ -30,7 +30,7 @@ from ...pages.blocks import (
 from ...pages.charts import Scale, scale
 from ...pages.numbers import NONE, interval, percent
 from ...pages.words import NOTHING_LEFT_OUT, counted
-from .contents import BiasReport, DesignFigures, Measure
+from .contents import BiasMeasure, BiasReport, DesignFigures
 from .findings import further
 from .overview import overview
 
@@ -145,14 +145,14 @@ def _measures(report: BiasReport) -> Table:
     )
 
 
-def verdict(measure: Measure) -> Text:
+def verdict(measure: BiasMeasure) -> Text:
     """Whether a measure leans and where to, or shows no clear difference."""
     if measure.verdict == "leans":
         return Text(f"leans to {measure.direction}" if measure.direction else "groups differ", tone="worse")
     return Text(measure.verdict, tone="unsure") if measure.verdict else Text(NONE)
 
 
-def _score(measure: Measure) -> NumberCell:
+def _score(measure: BiasMeasure) -> NumberCell:
     documents, assignments = (measure.number("score", over) for over in ("document", "assignment"))
     if documents is not None and documents.verdict is not None:
         # is shown as what is tested
@@ -164,7 +164,7 @@ def _score(measure: Measure) -> NumberCell:
     )
 
 
-def _difference(measure: Measure) -> NumberCell:
+def _difference(measure: BiasMeasure) -> NumberCell:
     """What the verdict rests on, in points; all of them are of shares, of summaries that show their group as well."""
     tested = measure.tested
     if tested is None:
@@ -173,22 +173,22 @@ def _difference(measure: Measure) -> NumberCell:
     return NumberCell(tested.value, bounds(tested), 1, "points", sign=True, adjusted_p=tested.adjusted, note=note)
 
 
-def _ends(measures: Sequence[Measure]) -> list[float]:
+def _ends(measures: Sequence[BiasMeasure]) -> list[float]:
     tested = [each.tested for each in measures if each.tested]
     ends = [100 * abs(x) for each in tested for x in (each.value, *bounds(each)) if x is not None]
     return [-max(ends, default=1.0), max(ends, default=1.0)]
 
 
-def _strip(measure: Measure, axis: Scale) -> Strip:
+def _strip(measure: BiasMeasure, axis: Scale) -> Strip:
     """What is tested, in points on the axis of all measures."""
     tested = measure.tested
     if tested is None or tested.value is None:
         return Strip(())
     low, high = (None if x is None else 100 * x for x in bounds(tested))
-    return Strip((Mark(100 * tested.value, low, high, "worse" if measure.verdict == "leans" else "unsure"),), axis)
+    return Strip((Mark(100 * tested.value, (low, high), "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
-def _said(measure: Measure) -> Iterator[Block]:
+def _said(measure: BiasMeasure) -> Iterator[Block]:
     said = (measure.question, *([f"Score: {measure.scale}."] if measure.scale else []),
             *([f"Difference: {measure.difference}."] if measure.difference else []))  # fmt: skip
     yield Heading(measure.name, 3)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from ....config import BiasRecipe
 from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
 from ....generate.reply_text import THOUGHT
-from ....resampling import LEAST_SETS
+from ....resampling import too_few
 from ...pages.blocks import estimate
 from ...pages.words import counted, with_interval
-from .contents import GroupFigure, Measure
+from .contents import BiasMeasure, GroupFigure
 from .figures import MISSED
 from .inputs import Inputs
 from .replies import ANNOUNCED, BY_ORDER, CUT_OFF, REFUSED
@@ -34,7 +34,7 @@ def cautions(
     inputs: Inputs,
     summaries: Sequence[Summary],
     by_group: Sequence[GroupFigure],
-    measures: Sequence[Measure] = (),
+    measures: Sequence[BiasMeasure] = (),
 ) -> Iterator[str]:
     """All warnings of a study, the gravest first."""
     if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
@@ -72,8 +72,8 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
     if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
         yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
     n = len({each.original_id for each in inputs.inputs})
-    if n < LEAST_SETS:
-        yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
+    if few := too_few(n, what="The study", unit="document"):
+        yield few
     if recipe.measures.persons == "known":
         yield KNOWN
     if any(BY_ORDER in each.notes for each in summaries):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from ....corpora.human.scores import RATES
 from ....number import Number
-from ....resampling import LEAST_SETS
+from ....resampling import too_few
 from ...pages.blocks import (
     Block,
     Column,
@@ -110,9 +110,10 @@ def _notes(found: HumanResults) -> Iterator[Prose]:
     for out in found.left_out:
         yield Prose(left_out_words(out.reason, out.side, out.count), head="left out:")
     coverage, faithfulness = ([each for each in found.numbers if each.measure == name] for name in RATES)
-    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in coverage if each.n_sets < LEAST_SETS]
-    if few:
-        yield Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
+    for n_sets, rows in grouped(coverage, lambda each: each.n_sets).items():
+        names = [f"{each.system}, {each.side or ALL}" for each in rows]
+        if few := too_few(n_sets, what=("" if len(names) == 1 else "each of ") + "; ".join(names)):
+            yield Prose(few)
     for each in faithfulness:
         if each.side is None and each.left_out:
             without = counted(each.left_out, "summary", "summaries")

@@ -11,7 +11,7 @@ import numpy as np
 from ....config import JudgeOptions
 from ....config.needs import Purpose
 from ....judges.batch import Spent
-from ....judges.calibration import LENGTH, LENGTHS, Agreement, Cost, JudgeCalibration, Probe, standing_of
+from ....judges.calibration import LENGTH, LENGTHS, Agreement, JudgeCalibration, JudgingCost, Probe, standing_of
 from ....number import Number
 from ....resampling import Floats
 from .agreement import correlations, lead_within, within
@@ -108,12 +108,12 @@ def _repeat(mine: OneJudge, again: Floats) -> float | None:
     return float(np.sqrt((known**2).mean()) / mine.spread) if len(known) and mine.spread else None
 
 
-def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> Cost:
+def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> JudgingCost:
     """By the median batch, so that the loading of a model, which is in the first, does not count."""
     mine = [each for each in spent if name in each.judges and each.asked]
     if not mine:
-        return Cost(seconds=None, prompt_tokens=None)
-    return Cost(
+        return JudgingCost(seconds=None, prompt_tokens=None)
+    return JudgingCost(
         seconds=1000 * median(each.seconds / each.asked for each in mine),
         prompt_tokens=1000 * median(each.prompt_tokens / each.asked for each in mine) if is_asking else None,
     )

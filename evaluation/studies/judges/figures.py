@@ -25,7 +25,7 @@ LEAST_VARIATION = 1e-10
 
 
 @dataclass(frozen=True)
-class Quantity:
+class TestedQuantity:
     """A number with Student's t interval and test, and what each topic adds to it."""
 
     number: Number
@@ -34,16 +34,16 @@ class Quantity:
     weights: Floats
 
 
-NOTHING = Quantity(Number(), np.empty(0), np.empty(0))
+NOTHING = TestedQuantity(Number(), np.empty(0), np.empty(0))
 
 
-def mean(values: Sequence[float] | Floats, topics: Sequence[str]) -> Quantity:
+def mean(values: Sequence[float] | Floats, topics: Sequence[str]) -> TestedQuantity:
     """Mean of values, one an article; nan is left out."""
     table = np.asarray(values, dtype=float)[:, None]
     return mean_of_cells(table, topics)
 
 
-def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None = None) -> Quantity:
+def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None = None) -> TestedQuantity:
     """Mean of all cells of a table, (articles, summaries), by their weights, of the same shape, where not all weigh alike."""
     weighs = np.where(np.isnan(table), 0.0, 1.0 if weights is None else weights)
     rows = np.stack([(np.where(weighs > 0, table, 0.0) * weighs).sum(axis=1), weighs.sum(axis=1)], axis=1)
@@ -60,7 +60,7 @@ def slopes(
     columns: Sequence[Floats],
     topics: Sequence[str],
     of: Callable[[Floats], Floats] = SLOPES,
-) -> list[Quantity]:
+) -> list[TestedQuantity]:
     """Slopes of the scores on the columns, given each other, among the summaries of an article.
 
     Args:
@@ -145,7 +145,7 @@ def spread(scores: Floats) -> float:
     return float(np.sqrt((left**2).sum() / free)) if free > 0 else 0.0
 
 
-def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | None = None) -> Quantity:
+def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | None = None) -> TestedQuantity:
     """One number of several.
 
     Args:
@@ -163,4 +163,4 @@ def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | N
     number = Number(
         value=value, low=low, high=high, p_value=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics
     )
-    return Quantity(number, table[:, 0], table[:, 1])
+    return TestedQuantity(number, table[:, 0], table[:, 1])

@@ -6,11 +6,11 @@ from ....errors import DataError
 from ....judges import open_judge
 from ....judges.calibration import HOW, known_of, read_calibrations
 from ....storage import listed
-from ...gate.limits import Asked, fold
+from ...gate.limits import GateRequest, fold
 from ...worth import standing
 
 
-def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
+def refuse_uncalibrated(asked: GateRequest | None, recipe: Recipe) -> None:
     """Refuse limits on scores of language models of which nothing is known, or no agreement, before any work.
 
     Raises:
@@ -43,7 +43,7 @@ def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
         raise DataError(listed(mistakes))
 
 
-def refuse_llm_units(asked: Asked | None, entailer: EntailerSection | None) -> None:
+def refuse_llm_units(asked: GateRequest | None, entailer: EntailerSection | None) -> None:
     """Refuse limits of an audit on coverage of units that a language model makes: no calibration speaks of them.
 
     Raises:

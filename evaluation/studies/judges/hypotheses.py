@@ -13,7 +13,7 @@ from ....resampling import LEAST_SETS, NOISE, Bootstrap, Floats, defined
 from ...significance import NullDraws, concluded, flipped
 from .agreement import within
 from .differences import Dealt
-from .figures import LEVEL, Quantity, spread
+from .figures import LEVEL, TestedQuantity, spread
 from .probes import Variant
 from .study import JudgeStudy
 
@@ -30,7 +30,7 @@ class Hypothesis:
     # its name, question and effect; accused of nothing yet
     probe: Probe
     # None of what is told, or could not be tried
-    test: Quantity | Dealt | None = None
+    test: TestedQuantity | Dealt | None = None
     # whether people's documents are what it rests on
     is_of_people: bool = False
     # only a rise is a fault
@@ -88,7 +88,7 @@ class OneJudge:
         self,
         measure: str,
         question: str,
-        test: Quantity | Dealt | None,
+        test: TestedQuantity | Dealt | None,
         table: Floats,
         note: str | tuple[str, str] = "",
         *,
@@ -164,7 +164,7 @@ def _kinds(hypotheses: Sequence[Hypothesis]) -> tuple[list[NullDraws], list[list
         flips = {
             place: each.test
             for place, each in enumerate(hypotheses)
-            if isinstance(each.test, Quantity) and each.is_of_people == is_of_people
+            if isinstance(each.test, TestedQuantity) and each.is_of_people == is_of_people
         }
         if flips:
             added, weights = (

@@ -26,7 +26,7 @@ LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """intercept + sum of coefficient * (value - mean) / scale, arrays of shape (features,)."""
 
     intercept: float
@@ -53,7 +53,7 @@ def moments_by_topic(rows: Floats, truths: Floats, topics: Sequence[str]) -> dic
     return {name: table[names == name].T @ table[names == name] for name in dict.fromkeys(topics)}
 
 
-def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[Line]:
+def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[FittedLine]:
     """The line of these moments for each penalty.
 
     Args:
@@ -73,7 +73,9 @@ def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[Line]:
     free = np.linalg.solve(grams, np.broadcast_to(target[:, None], (*grams.shape[:2], 1)))[..., 0]
     is_kept = np.atleast_1d(((held[0] <= free) & (free <= held[1])).all(axis=1))
     return [
-        Line(float(means[-1]), found if kept else _held_solution(each, target, held), means[1:-1], scales, penalty)
+        FittedLine(
+            float(means[-1]), found if kept else _held_solution(each, target, held), means[1:-1], scales, penalty
+        )
         for penalty, each, found, kept in zip(penalties, grams, free, is_kept, strict=True)
     ]
 
@@ -85,7 +87,7 @@ def _held_solution(gram: Floats, target: Floats, held: Held) -> Floats:
     return found
 
 
-def fit_best(parts: Sequence[Floats], held: Held) -> Line:
+def fit_best(parts: Sequence[Floats], held: Held) -> FittedLine:
     """The line of these topics, of the penalty that predicts each of them best from the others.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ....judges.calibration import Agreement, Calibration, JudgeCalibration
 from ....number import Number
-from ....resampling import LEAST_SETS
+from ....resampling import too_few
 from ...pages.blocks import (
     Block,
     Column,
@@ -93,8 +93,8 @@ def _title(found: Calibration) -> str:
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
-    if found.n_topics < LEAST_SETS:
-        yield f"{counted(found.n_topics, 'topic')}: with fewer than {LEAST_SETS} there are no intervals and no verdicts."
+    if few := too_few(found.n_topics, what="The audit", unit="topic"):
+        yield few
     if found.topics_unknown:
         yield (
             f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "

@@ -21,7 +21,7 @@ from ....corpora.human.scores import human_scores
 from ....errors import DataError
 from ....resampling import Floats
 from ....text import did_you_mean
-from .figures import NOTHING, Quantity, slopes, spread
+from .figures import NOTHING, TestedQuantity, slopes, spread
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
     )
 
 
-def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Quantity:
+def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> TestedQuantity:
     """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
 
     Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
@@ -118,7 +118,7 @@ def _implied(slopes_of_people: Floats) -> Floats:
         return np.concatenate([-own / ours, ours], axis=-1)
 
 
-def _least(one: Quantity, other: Quantity) -> Quantity:
+def _least(one: TestedQuantity, other: TestedQuantity) -> TestedQuantity:
     """The smaller of the two, as sure as the one that is less sure where both are above 0."""
     small, large = sorted((one, other), key=lambda each: each.number.value or 0.0)
     if (small.number.value or 0.0) <= 0 or small.number.p_value is None or large.number.p_value is None:
@@ -126,4 +126,4 @@ def _least(one: Quantity, other: Quantity) -> Quantity:
     if large.number.p_value <= small.number.p_value:
         return small
     as_small = large.added * (small.number.value or 0.0) / (large.number.value or 1.0)
-    return Quantity(small.number.model_copy(update={"p_value": large.number.p_value}), as_small, large.weights)
+    return TestedQuantity(small.number.model_copy(update={"p_value": large.number.p_value}), as_small, large.weights)

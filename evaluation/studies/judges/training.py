@@ -16,7 +16,7 @@ from ....number import Number
 from ....records import Judgement, Record
 from ....resampling import LEAST_SETS, Floats
 from .agreement import correlation, lead_pooled, lead_within
-from .line import Held, Line
+from .line import FittedLine, Held
 from .study import JudgeStudy
 
 # what the trained line is called beside its judges
@@ -72,7 +72,7 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
     return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
 
 
-def terms(table: FeatureTable, line: Line, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
+def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
     """The line's terms as they are saved."""
     return tuple(
         Feature(

@@ -38,24 +38,24 @@ class Token(Record):
         return text
 
 
-class Span(Record):
+class TokenSpan(Record):
     """Tokens from `start` to before `end`."""
 
     start: int = Field(ge=0)
     end: int
 
     @model_validator(mode="after")
-    def _has_tokens(self) -> "Span":
+    def _has_tokens(self) -> "TokenSpan":
         if self.end <= self.start:
             raise ValueError(f"the span from {self.start} to {self.end} is empty; its end is exclusive")
         return self
 
-    def covers(self, other: "Span") -> bool:
+    def covers(self, other: "TokenSpan") -> bool:
         """Whether all tokens of `other` are in this span."""
         return self.start <= other.start and other.end <= self.end
 
 
-class Mention(Span):
+class Mention(TokenSpan):
     """One mention of a coreference chain."""
 
     type: Literal["IDENT", "APPOS"] = "IDENT"
@@ -72,13 +72,13 @@ class Chain(Record):
     mentions: tuple[Mention, ...]
 
 
-class NamedEntity(Span):
+class NamedEntity(TokenSpan):
     """A named entity; only PERSON is used."""
 
     label: Text
 
 
-class ContentSpan(Span):
+class ContentSpan(TokenSpan):
     """Words that tell the gender of persons ("the actress"), in three forms; docs/papers.md#steen-templates."""
 
     # ids of the template entities that the words are about
@@ -148,7 +148,7 @@ class AnnotatedDocument(Record):
             return "PRP$" if could_be_possessive(after) else "PRP"
         return "NNP" if token.text[0].isupper() else None
 
-    def _spans(self) -> Iterator[tuple[str, Span]]:
+    def _spans(self) -> Iterator[tuple[str, TokenSpan]]:
         for chain in self.chains:
             yield from ((f"chain {chain.id!r}", mention) for mention in chain.mentions)
         yield from (("named entity", entity) for entity in self.named_entities)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .document import Span, Token
+from .document import Token, TokenSpan
 from .words import SUFFIXES, class_of, is_neutral_title, is_title
 
 # with a capital these may be given names ("Van Morrison", "Al Gore"), so another mention of the person must tell
@@ -163,7 +163,7 @@ def match_name(tokens: Sequence[Token], start: int, end: int, names: Collection[
     return None
 
 
-def within_another(tokens: Sequence[Token], start: int, end: int, span: Span) -> bool:
+def within_another(tokens: Sequence[Token], start: int, end: int, span: TokenSpan) -> bool:
     """Whether an entity that is no person has more of a name than these tokens: "Chase" in "Chase Bank", "May" in "May 2020"."""
     if not (span.start <= start and end <= span.end):
         return False

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 
 from ....errors import DataError
 from ....records import Record, Text
-from .document import AnnotatedDocument, Mention, NamedEntity, Span, Token
+from .document import AnnotatedDocument, Mention, NamedEntity, Token, TokenSpan
 from .name_words import (
     ENCLOSING,
     PROPER,
@@ -34,7 +34,7 @@ from .words import GENDERED, MentionClass, class_of, is_honorific, is_title
 
 
 @dataclass(frozen=True, order=True)
-class Segment:
+class MentionSegment:
     """Part of a mention: the name itself, or what stands before or after it."""
 
     start: int
@@ -43,7 +43,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DocumentSpans:
     """The spans of a document, ready to be asked about."""
 
     document: AnnotatedDocument
@@ -67,10 +67,10 @@ class Person:
     # position of the chain; None for a singleton
     chain: int | None
     # ascending
-    segments: tuple[Segment, ...]
+    segments: tuple[MentionSegment, ...]
 
 
-def lay_out(document: AnnotatedDocument) -> Layout:
+def lay_out(document: AnnotatedDocument) -> DocumentSpans:
     """The spans of a document with nesting levels; a level that is not given counts the longer mentions around it."""
     listed = [(mention, place) for place, chain in enumerate(document.chains) for mention in chain.mentions]
     mentions = tuple(mention for mention, _ in listed)
@@ -84,10 +84,10 @@ def lay_out(document: AnnotatedDocument) -> Layout:
     in_person = np.zeros(len(document.tokens), dtype=bool)
     for person in persons:
         in_person[person.start : person.end] = True
-    return Layout(document, persons, mentions, chain_of, depth, innermost, in_person)
+    return DocumentSpans(document, persons, mentions, chain_of, depth, innermost, in_person)
 
 
-def find_persons(layout: Layout, include_unnamed: bool = False) -> list[Person]:
+def find_persons(layout: DocumentSpans, include_unnamed: bool = False) -> list[Person]:
     """The chains with a linked PERSON span, and a singleton `NE_<number>` for every span that is not linked.
 
     Args:
@@ -104,7 +104,7 @@ def find_persons(layout: Layout, include_unnamed: bool = False) -> list[Person]:
             found.append(Person(chain.id, place, tuple(sorted(segments))))
     taken = set(linked.values())
     singletons = (
-        Person(f"NE_{number}", None, (Segment(span.start, span.end, True),))
+        Person(f"NE_{number}", None, (MentionSegment(span.start, span.end, True),))
         for number, span in enumerate(layout.persons)
         if number not in taken
     )
@@ -120,7 +120,7 @@ def _depths(mentions: Sequence[Mention]) -> NDArray[np.int64]:
     return np.array([n if d is None else d for d, n in zip(given, covered.sum(axis=1), strict=True)], dtype=np.int64)
 
 
-def _linked(layout: Layout) -> dict[int, int]:
+def _linked(layout: DocumentSpans) -> dict[int, int]:
     """Mention -> number of the PERSON span that it took; a mention that took several keeps none."""
     taken = defaultdict(list)
     for number, span in enumerate(layout.persons):
@@ -130,7 +130,7 @@ def _linked(layout: Layout) -> dict[int, int]:
     return {mention: numbers[0] for mention, numbers in taken.items() if len(numbers) == 1}
 
 
-def _taker(layout: Layout, span: NamedEntity) -> int | None:
+def _taker(layout: DocumentSpans, span: NamedEntity) -> int | None:
     """The identity mention that takes a span: from the deepest mention around it outwards, through heads of appositions."""
     around = (i for i, mention in enumerate(layout.mentions) if mention.covers(span))
     for i in sorted(around, key=lambda i: (-layout.depth[i], i)):
@@ -142,17 +142,17 @@ def _taker(layout: Layout, span: NamedEntity) -> int | None:
     return None
 
 
-def _segments(layout: Layout, mention: int, number: int | None) -> Iterator[Segment]:
+def _segments(layout: DocumentSpans, mention: int, number: int | None) -> Iterator[MentionSegment]:
     span = layout.mentions[mention]
     if number is None:
-        yield Segment(span.start, span.end, False)
+        yield MentionSegment(span.start, span.end, False)
         return
     name = layout.persons[number]
     if span.start < name.start:
-        yield Segment(span.start, name.start, False)
-    yield Segment(name.start, name.end, True)
+        yield MentionSegment(span.start, name.start, False)
+    yield MentionSegment(name.start, name.end, True)
     if name.end < span.end:
-        yield Segment(name.end, span.end, False)
+        yield MentionSegment(name.end, span.end, False)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Name:
     last: str | None
 
 
-def find_name(document: AnnotatedDocument, segments: Sequence[Segment]) -> Name:
+def find_name(document: AnnotatedDocument, segments: Sequence[MentionSegment]) -> Name:
     """The most frequent candidates; a title before a single name word makes that word the only last-name candidate so far.
 
     A single word that stands before another elsewhere is a first name used alone, and no candidate.
@@ -175,12 +175,14 @@ def find_name(document: AnnotatedDocument, segments: Sequence[Segment]) -> Name:
     return _name(document, _words(document, segments))
 
 
-def _words(document: AnnotatedDocument, segments: Sequence[Segment]) -> dict[Segment, tuple[NameWord, ...]]:
+def _words(
+    document: AnnotatedDocument, segments: Sequence[MentionSegment]
+) -> dict[MentionSegment, tuple[NameWord, ...]]:
     names = [segment for segment in segments if segment.is_name]
     return dict(zip(names, words_of_spans(document.tokens, [(s.start, s.end) for s in names]), strict=True))
 
 
-def _name(document: AnnotatedDocument, words: Mapping[Segment, Sequence[NameWord]]) -> Name:
+def _name(document: AnnotatedDocument, words: Mapping[MentionSegment, Sequence[NameWord]]) -> Name:
     first: list[str] = []
     last: list[str] = []
     named = {segment: [word.text for word in found if not word.is_suffix] for segment, found in words.items()}
@@ -215,7 +217,7 @@ def _most_frequent(candidates: Sequence[str]) -> str | None:
     return spelling
 
 
-class TemplateMention(Span):
+class TemplateMention(TokenSpan):
     """Tokens that mention a person, and in which way."""
 
     model_config = ConfigDict(
@@ -274,7 +276,7 @@ def _is_family(document: AnnotatedDocument, person: Person, last_names: Collecti
     return bool(spans) and all(is_family(document.tokens, segment.start, segment.end, last_names) for segment in spans)
 
 
-def _entity(layout: Layout, person: Person, titles: dict[int, str]) -> TemplateEntity | None:
+def _entity(layout: DocumentSpans, person: Person, titles: dict[int, str]) -> TemplateEntity | None:
     words = _words(layout.document, person.segments)
     name = _name(layout.document, words)
     kinds = _kinds(name, words)
@@ -297,7 +299,7 @@ def _entity(layout: Layout, person: Person, titles: dict[int, str]) -> TemplateE
     )
 
 
-def _titles_before_names(layout: Layout, persons: Sequence[Person]) -> dict[int, str]:
+def _titles_before_names(layout: DocumentSpans, persons: Sequence[Person]) -> dict[int, str]:
     """Position of each title directly before a name, and the person named: it belongs there, mentioned or not."""
     tokens = layout.document.tokens
     return {
@@ -318,7 +320,7 @@ def _kind(word: str, name: Name) -> MentionClass:
     return "last_name" if name.first is None else "first_name"
 
 
-def _kinds(name: Name, words: Mapping[Segment, Sequence[NameWord]]) -> dict[str, MentionClass]:
+def _kinds(name: Name, words: Mapping[MentionSegment, Sequence[NameWord]]) -> dict[str, MentionClass]:
     """The names that mentions without a PERSON span may hold, in small letters, with their classes."""
     borne = [word.text for found in words.values() for word in found if not (word.is_suffix or word.is_initial)]
     named = [each for each in (name.first, name.last, name.last and core(name.last)) if each]
@@ -342,7 +344,11 @@ def _name_mentions(document: AnnotatedDocument, words: Sequence[NameWord], name:
 
 
 def _mentions(
-    layout: Layout, person: Person, segment: Segment, kinds: Mapping[str, MentionClass], titles: dict[int, str]
+    layout: DocumentSpans,
+    person: Person,
+    segment: MentionSegment,
+    kinds: Mapping[str, MentionClass],
+    titles: dict[int, str],
 ) -> Iterator[TemplateMention]:
     """Gendered words of a segment, and in one without a PERSON span its names; adjoining ones are one mention."""
     position, start, found = segment.start, segment.start, set[MentionClass]()
@@ -376,7 +382,7 @@ def _mentions(
         yield _name_mention(start, segment.end, found)
 
 
-def _is_all_names(tokens: Sequence[Token], segment: Segment, names: Collection[str]) -> bool:
+def _is_all_names(tokens: Sequence[Token], segment: MentionSegment, names: Collection[str]) -> bool:
     position: int | None = segment.start
     while position is not None and position < segment.end:
         match = match_name(tokens, position, segment.end, names)
@@ -385,7 +391,11 @@ def _is_all_names(tokens: Sequence[Token], segment: Segment, names: Collection[s
 
 
 def _named(
-    document: AnnotatedDocument, segment: Segment, position: int, kinds: Mapping[str, MentionClass], is_whole: bool
+    document: AnnotatedDocument,
+    segment: MentionSegment,
+    position: int,
+    kinds: Mapping[str, MentionClass],
+    is_whole: bool,
 ) -> tuple[int, MentionClass] | None:
     """Where a name of the person ends that begins here in a mention without a PERSON span, and its class.
 

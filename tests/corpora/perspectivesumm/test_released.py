@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.corpora.perspectivesumm import count_empty, read_perspectivesumm
 from evenhand.errors import DataError, StorageError
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 
 
 def a_tweet_set():
@@ -62,7 +62,7 @@ def value_texts(documents, attribute):
     labelled = LabelledSummary(
         id=documents.id,
         values=tuple(documents.notes["values"][attribute]),
-        documents=tuple(LabelledText(d.text, d.attributes[attribute]) for d in documents.documents),
+        documents=tuple(LabelledSource(d.text, d.attributes[attribute]) for d in documents.documents),
         summary="",
         separator=documents.separator,
     )

@@ -9,7 +9,8 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import MOST_SENTENCES
 from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.fairness.groups.masses import pack
+from evenhand.fairness.groups.shares import area, unfair_by_cutoff
 from evenhand.resampling import Bootstrap
 
 TEXTS = {
@@ -51,7 +52,7 @@ def test_nothing_of_it_stands_in_an_audit_that_does_not_ask(all_of_it):
 def test_area_is_over_the_released_cut_offs(all_of_it):
     found, (shares, _), given = all_of_it
     masses = [each.masses for each in shares.measure(given.items(given.systems[0]))]
-    expected = group_fairness(masses, auc="released_cutoff").auc
+    expected = area(unfair_by_cutoff(pack(masses)).mean(axis=1))
     assert rows(found, "AUC")["over the released cut-offs", None].value == pytest.approx(expected)
 
 

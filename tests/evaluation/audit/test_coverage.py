@@ -3,10 +3,9 @@ import pytest
 from audit_inputs import ATTRIBUTE, make_set
 
 from evenhand.evaluation.audit.coverage import MOST_SENTENCES, TOO_FEW_UNITS, UnitCoverage, found_share, own_sentences
-from evenhand.fairness.groups.coverage import coverage, coverage_fairness
-from evenhand.fairness.groups.evidence import SetEvidence, entailments_of
+from evenhand.fairness.groups.evidence import SetEvidence
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures import UnitEvidence
 
 
@@ -35,7 +34,7 @@ class TableEntailer:
 
 
 def item(summary, labels, values=("left", "right")):
-    documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
+    documents = tuple(LabelledSource(f"document {place}", label) for place, label in enumerate(labels))
     return LabelledSummary(summary, values, documents, summary)
 
 
@@ -65,20 +64,67 @@ def test_worked_by_hand():
     )
 
 
-def test_sums_over_sets_give_what_the_corpus_measures_give():
+# of a set's gaps each is .15 from what all its documents have
+TABLES = {"first": [[0.9, 0.6]] * 3, "second": [[0.6, 0.9]] * 3, "even": [[0.7, 0.7]] * 3, "nothing": [[0, 0]] * 3}
+
+
+@pytest.mark.parametrize(
+    ("names", "equal", "difference"),
+    [
+        (["first"], 0.15, 0.15),
+        # gaps cancel over the sets
+        (["first", "second"], 0.15, 0),
+        # .15 for the left in two of three sets
+        (["first", "first", "even"], 0.1, 0.1),
+        # sets without an answer enter nothing
+        (["first", "nothing"], 0.15, 0.15),
+    ],
+)
+def test_gaps_add_up_over_sets_or_cancel(names, equal, difference):
+    mine = family(TABLES)
+    found = numbers(mine.figures(mine.measure([item(name, ["left", "right"]) for name in names])))
+    assert found["Equal Coverage (table)", None] == pytest.approx(equal)
+    assert found["Coverage Parity (table)", None] == pytest.approx(difference)
+    assert found["coverage difference (table)", "left"] == pytest.approx(difference)
+    assert found["coverage difference (table)", "right"] == pytest.approx(-difference)
+
+
+def test_value_without_documents_has_no_mean_and_divides_nothing():
+    values = ("left", "middle", "right")
+    mine = family(TABLES, values)
+    found = numbers(mine.figures(mine.measure([item("first", ["left", "right"], values)])))
+    assert np.isnan(found["coverage difference (table)", "middle"])
+    assert found["Coverage Parity (table)", None] == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("names", [[], ["nothing"]])
+def test_nothing_scored_is_no_number(names):
+    mine = family(TABLES)
+    found = numbers(mine.figures(mine.measure([item(name, ["left", "right"]) for name in names])))
+    assert np.isnan([*found.values()]).all()
+
+
+def test_sums_over_sets_give_what_documents_have_one_by_one():
     generator = np.random.default_rng(0)
     values = ("a", "b", "c")
     labels = [[values[k] for k in generator.integers(0, 3, size=6)] for _ in range(40)]
     tables = {f"s{k}": generator.random((4, 6)) for k in range(40)}
-    items = [item(f"s{k}", label, values) for k, label in enumerate(labels)]
     mine = family(tables, values)
-    found = numbers(mine.figures(mine.measure(items)))
-    evidence = [each.evidence for each in mine.entailer.evidence(items)]
-    expected = coverage_fairness([coverage(entailments_of(evidence)[0], 3)])
-    assert found["Equal Coverage (table)", None] == pytest.approx(expected.ec)
-    assert found["Coverage Parity (table)", None] == pytest.approx(expected.cp)
-    for value, difference in zip(values, expected.mean_difference, strict=True):
-        assert found["coverage difference (table)", value] == pytest.approx(difference)
+    found = numbers(mine.figures(mine.measure([item(f"s{k}", label, values) for k, label in enumerate(labels)])))
+    gaps, equal = {value: [] for value in values}, []
+    for table, own in zip(tables.values(), labels, strict=True):
+        gated = np.where(table > 0.5, table, 0)
+        by_document = gated[gated.any(axis=1)].mean(axis=0)
+        beyond = by_document - by_document.mean()
+        of_value = {v: [x for x, label in zip(beyond, own, strict=True) if label == v] for v in values}
+        for value, its in of_value.items():
+            gaps[value] += its
+        equal.append(np.mean([abs(np.mean(its)) for its in of_value.values() if its]))
+    assert found["Equal Coverage (table)", None] == pytest.approx(np.mean(equal))
+    means = {value: np.mean(its) for value, its in gaps.items()}
+    assert found["Coverage Parity (table)", None] == pytest.approx(np.abs([*means.values()]).mean())
+    for value, mean in means.items():
+        assert found["coverage difference (table)", value] == pytest.approx(mean)
 
 
 def expected(figures):
@@ -199,7 +245,7 @@ def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_
 
 def test_of_many_sentences_those_asked_are_of_all_values_also_where_values_take_turns():
     labels = ["left", "right"] * 200
-    documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
+    documents = tuple(LabelledSource(f"document {place}", label) for place, label in enumerate(labels))
     asked = own_sentences(LabelledSummary("s", ("left", "right"), documents, "s")).units
     assert len(asked) == MOST_SENTENCES
     values = [labels[int(text.split()[1])] for text in asked]

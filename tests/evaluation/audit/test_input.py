@@ -7,11 +7,11 @@ from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summa
 
 from evenhand.config import ColumnsSection
 from evenhand.errors import DataError
-from evenhand.evaluation.audit.input import Wanted, read_input
+from evenhand.evaluation.audit.input import AuditFiles, read_input
 
 
 def wanted(documents, *summaries, attribute=ATTRIBUTE, **keys):
-    return Wanted(documents, attribute, summaries=tuple((path.stem, path) for path in summaries), **keys)
+    return AuditFiles(documents, attribute, summaries=tuple((path.stem, path) for path in summaries), **keys)
 
 
 def test_all_mistakes_are_told_together(tmp_path):

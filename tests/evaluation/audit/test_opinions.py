@@ -4,7 +4,7 @@ import pytest
 from evenhand.evaluation.audit.contents import OPINION_GRAPH
 from evenhand.evaluation.audit.opinions import Opinions, by_chance
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.fairness.opinion.exposure import exposure_of
 from evenhand.fairness.opinion.interaction import opinion_graph
 
@@ -12,7 +12,7 @@ pytest.importorskip("networkx")
 
 FERRY = "The ferry is cheap. The cheap ferry runs at night."
 BRIDGE = "A bridge costs taxes. Bridge taxes hurt shops."
-DOCUMENTS = (LabelledText(FERRY, "left"), LabelledText(BRIDGE, "right"))
+DOCUMENTS = (LabelledSource(FERRY, "left"), LabelledSource(BRIDGE, "right"))
 
 
 def item(summary):
@@ -54,8 +54,8 @@ def test_nothing_shown_is_no_score():
 
 def test_all_opinions_that_are_left_out_alike_are_named():
     documents = (
-        LabelledText("Cats purr. Dogs bark. Birds sing.", "left"),
-        LabelledText("Fish swim. Bees hum.", "right"),
+        LabelledSource("Cats purr. Dogs bark. Birds sing.", "left"),
+        LabelledSource("Fish swim. Bees hum.", "right"),
     )
     asked = LabelledSummary("s", ("left", "right"), documents, "Cats purr.")
     mine = Opinions()
@@ -71,7 +71,7 @@ def test_a_summary_of_whole_posts_is_fair_where_posts_are_the_units():
     # two posts of three sentences on the ferry, two of one on the bridge; the summary has one of each: half of either opinion
     ferry = ["Ferry cheap. Cheap ferry runs. Night ferry cheap.", "Cheap ferry sails. Ferry runs cheap. Ferry night."]
     bridge = ["Bridge taxes hurt.", "Taxes bridge hurt."]
-    documents = tuple(LabelledText(text, "x") for text in (*ferry, *bridge))
+    documents = tuple(LabelledSource(text, "x") for text in (*ferry, *bridge))
     asked = LabelledSummary("s", ("x",), documents, f"{ferry[0]} {bridge[0]}")
     (by_posts,) = Opinions("documents").measure([asked])
     assert by_posts.bias.exposure.exposures == (0.5, 0.5)
@@ -117,7 +117,7 @@ def test_summaries_with_fewer_sentences_than_opinions_are_counted():
 
 def test_sentences_that_the_corpus_gives_are_the_units():
     lines = ("Great phone. Bad battery though.", "Ships fast.")
-    documents = (LabelledText("\n".join(lines), "left", lines), LabelledText(BRIDGE, "right"))
+    documents = (LabelledSource("\n".join(lines), "left", lines), LabelledSource(BRIDGE, "right"))
     summary = f"{lines[0]} A bridge costs taxes."
     asked = LabelledSummary("s", ("left", "right"), documents, summary)
     (found,) = Opinions().measure([asked])

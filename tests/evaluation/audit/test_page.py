@@ -17,7 +17,7 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
 from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.gate.decide import gated
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
@@ -333,7 +333,7 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     assert "No word list" not in str(page(found))
     # what was not measured fails a gate, which counts no sets
     limit = parse_limit("gap(word-lists, female) < -0.1")
-    gate = gated(found, AUDIT_PAGE, Asked((limit,), False), None).gate
+    gate = gated(found, AUDIT_PAGE, GateRequest((limit,), False), None).gate
     assert [row.outcome for row in gate.rows] == ["missing"]
     (table,) = tables(gate_blocks(gate))
     assert cells(table, "sets", limit.text) == [Text("")]

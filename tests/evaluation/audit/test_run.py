@@ -5,7 +5,7 @@ from audit_inputs import ATTRIBUTE, make_set, write_sets, write_summaries
 
 from evenhand.errors import DataError
 from evenhand.evaluation.audit import run
-from evenhand.evaluation.audit.input import Wanted, read_input
+from evenhand.evaluation.audit.input import AuditFiles, read_input
 from evenhand.evaluation.audit.plan import MEASURES
 from evenhand.evaluation.audit.run import ask, run_audit
 
@@ -17,7 +17,7 @@ LONE = [make_set(f"set-{k}", (("left", "right")[k % 2], f"{TEXTS[0]} {k}")) for 
 def audited(tmp_path, sets, measures):
     documents = write_sets(tmp_path / "docs.jsonl", sets)
     out = write_summaries(tmp_path / "out.jsonl", {each.id: "The ferry is cheap." for each in sets})
-    wanted = Wanted(documents, ATTRIBUTE, summaries=(("out", out),))
+    wanted = AuditFiles(documents, ATTRIBUTE, summaries=(("out", out),))
     return run_audit(ask({"measures": measures, "matcher": None}), lambda: read_input(wanted), None)
 
 

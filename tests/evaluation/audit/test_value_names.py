@@ -10,7 +10,7 @@ from audit_inputs import ATTRIBUTE, make_set
 
 from evenhand.errors import DataError
 from evenhand.evaluation.audit.contents import Audit
-from evenhand.evaluation.audit.input import System, Wanted, input_of
+from evenhand.evaluation.audit.input import AuditedSystem, AuditFiles, input_of
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.pages import html, markdown
@@ -31,11 +31,11 @@ def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other"), at
     chosen = {"one": (1, 3), "other": (0, 1)}
     texts = {name: [" ".join(its[place] for place in places) for its in lines] for name, places in chosen.items()}
     given = [
-        System(name, name, "", {each.id: text for each, text in zip(sets, texts[name], strict=True)})
+        AuditedSystem(name, name, "", {each.id: text for each, text in zip(sets, texts[name], strict=True)})
         for name in systems
     ]
 
-    wanted = Wanted(
+    wanted = AuditFiles(
         Path("documents"), attribute, summaries=tuple((name, Path(name)) for name in systems), labels=tuple(labels)
     )
     asked = ask({"measures": "value-shares,coverage,order", "matcher": "words", "entailer": "words"})

@@ -49,10 +49,13 @@ def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, i
     # is no verdict at all
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}.")) for k in range(n)]
     found = audit(make_input(spoken, mine=["She."] * n), words=True)
-    said = [each for each in found.warnings if "nothing can be clear" in each]
+    said = [each for each in found.warnings if "so no difference is clear" in each]
     assert (
         said
-        == [f"Word lists: with {n} document sets nothing can be clear, though all of them agree. Audit more sets."]
+        == [
+            f"The test of word lists rests on {n} document sets: the smallest p that its tests can have is {2 ** (1 - n)}, so no "
+            "difference is clear; take 7 or more."
+        ]
         * is_said
     )
 
@@ -61,8 +64,8 @@ def test_what_rests_on_few_of_many_sets_has_few_sets():
     # eleven sets without a listed word
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}." if k < 5 else "Rain.")) for k in range(16)]
     found = audit(make_input(spoken, mine=["She."] * 5 + ["Rain."] * 11), words=True)
-    (said,) = [each for each in found.warnings if "nothing can be clear" in each]
-    assert said.startswith("Word lists: with 5 document sets")
+    (said,) = [each for each in found.warnings if "so no difference is clear" in each]
+    assert said.startswith("The test of word lists rests on 5 document sets: ")
 
 
 def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():

@@ -12,13 +12,13 @@ from evenhand.evaluation.audit.plan import AuditPlan, read_word_lists
 from evenhand.evaluation.audit.word_lists import ListedWords, listed_words
 from evenhand.fairness.demographic.word_lists import WordLists, word_list_scores
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 
 WORDS = ListedWords(WordLists())
 
 
 def item(source, summary):
-    return LabelledSummary("s", ("left",), (LabelledText(source, "left"),), summary)
+    return LabelledSummary("s", ("left",), (LabelledSource(source, "left"),), summary)
 
 
 def test_counts_are_pooled_before_shares_are_formed():
@@ -67,7 +67,7 @@ def levels(*pairs):
 
 
 def item_of(documents, summary):
-    return LabelledSummary("s", ("left",), tuple(LabelledText(text, "left") for text in documents), summary)
+    return LabelledSummary("s", ("left",), tuple(LabelledSource(text, "left") for text in documents), summary)
 
 
 DOCUMENTS = ("She and her sister and he.", "He and his son.", "He saw the girl, the girl.")

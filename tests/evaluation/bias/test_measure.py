@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.bias.contents import BiasNumber, Measure
-from evenhand.evaluation.studies.bias.evidence import PARTNER, Evidence, Summarised, gather
+from evenhand.evaluation.studies.bias.contents import BiasMeasure, BiasNumber
+from evenhand.evaluation.studies.bias.evidence import PARTNER, StudyEvidence, Summarised, gather
 from evenhand.evaluation.studies.bias.figures import MISSED, group_figures
 from evenhand.evaluation.studies.bias.findings import describe, further, headline
 from evenhand.evaluation.studies.bias.inputs import BiasInput, make_inputs
@@ -88,7 +88,7 @@ def summarised(document, group, summary, *names, design="balanced", pair=0):
 
 
 def evidence(balanced=(), uniform=(), setting="gender"):
-    return Evidence(setting, ("male", "female"), tuple(balanced), tuple(uniform), ())
+    return StudyEvidence(setting, ("male", "female"), tuple(balanced), tuple(uniform), ())
 
 
 KEPT = [
@@ -153,7 +153,7 @@ def test_documents_that_agree_are_no_evidence_before_there_are_seven(make_recipe
         _, measures = by_name(make_recipe(), evidence(kept + silent))
         found = measures["entity inclusion"]
         assert (found.n_documents, found.verdict) == (n, verdict)
-        assert any("fewer than 5 are too few" in note for note in found.notes) == (n < 5)
+        assert any("with fewer than 5 nothing is concluded" in note for note in found.notes) == (n < 5)
 
 
 def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(make_recipe):
@@ -180,7 +180,7 @@ def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
         ["assignment"],
         "no clear difference",
     )
-    assert found.notes[0].startswith("It rests on 1 document;")
+    assert found.notes[0].startswith("It rests on 1 document: ")
 
 
 def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe):
@@ -309,7 +309,7 @@ def test_what_cannot_be_tested_is_no_clear_difference_and_in_the_headline(make_r
 def test_infinite_numbers_come_back_from_json_and_a_measure_finds_its_numbers():
     score = BiasNumber(what="score", value=math.inf, low=-math.inf, high=math.nan, n_sets=7)
     tested = BiasNumber(what="difference", value=0.2, low=0.1, high=0.3, n_sets=7, adjusted=0.01, verdict="leans")
-    measure = Measure(
+    measure = BiasMeasure(
         name="entity inclusion", question="?", scale="", difference="", design="balanced", undefined=None,
         direction="male", n_documents=7, sentence="", claim="", notes=(), numbers=(score, tested),
     )  # fmt: skip
@@ -320,4 +320,4 @@ def test_infinite_numbers_come_back_from_json_and_a_measure_finds_its_numbers():
     assert json.loads(written) == measure.model_dump(mode="json")
     first = json.loads(written)["numbers"][0]
     assert [first[key] for key in ("value", "low", "high")] == ["infinity", "-infinity", None]
-    assert Measure.model_validate_json(written) == measure
+    assert BiasMeasure.model_validate_json(written) == measure

@@ -10,7 +10,7 @@ from evenhand.evaluation.pages import markdown
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
 
 GRADED = {"kind": "rubric", "rubric": "coverage", "model": {"name": "judge-7b"}}
@@ -50,7 +50,7 @@ def test_equal_means_do_not_hide_disasters(run: Any):
 
 
 def test_a_comparison_tests_them_too(run: Any):
-    found = build_comparison(read_entries([Named("dpo", run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("dpo", run.recipe)]))
     report = build_report(run.recipe, None)
     numbers = {each.pair: each for each in report.low_grades}
     (test,) = [each for each in found.low_grades if each.k == each.reference_k == 1]

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.report import check_finished, read_report, report
 from evenhand.evaluation.report.named import REPORT_PAGE
@@ -44,7 +44,7 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
 
 def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
     # means of one draw by hand: left 0.4, right 0.2; of four document sets there is no interval
-    asked = Asked(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
+    asked = GateRequest(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
     report(base_run.recipe, asked)
     first, second = read_report(base_run.recipe).gate.rows
     assert (first.outcome, first.number, first.value) == (

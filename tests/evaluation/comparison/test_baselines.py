@@ -8,7 +8,7 @@ import pytest
 from evenhand.evaluation.pages import html
 from evenhand.evaluation.report.comparison.baselines import BASELINES, BY_CONSENSUS, BY_LENGTH, ONE_DRAW
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page
 
 # (fit, overlap): the reward chooses the last one
@@ -23,7 +23,7 @@ def comparison(make_run: Any) -> Any:
     run = make_run(rounds=0)
     rows = {f"{name}/{side}": SCORES for name in "abcdefghij" for side in ("left", "right")}
     run.write("evaluation/base", rows, candidate=lambda request, index: {"text": TEXTS[index]})
-    return build_comparison(read_entries([Named("plain", run.recipe)]))
+    return build_comparison(read_entries([NamedRecipe("plain", run.recipe)]))
 
 
 def test_the_reward_is_tested_against_what_is_chosen_without_a_judge(comparison: Any):
@@ -49,7 +49,7 @@ def test_a_reward_of_length_is_warned_of(make_run: Any):
         for side in ("left", "right")
     }
     run.write("evaluation/base", rows, candidate=lambda request, index: {"text": "word " * 2 ** lengths[index]})
-    warnings = build_comparison(read_entries([Named("plain", run.recipe)])).warnings
+    warnings = build_comparison(read_entries([NamedRecipe("plain", run.recipe)])).warnings
     (said,) = [each for each in warnings if "plain at the best of 3 against one draw" in each]
     # both judges gave every candidate the same score
     assert "gain by overlap (of its own reward) goes with longer summaries" in said
@@ -62,7 +62,7 @@ def test_length_is_nearness_to_the_words_that_were_asked_for(make_run: Any):
         {f"{name}/left": SCORES for name in "abcdef"},
         candidate=lambda request, index: {"text": TEXTS[index]},
     )
-    (entry,) = read_entries([Named("plain", run.recipe)])
+    (entry,) = read_entries([NamedRecipe("plain", run.recipe)])
     asked = tuple(replace(request, length=(None, 4)) for request in entry.output.requests)
     found = build_comparison([replace(entry, output=replace(entry.output, requests=asked))]).baselines
     # the first has four words and 0.2
@@ -72,6 +72,6 @@ def test_length_is_nearness_to_the_words_that_were_asked_for(make_run: Any):
 def test_consensus_among_all_candidates_is_told_where_fewer_are_looked_at(make_run: Any):
     run = make_run(rounds=0, judges={"fit": {"kind": "consensus"}, "overlap": {"kind": "rouge"}})
     run.write("evaluation/base", {f"{name}/left": SCORES for name in "abcdef"})
-    entries = read_entries([Named("plain", run.recipe)])
+    entries = read_entries([NamedRecipe("plain", run.recipe)])
     assert any("nearness among the fewer" in each for each in build_comparison(entries, (1, 2, 3)).warnings)
     assert not any("nearness among the fewer" in each for each in build_comparison(entries, (1, 3)).warnings)

@@ -13,21 +13,21 @@ from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import NEARNESS, Named, compared, read_entries
+from evenhand.evaluation.report.comparison.entries import NEARNESS, NamedRecipe, compared, read_entries
 from evenhand.evaluation.report.comparison.page import page
 from evenhand.evaluation.report.comparison.ranking import chance_to_win, leading, rank
 from evenhand.evaluation.report.named import COMPARISON_PAGE
 from evenhand.evaluation.report.systems.compare import Comparer
 from evenhand.evaluation.report.systems.contents import JudgeNote
 from evenhand.evaluation.report.systems.questions import answers
-from evenhand.evaluation.report.systems.systems import Asked
+from evenhand.evaluation.report.systems.systems import RequestOutline
 from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.resampling import Bootstrap
 
 
 @pytest.fixture
 def comparison(small_run: Any) -> Any:
-    return build_comparison(read_entries([Named("dpo", small_run.recipe)]))
+    return build_comparison(read_entries([NamedRecipe("dpo", small_run.recipe)]))
 
 
 def mean_of(estimates: Any, measure: str, subject: str, k: int, side: str | None = None) -> float:
@@ -44,7 +44,7 @@ def test_of_several_evaluated_rounds_the_last_is_an_entry(make_run: Any):
     run = make_run(rounds=2, evaluation=evaluation)
     for phase in ("evaluation/base", "evaluation/round-00", "evaluation/round-01"):
         run.write(phase, run.TRAINED)
-    entries = read_entries([Named("dpo", run.recipe)])
+    entries = read_entries([NamedRecipe("dpo", run.recipe)])
     assert [entry.output.phase.name for entry in entries] == ["evaluation/base", "evaluation/round-01"]
     assert [entry.n_candidates for entry in entries] == [4, 4]
 
@@ -146,7 +146,7 @@ def test_more_candidates_of_one_distribution_are_no_stronger():
 def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
     run = make_run(rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "rouge"}})
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "a/right": [(0.1, 0.4)] * 3})
-    (entry,) = read_entries([Named("plain", run.recipe)])
+    (entry,) = read_entries([NamedRecipe("plain", run.recipe)])
     found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score + 0.1)])
     assert all(row.low is None for ranking in found.rankings for row in ranking.rows)
     assert not any("above all others" in said for said in found.findings)
@@ -155,7 +155,7 @@ def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
 def test_sets_without_scores_lead_nobody():
     judge = JudgeNote(name="overlap", signature="s", role="report", better="higher")
     sets = [str(k) for k in range(12)]
-    compare = Comparer([Asked(name, name, "", (None, None), "") for name in sets], Bootstrap())
+    compare = Comparer([RequestOutline(name, name, "", (None, None), "") for name in sets], Bootstrap())
     high, low = ([((score, 1.0),)] * 3 + [()] * 9 for score in (5.0, 1.0))
     ranking, question = rank(judge, 1, None, {"a": high, "b": low}, sets, compare)
     assert (ranking.n, ranking.n_sets) == (3, 3)
@@ -170,7 +170,7 @@ def test_lower_wins_where_lower_is_better(make_run: Any):
         evaluation={"judges": ["other"], "resamples": 500},
     )
     run.write("evaluation/base", {i: [(0.1, 0.2), (0.9, 0.6)] for i in ("a/left", "b/left")})
-    entries = read_entries([Named("plain", run.recipe)])
+    entries = read_entries([NamedRecipe("plain", run.recipe)])
     found = build_comparison([entries[0], _relabelled(entries[0], "other", lambda score: score - 0.1)])
     (ranking,) = [r for r in found.rankings if r.k == 1]
     assert ranking.rows[0].system == "other entry"
@@ -214,7 +214,11 @@ def test_other_requests_and_other_judges_are_refused_together(make_run: Any, sma
     third = make_run(name="third", rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "length"}})
     third.recipe = third.recipe.model_copy(update={"output": tmp_path / "third"})
     third.write("evaluation/base", small_run.UNTRAINED)
-    runs = [Named("dpo", small_run.recipe), Named("other", other.recipe), Named("third", third.recipe)]
+    runs = [
+        NamedRecipe("dpo", small_run.recipe),
+        NamedRecipe("other", other.recipe),
+        NamedRecipe("third", third.recipe),
+    ]
     with pytest.raises(DataError) as caught:
         build_comparison(read_entries(runs))
     assert "9 requests are in" in str(caught.value)
@@ -226,12 +230,12 @@ def test_untrained_model_is_shown_once(small_run: Any, make_run: Any, tmp_path: 
     plain = make_run(rounds=0)
     plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
     plain.write("evaluation/base", plain.UNTRAINED)
-    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    entries = read_entries([NamedRecipe("dpo", small_run.recipe), NamedRecipe("rerank", plain.recipe)])
     assert [entry.label for entry in entries] == ["dpo", "rerank"]
 
 
 def test_requests_in_another_order_are_paired_by_id(small_run: Any):
-    untrained, trained = read_entries([Named("dpo", small_run.recipe)])
+    untrained, trained = read_entries([NamedRecipe("dpo", small_run.recipe)])
     turned = replace(trained, output=trained.output.in_order(range(len(trained.output.requests))[::-1]))
     assert build_comparison([untrained, turned]) == build_comparison([untrained, trained])
 
@@ -242,21 +246,21 @@ def test_untrained_candidates_under_another_reward_stay(small_run: Any, make_run
     plain.write(
         "evaluation/base", {i: [{"fit": f, "overlap": o} for f, o in rows] for i, rows in plain.UNTRAINED.items()}
     )
-    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    entries = read_entries([NamedRecipe("dpo", small_run.recipe), NamedRecipe("rerank", plain.recipe)])
     assert [entry.label for entry in entries] == ["dpo untrained", "dpo", "rerank"]
 
 
 def test_unscored_candidates_and_budgets_that_are_lacking_are_told(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, None), (0.1, 0.2), (0.2, 0.3)], "b/left": [(0.1, 0.3)] * 3})
-    found = build_comparison(read_entries([Named("plain", run.recipe)]), [1, 3])
+    found = build_comparison(read_entries([NamedRecipe("plain", run.recipe)]), [1, 3])
     assert any("Of 6 candidates some have no score: 1 by 'overlap'." in warning for warning in found.warnings)
 
 
 def test_missing_summaries_are_told(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "b/left": [(0.1, 0.3)] * 3}, without=["c/left"])
-    found = build_comparison(read_entries([Named("plain", run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("plain", run.recipe)]))
     assert any("No summary of 1 request." in warning for warning in found.warnings)
     # a single run is still compared with itself: what reranking adds
     assert [(t.system, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
@@ -271,7 +275,7 @@ def _relabelled(entry: Any, judge: str, change: Any) -> Any:
 def test_equal_entries_lead_nobody(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {f"{i}/left": [(0.1, 0.2), (0.1, 0.3), (0.2, 0.1 * (i % 3))] for i in range(12)})
-    (entry,) = read_entries([Named("plain", run.recipe)])
+    (entry,) = read_entries([NamedRecipe("plain", run.recipe)])
     found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score)])
     # their strengths differ in rounding alone
     assert all(abs(row.value) < 1e-9 for ranking in found.rankings for row in ranking.rows)
@@ -291,7 +295,7 @@ CHOICES = {f"{i}/left": [(0.1, 0.4, 0.3), (0.3, 0.2, 0.5)] for i in range(12)}
 def test_fairness_that_only_the_reward_measures_is_an_axis_as_in_the_report_of_a_run(make_run: Any):
     run = make_run(**FAIR_REWARD)
     run.write("evaluation/base", CHOICES)
-    found = build_comparison(read_entries([Named("fair", run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("fair", run.recipe)]))
     (plane,), (own,) = found.planes, build_report(run.recipe, None).planes
     assert (plane.quality, plane.fairness) == (own.quality, own.fairness) == ("overlap", "uer")
     # one draw has the means (0.4, 0.3)
@@ -309,7 +313,7 @@ def test_judge_of_the_reward_that_did_not_score_all_runs_is_no_axis(make_run: An
     plain = make_run(**FAIR_REWARD | {"name": "plain", "reward": {"judges": ["fit"]}})
     plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
     plain.write("evaluation/base", {i: [(fit, overlap) for fit, _, overlap in rows] for i, rows in CHOICES.items()})
-    found = build_comparison(read_entries([Named("fair", run.recipe), Named("plain", plain.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("fair", run.recipe), NamedRecipe("plain", plain.recipe)]))
     assert (found.planes, found.axis_judges) == ((), ())
 
 
@@ -319,7 +323,7 @@ def test_method_is_the_one_that_made_the_answers(make_run: Any):
     run = make_run(task={"scope": "all"}, generate=thinned, pairs={"mode": "fairpo", "judge": "ec"}, **fair)
     run.write("evaluation/base", run.UNTRAINED)
     run.write("evaluation/round-00", run.TRAINED)
-    found = build_comparison(read_entries([Named("dpo", run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("dpo", run.recipe)]))
     # thinned sets are for training alone
     assert {entry.method for entry in found.entries} == {"zero-shot"}
 
@@ -335,7 +339,7 @@ def two_entries(make_run: Any, tmp_path: Any) -> Any:
             f"{i}/{side}": [(0.5, value)] * 3 for i in range(12) for side, value in (("left", left), ("right", right))
         }
         run.write("evaluation/base", scores)
-        named.append(Named(label, run.recipe))
+        named.append(NamedRecipe(label, run.recipe))
     return build_comparison(read_entries(named), [1])
 
 
@@ -376,7 +380,7 @@ def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path
             f"{i}/right": [(0.5, right)] * 3 for i in range(4)
         }
         run.write("evaluation/base", scores)
-        named.append(Named(label, run.recipe))
+        named.append(NamedRecipe(label, run.recipe))
     found = build_comparison(read_entries(named), [1])
     note = "right: 4 sets, takes no part"
     assert any(each.endswith(f"({note}).") for each in found.findings)
@@ -388,7 +392,7 @@ def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path
 
 def test_sides_of_few_sets_make_no_choice(small_run: Any):
     # four sets, where ten are needed
-    found = build_comparison(read_entries([Named("dpo", small_run.recipe)]))
+    found = build_comparison(read_entries([NamedRecipe("dpo", small_run.recipe)]))
     assert found.worst_sides == ()
     assert 'id="worst"' not in html.render(page(found))
 

@@ -8,7 +8,7 @@ import pytest
 from evenhand.evaluation.pages import markdown
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page
 
 SYSTEMS = {("", 1): "zero-shot", ("", 3): "rerank", ("trained", 1): "DPO", ("trained", 3): "DPO+RR"}
@@ -26,7 +26,7 @@ def write(run: Any, phase: str, gain: float, seed: int) -> None:
     run.write(phase, scores, candidate=lambda request, index: {"id": f"{seed} {request} {index}"})
 
 
-def runs(make_run: Any, tmp_path: Any, seed: int) -> list[Named]:
+def runs(make_run: Any, tmp_path: Any, seed: int) -> list[NamedRecipe]:
     """The first has the very candidates that the second one's untrained model wrote."""
     named = []
     for place, label, rounds in ((1, "plain", 0), (1, "trained", 1), (2, "other", 0)):
@@ -35,7 +35,7 @@ def runs(make_run: Any, tmp_path: Any, seed: int) -> list[Named]:
         write(run, "evaluation/base", 0.0, 10 * seed + place)
         if rounds:
             write(run, "evaluation/round-00", 0.03, 10 * seed + 7)
-        named.append(Named(label, run.recipe))
+        named.append(NamedRecipe(label, run.recipe))
     return named
 
 

@@ -10,7 +10,7 @@ from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, 
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.contents import ByLength
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.findings import GONE_WITH_LENGTH
 from evenhand.evaluation.report.comparison.page import page
 from evenhand.evaluation.report.systems.words import judges_mean
@@ -22,7 +22,7 @@ EVIL = "<script>alert(1)</script>|`x`"
 
 @pytest.fixture
 def comparison(small_run: Any) -> Any:
-    return build_comparison(read_entries([Named(EVIL, small_run.recipe)]))
+    return build_comparison(read_entries([NamedRecipe(EVIL, small_run.recipe)]))
 
 
 def test_page_escapes_what_comes_from_data(comparison: Any):
@@ -104,6 +104,6 @@ def test_terminal_fits_and_has_the_scores(comparison: Any, width: int):
 def test_page_of_a_single_entry_has_no_tests(make_run: Any):
     run = make_run(rounds=0, generate={"backend": "scripted", "plans": {"greedy": {"candidates": 1}}})
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)]})
-    made = page(build_comparison(read_entries([Named("one", run.recipe)])))
+    made = page(build_comparison(read_entries([NamedRecipe("one", run.recipe)])))
     assert "Tests" not in [heading.text for heading in made.sections]
     assert made.title == "Only one entry."

@@ -7,7 +7,7 @@ from method_runs import make_recipe
 
 from evenhand.config.recipe import LimitsSection
 from evenhand.evaluation.report.comparison.build import compare_runs
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.rounds import has_rounds, round_entries
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
@@ -24,7 +24,7 @@ def finished(tmp_path: Any, method: str, **options: Any) -> Any:
     (phase,) = phases(recipe)
     for stage in (generate, judge, rerank):
         stage(phase)
-    (entry,) = read_entries([Named(method, recipe)])
+    (entry,) = read_entries([NamedRecipe(method, recipe)])
     return entry
 
 
@@ -113,7 +113,7 @@ def test_debate_of_all_agents_costs_what_all_of_them_say(tmp_path: Any):
 
 def test_comparison_by_round_is_written(tmp_path: Any):
     entry = finished(tmp_path, "self-refine", self_refine={"rounds": 1})
-    found = compare_runs([Named("refine", entry.recipe)], tmp_path / "out", [1], by_round=True)
+    found = compare_runs([NamedRecipe("refine", entry.recipe)], tmp_path / "out", [1], by_round=True)
     assert [e.label for e in found.entries] == ["refine round 0", "refine round 1"]
     page = (tmp_path / "out" / "details.html").read_text()
     assert "Rounds" in page

@@ -7,7 +7,7 @@ import pytest
 from evenhand.evaluation.gate.decide import judged
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import MissingNumber, meant
-from evenhand.evaluation.gate.numbers import Named, minus
+from evenhand.evaluation.gate.numbers import NamedNumber, minus
 from evenhand.evaluation.gate.page import sentence
 from evenhand.resampling import Bootstrap, cluster_interval, exact_bounds
 
@@ -17,7 +17,7 @@ PLAN = Bootstrap()
 def named(*values, side=None, **more):
     by_set = {f"s{place}": value for place, value in enumerate(values)}
     mean = sum(values) / len(values) if values else None
-    return Named(("mean",), ("score",), side, "system", (), mean, by_set, "signature", **more)
+    return NamedNumber(("mean",), ("score",), side, "system", (), mean, by_set, "signature", **more)
 
 
 def spread(mean, n=20):

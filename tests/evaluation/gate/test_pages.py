@@ -15,7 +15,7 @@ from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.baseline import Baseline, read_baseline
 from evenhand.evaluation.gate.decide import gated
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.names import check_names, meant, told
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.gate.subject import MeasureMethod, Subject
@@ -42,7 +42,7 @@ def audit():
 
 
 def verdicts(found, *limits, baseline=None, strict=False):
-    gate = gated(found, AUDIT_PAGE, Asked(tuple(map(parse_limit, limits)), strict), baseline).gate
+    gate = gated(found, AUDIT_PAGE, GateRequest(tuple(map(parse_limit, limits)), strict), baseline).gate
     return gate, [row.outcome for row in gate.rows]
 
 
@@ -189,7 +189,7 @@ def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
 
 def test_the_page_and_the_files_say_the_same(audit):
     named = parse_limit("worst_gap(shares) < -0.1", name="<no side>\x00")
-    asked = Asked((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
+    asked = GateRequest((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
     found = gated(audit, AUDIT_PAGE, asked)
     assert Audit.model_validate_json(found.model_dump_json()).gate == found.gate
     assert [block.name for block in page(found).body if getattr(block, "name", "") == "gate"] == ["gate"]

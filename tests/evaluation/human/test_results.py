@@ -157,7 +157,7 @@ def test_the_table_fits_the_terminal(width):
     # two annotations of each of six sets all agree: as sure as six
     assert "no variation" not in text
     assert text.count("12.00") == 6
-    assert "too few document sets" not in text
+    assert "nothing is concluded" not in text
     # annotated summaries and document sets of a side
     assert len(re.findall(r" 6 +6 ", text)) == 2
     assert len(re.findall(r" 12 +6 ", text)) == 1
@@ -166,4 +166,4 @@ def test_the_table_fits_the_terminal(width):
 def test_too_few_document_sets_are_told():
     console = Console(file=StringIO(), width=100)
     console.print(terminal.render(results_page(human_results([unit("a", "left", [True], [])], {}, DRAWS))))
-    assert "too few document sets for an interval (fewer than 5): base, all: 1" in console.file.getvalue()
+    assert "base, all rests on 1 document set: with fewer than 5 nothing is concluded" in console.file.getvalue()

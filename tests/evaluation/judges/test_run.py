@@ -156,7 +156,8 @@ def test_with_few_topics_nothing_is_told_and_nobody_acquitted(sample, tmp_path):
     request = AuditRequest(sample, {"recall": RECALL}, limit=4)
     said = shown(audit_judges(prepare(request), tmp_path / "out"))
     assert "What 1 judge is worth is not clear from so little" in said
-    assert "too few topics to say" in said and "none was caught" not in said and "nothing" not in said
+    assert "too few topics to say" in said and "none was caught" not in said
+    assert "nothing" not in said.replace("nothing is concluded", "")
 
 
 def test_a_judge_that_scores_nothing_is_not_constant(sample, tmp_path):

@@ -10,7 +10,7 @@ from evenhand.config import Recipe
 from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import JudgeOptions
 from evenhand.errors import DataError
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.studies.judges.gating import refuse_llm_units, refuse_uncalibrated
 from evenhand.evaluation.worth import read_worth, worth_blocks
@@ -72,7 +72,7 @@ def test_pages_of_judges_that_measure_neither_have_no_such_section(tmp_path):
 
 
 def asked(*limits):
-    return Asked(tuple(map(parse_limit, limits)), False)
+    return GateRequest(tuple(map(parse_limit, limits)), False)
 
 
 def test_a_gate_on_grades_of_an_unknown_language_model_is_refused(tmp_path, signature):

@@ -16,13 +16,13 @@ from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.decide import gated
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import markdown, terminal
 from evenhand.evaluation.pages.blocks import Page
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
 from evenhand.evaluation.studies import bias
 from evenhand.evaluation.studies.judges.page import page as judges_page
@@ -39,7 +39,9 @@ def report(run: Any, folder: Path) -> Page:
 
 def comparison(run: Any, folder: Path) -> Page:
     other = run.recipe.model_copy(update={"name": "other"})
-    return comparison_page(build_comparison(read_entries([Named("small", run.recipe), Named("other", other)])))
+    return comparison_page(
+        build_comparison(read_entries([NamedRecipe("small", run.recipe), NamedRecipe("other", other)]))
+    )
 
 
 def audit(run: Any, folder: Path) -> Page:
@@ -47,7 +49,7 @@ def audit(run: Any, folder: Path) -> Page:
     plan = AuditPlan(bootstrap=Bootstrap(resamples=100), least_group=3)
     shares = shares_of(made.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1"),)
-    return audit_page(gated(build_audit(made, plan, [shares]), AUDIT_PAGE, Asked(limits)))
+    return audit_page(gated(build_audit(made, plan, [shares]), AUDIT_PAGE, GateRequest(limits)))
 
 
 def bias_study(run: Any, folder: Path) -> Page:

@@ -18,14 +18,14 @@ from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.gate.decide import gated
-from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import html
 from evenhand.evaluation.pages.blocks import Page
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.checkpoint.pairs import pairs_page
 from evenhand.evaluation.report.comparison.build import build_comparison
-from evenhand.evaluation.report.comparison.entries import Named, read_entries
+from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
 from evenhand.evaluation.studies import bias
 from evenhand.evaluation.studies.human.agreement import annotator_agreement
@@ -70,7 +70,7 @@ def pairs(run: Any, folder: Path) -> str:
 
 def comparison(run: Any, folder: Path) -> Page:
     other = run.recipe.model_copy(update={"name": "other"})
-    entries = read_entries([Named(EVIL, run.recipe), Named("other", other)])
+    entries = read_entries([NamedRecipe(EVIL, run.recipe), NamedRecipe("other", other)])
     return comparison_page(build_comparison(entries))
 
 
@@ -86,7 +86,7 @@ def gate(run: Any, folder: Path) -> Page:
     plan = AuditPlan(bootstrap=DRAWS, least_group=3)
     shares = shares_of(given.values, mode=plan.mode, tau=plan.tau, target=plan.target)
     limits = (parse_limit("worst_gap(shares) < -0.1", name=EVIL), parse_limit("opinion_graph < 0"))
-    return audit_page(gated(build_audit(given, plan, [shares]), AUDIT_PAGE, Asked(limits)))
+    return audit_page(gated(build_audit(given, plan, [shares]), AUDIT_PAGE, GateRequest(limits)))
 
 
 def bias_study(run: Any, folder: Path) -> Page:

@@ -5,7 +5,7 @@ from evenhand.evaluation.report.systems.compare import Comparer
 from evenhand.evaluation.report.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.report.systems.lengths import Lengths, is_by_length, share_by_length
 from evenhand.evaluation.report.systems.ranked import Ranked
-from evenhand.evaluation.report.systems.systems import TRAIT, WORDS, Asked, PolicyOutput, System
+from evenhand.evaluation.report.systems.systems import TRAIT, WORDS, PolicyOutput, RequestOutline, System
 from evenhand.evaluation.report.systems.words import gone_with_length, slope_words
 from evenhand.number import Number
 from evenhand.resampling import Bootstrap
@@ -18,7 +18,7 @@ def output(name: str, words: list[list[float]], scores: list[list[float]]) -> Po
     w, s = np.array(words, dtype=float), np.array(scores, dtype=float)
     place = np.tile(np.arange(float(w.shape[1])), (len(w), 1))
     ranked = Ranked(np.full(len(w), w.shape[1]), -place, place, {"judge": s, TRAIT + WORDS: w}, {})
-    requests = tuple(Asked(str(k), str(k), "all", (None, None), "") for k in range(len(w)))
+    requests = tuple(RequestOutline(str(k), str(k), "all", (None, None), "") for k in range(len(w)))
     return PolicyOutput(name, None, requests, ranked, None, name, {})  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.report.systems.ranked import Ranked, Ranking, chances_of_best
+from evenhand.evaluation.report.systems.ranked import Ranked, RankingBuilder, chances_of_best
 from evenhand.evaluation.report.systems.systems import (
     WRONG_SIDE,
     issues_of,
@@ -44,7 +44,7 @@ def group_of(rows: list[tuple[float | None, float | None]], best: int | None = N
 
 
 def expected_best(group: CandidateGroup, n: int) -> float | None:
-    ranking = Ranking()
+    ranking = RankingBuilder()
     ranking.add(group, {each.candidate.id: each.scores for each in group.candidates})
     ranked = ranking.ranked()
     (value,) = ranked.expected_best(ranked.columns["judge"], n)

@@ -1,11 +1,13 @@
 import networkx
 import numpy as np
 import pytest
+from group_samples import entailments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.entailment import document_entailment, merge_linked, pack_entailments
+from evenhand.fairness.groups.entailment import document_entailment, merge_linked
+from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
 
 
 def test_gate_wants_entailment_to_be_the_first_of_the_most_probable():
@@ -21,23 +23,19 @@ def test_windows_that_do_not_fit_are_refused(windows, n):
         document_entailment(np.full((1, 3, 3), 1 / 3), windows, n)
 
 
-def test_packing_keeps_each_set_and_pads_the_rest():
-    packed = pack_entailments([([[0.1, 0.2]], [1]), ([[0.3], [0.4]], [0, 2])])
-    assert packed.probability.tolist() == [[[0.1, 0.2], [0, 0]], [[0.3, 0], [0.4, 0]]]
-    assert packed.labels.tolist() == [[1, -1], [0, 2]]
-    assert packed.units.tolist() == [[True, True], [True, False]]
-
-
-def test_no_set_packs_to_nothing():
-    assert pack_entailments([]).probability.shape == (0, 0, 0)
-
-
 @pytest.mark.parametrize(
-    ("matrix", "labels"), [([[0.1]], [0, 1]), ([[1.1]], [0]), ([[float("nan")]], [0]), ([[0.1]], [-1])]
+    ("classes", "windows", "labels"),
+    [
+        ([[[0, 0, 0.9], [0, 0, 0.9]]], [0], [0]),
+        ([[[0, 0, 0.9], [0, 0, 0.9]]], [0, 1], [0]),
+        ([[[0, 0, 1.1]]], [0], [0]),
+        ([[[0, 0, float("nan")]]], [0], [0]),
+        ([[[0, 0, 0.9]]], [0], [-1]),
+    ],
 )
-def test_sets_that_do_not_hold_together_are_refused_by_place(matrix, labels):
+def test_sets_that_do_not_hold_together_are_refused_by_place(classes, windows, labels):
     with pytest.raises(DataError, match="set 1: "):
-        pack_entailments([([[0.5]], [0]), (matrix, labels)])
+        cover_sets([SetEvidence([[[0, 0, 0.5]]], [0], [0]), SetEvidence(classes, windows, labels)], [1, 1])
 
 
 @settings(max_examples=50)
@@ -47,7 +45,7 @@ def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_s
     p = rng.random((n_sets, 3, n_units)).round(2)
     links = rng.random((n_sets, n_units, n_units)) < 0.25
     links |= links.swapaxes(1, 2)
-    packed = pack_entailments([(each, [0, 1, 0]) for each in p])
+    packed = entailments([(each, [0, 1, 0]) for each in p])
     merged, first = merge_linked(packed, *np.nonzero(links))
     for s in range(n_sets):
         graph = networkx.Graph()
@@ -63,7 +61,7 @@ def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_s
 
 
 def test_nothing_is_merged_without_links():
-    packed = pack_entailments([([[0.5, 0.6]], [0]), ([[0.1, 0.2, 0.3]], [0])])
+    packed = entailments([([[0.5, 0.6]], [0]), ([[0.1, 0.2, 0.3]], [0])])
     none = np.array([], dtype=np.intp)
     merged, first = merge_linked(packed, none, none, none)
     assert merged is packed

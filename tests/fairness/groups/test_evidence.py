@@ -1,12 +1,12 @@
 import networkx
 import numpy as np
 import pytest
+from group_samples import cover_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.coverage import coverage, equal_coverage
-from evenhand.fairness.groups.evidence import SetEvidence, cover_set, cover_sets, entailments_of
+from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
 
 # two units, three documents: covered .9 .6 0 and 0 .8 .7
 NLI = [[[0.0, 0.1, 0.9], [0.1, 0.3, 0.6], [0.5, 0.1, 0.4]], [[0.9, 0.0, 0.1], [0.0, 0.2, 0.8], [0.2, 0.1, 0.7]]]
@@ -36,14 +36,13 @@ def test_one_direction_alone_links_nothing():
 
 def test_many_sets_are_each_set_alone():
     sets = [SetEvidence(NLI, [0, 1, 2], [0, 0, 1], np.eye(2)), SetEvidence([NLI[0]], [0, 1, 1], [1, 0])]
-    entailments, _ = entailments_of(sets)
-    together = equal_coverage(coverage(entailments, 2))
-    assert together.tolist() == pytest.approx([cover_set(each, 2).ec for each in sets])
+    together = [each.ec for each in cover_sets(sets, [2, 2])]
+    assert together == pytest.approx([cover_set(each, 2).ec for each in sets])
 
 
 def test_entailment_between_units_has_to_fit_its_set():
     with pytest.raises(DataError, match=r"set 1: entailment between units needs shape \(2, 2\), got \(3, 3\)"):
-        entailments_of([SetEvidence(NLI, [0, 1, 2], [0, 0, 1]), SetEvidence(NLI, [0, 1, 2], [0, 0, 1], np.eye(3))])
+        cover_sets([SetEvidence(NLI, [0, 1, 2], [0, 0, 1]), SetEvidence(NLI, [0, 1, 2], [0, 0, 1], np.eye(3))], [2, 2])
 
 
 def test_one_valued_set_has_no_answer_but_is_zero_in_the_paper():

@@ -2,19 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from evenhand.errors import DataError
 from evenhand.fairness.groups.fairpo import (
-    PairLogps,
     RunningState,
     choose_thinnings,
     contribution,
-    dpo_losses,
     fair_pairs,
-    fairpo_losses,
     paper_weights,
-    perturb,
     slot_weights,
     thinnings,
 )
@@ -24,63 +19,11 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=60)
-@given(st.lists(st.integers(0, 2), min_size=1, max_size=30), st.integers(0, 99))
-def test_copies_lack_documents_of_their_value_only(labels, seed):
-    differences = [0.1, -0.2, 0.05]
-    found = perturb(labels, differences, rng(seed))
-    assert found.n_removed == max(1, round(0.1 * len(labels)))
-    assert sorted(found.original) == list(range(len(labels)))
-    for copy in (found.minus_over, found.minus_under):
-        if copy is not None:
-            taken = set(range(len(labels))) - set(copy.documents)
-            assert len(copy.documents) == len(set(copy.documents))
-            assert 1 <= len(taken) <= found.n_removed
-            assert {labels[i] for i in taken} == {copy.value}
-    if found.complete:
-        assert set(found.minus_over.documents) != set(found.minus_under.documents)
-
-
-@pytest.mark.parametrize(("n", "removed"), [(8, 1), (15, 2), (20, 2), (25, 2), (27, 3), (30, 3), (4, 1)])
-def test_number_removed_rounds_half_to_even_and_is_at_least_one(n, removed):
-    labels = [i % 2 for i in range(n)]
-    assert perturb(labels, [0.1, -0.1], rng()).n_removed == removed
-
-
-def test_over_represented_value_needs_more_than_three_documents():
-    # the first value leads but has three documents, so the next one is thinned
-    found = perturb([0, 0, 0, 1, 1, 1, 1], [0.2, 0.1], rng())
-    assert found.minus_over.value == 1
-
-
-def test_ties_take_the_first_value():
-    found = perturb([0, 1] * 5, [0.0, 0.0], rng())
-    assert (found.minus_over.value, found.minus_under.value) == (0, 0)
-
-
-def test_set_with_too_few_documents_of_every_value_is_incomplete():
-    found = perturb([0, 1], [0.1, -0.1], rng())
-    assert (found.minus_over, found.minus_under) == (None, None)
-    assert not found.complete
-
-
-def test_absent_value_needs_no_difference_and_is_never_thinned():
-    found = perturb([0] * 5 + [2] * 5, [0.1, None, -0.1], rng())
-    assert (found.minus_over.value, found.minus_under.value) == (0, 2)
-
-
-def test_same_seed_gives_the_same_copies():
-    labels = [0, 1, 2] * 6
-    assert perturb(labels, [0.1, 0, -0.1], rng(4)) == perturb(labels, [0.1, 0, -0.1], rng(4))
-    assert perturb(labels, [0.1, 0, -0.1], rng(4)) != perturb(labels, [0.1, 0, -0.1], rng(5))
-
-
-@pytest.mark.parametrize(
-    ("labels", "differences", "rate"), [([0, 1], [0.1], 0.1), ([0, 0], [0.1], 0.0), ([0, 1], [0.1, None], 0.1)]
-)
-def test_thinnings_that_do_not_go_together_are_refused(labels, differences, rate):
-    with pytest.raises(DataError):
-        perturb(labels, differences, rng(), rate=rate)
+def made(labels, differences, seed=0, **options):
+    """The two copies that make a pair, drawn before the differences are known; None where there are none."""
+    drawn = thinnings(labels, len(differences), rng(seed), **options)
+    chosen = choose_thinnings(labels, differences, [copy.value for copy in drawn], **options)
+    return None if chosen is None else tuple(drawn[place] for place in chosen)
 
 
 @settings(max_examples=150)
@@ -89,21 +32,66 @@ def test_thinnings_that_do_not_go_together_are_refused(labels, differences, rate
     st.lists(st.integers(-9, 9), min_size=3, max_size=3, unique=True),
     st.integers(0, 99),
 )
-def test_copies_drawn_beforehand_hold_those_that_perturb_would_make(labels, differences, seed):
+def test_copies_lack_documents_of_the_first_and_last_value_that_have_enough(labels, differences, seed):
     drawn = thinnings(labels, 3, rng(seed))
-    chosen = choose_thinnings(labels, differences, [copy.value for copy in drawn])
-    wanted = perturb(labels, differences, rng(seed))
-    assert (chosen is not None) == wanted.complete
-    if chosen is not None:
-        over, under = (drawn[place] for place in chosen)
-        for found, copy in ((over, wanted.minus_over), (under, wanted.minus_under)):
-            assert (found.value, len(found.documents)) == (copy.value, len(copy.documents))
-        assert set(over.documents) != set(under.documents)
-    # no value is drawn for nothing: each more than once only where it may be both
+    n = max(1, round(0.1 * len(labels)))
     counts = [labels.count(value) for value in range(3)]
-    eligible = [value for value in range(3) if counts[value] > min(3, wanted.n_removed)]
+    for copy in drawn:
+        taken = set(range(len(labels))) - set(copy.documents)
+        assert len(copy.documents) == len(set(copy.documents))
+        assert len(taken) == min(n, counts[copy.value])
+        assert {labels[i] for i in taken} == {copy.value}
+    over = [value for value in range(3) if counts[value] > 3]
+    under = [value for value in range(3) if counts[value] > n]
+    found = made(labels, differences, seed)
+    assert (found is not None) == bool(over and under)
+    if found is not None:
+        assert found[0].value == max(over, key=differences.__getitem__)
+        assert found[1].value == min(under, key=differences.__getitem__)
+        assert set(found[0].documents) != set(found[1].documents)
+    # no value is drawn for nothing: each more than once only where it may be both
+    eligible = [value for value in range(3) if counts[value] > min(3, n)]
     assert sorted({copy.value for copy in drawn}) == eligible
     assert len(drawn) <= len(eligible) + 1
+
+
+@pytest.mark.parametrize(("n", "removed"), [(8, 1), (15, 2), (20, 2), (25, 2), (27, 3), (30, 3), (9, 1)])
+def test_number_removed_rounds_half_to_even_and_is_at_least_one(n, removed):
+    labels = [i % 2 for i in range(n)]
+    assert {n - len(copy.documents) for copy in made(labels, [0.1, -0.1])} == {removed}
+
+
+def test_over_represented_value_needs_more_than_three_documents():
+    # the first value leads but has three documents, so the next one is thinned
+    assert made([0, 0, 0, 1, 1, 1, 1], [0.2, 0.1])[0].value == 1
+
+
+def test_set_with_too_few_documents_of_every_value_has_no_pair():
+    assert made([0, 1], [0.1, -0.1]) is None
+
+
+def test_absent_value_needs_no_difference_and_is_never_thinned():
+    assert [copy.value for copy in made([0] * 5 + [2] * 5, [0.1, None, -0.1])] == [0, 2]
+
+
+def test_same_seed_gives_the_same_copies():
+    labels = [0, 1, 2] * 6
+    assert thinnings(labels, 3, rng(4)) == thinnings(labels, 3, rng(4))
+    assert thinnings(labels, 3, rng(4)) != thinnings(labels, 3, rng(5))
+
+
+@pytest.mark.parametrize(
+    ("labels", "differences", "rate"), [([0, 1], [0.1], 0.1), ([0, 0], [0.1], 0.0), ([0, 1], [0.1, None], 0.1)]
+)
+def test_thinnings_that_do_not_go_together_are_refused(labels, differences, rate):
+    with pytest.raises(DataError):
+        choose_thinnings(labels, differences, [], rate=rate)
+
+
+@pytest.mark.parametrize(("labels", "n_values", "rate"), [([0, 1], 1, 0.1), ([0, -1], 2, 0.1), ([0, 0], 1, 1.0)])
+def test_labels_and_rates_that_cannot_be_thinned_are_refused(labels, n_values, rate):
+    with pytest.raises(DataError, match=r"rate in \(0, 1\)"):
+        thinnings(labels, n_values, rng(), rate=rate)
 
 
 def test_value_that_may_be_both_is_drawn_twice():
@@ -299,53 +287,3 @@ def test_slots_that_do_not_go_together_are_refused():
         slot_weights([[1, 0]], [[1, 0]], LEANING, "best")
     with pytest.raises(DataError, match="temperature above 0"):
         paper_weights([[1]], [0.2], [0.1], "chosen", temperature=0)
-
-
-logps = hnp.arrays(float, (4, 3), elements=st.floats(-60, -1))
-
-
-def test_dpo_at_the_reference_is_ln_two():
-    assert dpo_losses(PairLogps([-3], [-4], [-3], [-4])).losses.tolist() == pytest.approx([np.log(2)])
-
-
-def test_fairpo_worked_by_hand():
-    # gaps 1 and -1, beta .1: rewards .1 w, -.1 w'; wrongness 1 / (1 + e^.2)
-    found = fairpo_losses(PairLogps([-9], [-12], [-10], [-11]), [0.5], [1.5])
-    assert found.reward_chosen.tolist() == pytest.approx([0.05])
-    assert found.reward_rejected.tolist() == pytest.approx([-0.15])
-    assert found.losses.tolist() == pytest.approx([-0.2 / (1 + np.exp(0.2))])
-
-
-@settings(max_examples=50)
-@given(logps, hnp.arrays(float, (2, 3), elements=st.floats(0.1, 1.9)))
-def test_gradient_is_dpos_with_each_part_scaled(given_logps, weights):
-    torch = pytest.importorskip("torch")
-    beta = 0.1
-    tensors = [torch.tensor(row, dtype=torch.float64, requires_grad=i < 2) for i, row in enumerate(given_logps)]
-    chosen, rejected = tensors[0] - tensors[2], tensors[1] - tensors[3]
-    w_chosen, w_rejected = torch.tensor(weights, dtype=torch.float64)
-    factor = torch.sigmoid(-beta * (chosen - rejected)).detach()
-    loss = factor * -beta * (w_chosen * chosen - w_rejected * rejected)
-    ours = fairpo_losses(PairLogps(*given_logps), *weights, beta=beta)
-    assert ours.losses == pytest.approx(loss.detach().numpy())
-    scaled = torch.autograd.grad(loss.sum(), tensors[:2])
-    plain = torch.autograd.grad(-torch.nn.functional.logsigmoid(beta * (chosen - rejected)).sum(), tensors[:2])
-    for weight, one, other in zip(weights, scaled, plain, strict=True):
-        assert one.numpy() == pytest.approx(weight * other.numpy())
-
-
-def test_margin_weights_scale_each_pair():
-    pairs = PairLogps([-3, -3], [-4, -5], [-3, -3], [-4, -4])
-    plain, weighted = dpo_losses(pairs), dpo_losses(pairs, margin_weight=[0.5, 1.5])
-    assert weighted.losses.tolist() == pytest.approx([0.5 * plain.losses[0], 1.5 * plain.losses[1]])
-    assert weighted.mean == pytest.approx(weighted.losses.sum() / 2)
-
-
-def test_hopeless_pair_does_not_overflow():
-    assert dpo_losses(PairLogps([-1e6], [0], [0], [-1e6])).losses.tolist() == pytest.approx([2e5])
-
-
-@pytest.mark.parametrize(("chosen", "beta", "weight"), [([-1, -2], 0.1, [1]), ([-1], 0, [1]), ([-1], 0.1, [1, 1])])
-def test_log_probabilities_that_do_not_go_together_are_refused(chosen, beta, weight):
-    with pytest.raises(DataError):
-        fairpo_losses(PairLogps(chosen, [-1], [-1], [-1]), weight, [1], beta=beta)

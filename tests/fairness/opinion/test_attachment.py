@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.attachment import DUMMY, Attacher, attach_units
+from evenhand.fairness.opinion.attachment import DUMMY, Attacher
 from evenhand.fairness.opinion.encoding import encode
+
+
+def attach_units(units, opinions, **options):
+    """The opinion of each unit of a source, given as content tokens."""
+    return Attacher(encode(units), opinions, **options).attach_source()
+
 
 TOKENS = ["tax", "bridge", "ferry", "school"]
 UNITS = st.lists(st.lists(st.sampled_from(TOKENS), max_size=5), max_size=6)

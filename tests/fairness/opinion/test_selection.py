@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from group_samples import read_posts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,6 @@ from evenhand.fairness.opinion.selection import (
     biased_batch,
     check_quotas,
     group_quotas,
-    read_sample,
     select,
     select_batch,
     select_fair,
@@ -274,8 +274,8 @@ def test_nothing_is_selected_from_nothing():
         select_fair([], length=3)
 
 
-def test_it_holds_what_its_docstring_says():
-    sample = read_sample()
+def test_posts_are_those_that_their_reader_says():
+    sample = read_posts()
     assert Counter(unit.group for unit in sample) == {"for": 14, "against": 14, "neutral": 8}
     assert Counter(group for group, _ in {(unit.group, unit.opinion) for unit in sample}) == {
         "for": 3,
@@ -287,7 +287,7 @@ def test_it_holds_what_its_docstring_says():
 
 def test_a_biased_batch_is_scored_in_the_order_of_its_bias():
     pytest.importorskip("networkx")
-    sample = read_sample()
+    sample = read_posts()
     texts, names = [unit.text for unit in sample], list(dict.fromkeys(unit.opinion for unit in sample))
     batch = biased_batch(12, "for", "against", 2, {"neutral": 2})
     graph = opinion_graph(texts)

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from evenhand.generate.pine.backend import PineBackend, PineModel  # noqa: E402
-from evenhand.generate.pine.segments import Parts  # noqa: E402
+from evenhand.generate.pine.segments import PromptParts  # noqa: E402
 
 SIZES = {
     "vocab_size": 300, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
@@ -71,18 +71,18 @@ def plain_logits(model, tokens, n):
 
 @torch.inference_mode()
 def suffix_logits(pine, segments, prefix=PREFIX):
-    return pine.start(Parts(prefix, tuple(segments), SUFFIX))[1]
+    return pine.start(PromptParts(prefix, tuple(segments), SUFFIX))[1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_order_of_the_segments_does_not_change_what_follows(family):
     plain, pine = make(family), opened(make(family))
     expected = suffix_logits(pine, SEGMENTS)
-    ordinary = plain_logits(plain, Parts(PREFIX, SEGMENTS, SUFFIX).token_ids, len(SUFFIX))
+    ordinary = plain_logits(plain, PromptParts(PREFIX, SEGMENTS, SUFFIX).token_ids, len(SUFFIX))
     for order in list(permutations(SEGMENTS))[1::5]:
         torch.testing.assert_close(suffix_logits(pine, order), expected, atol=1e-4, rtol=0)
         # the control: ordinary inference does depend on it
-        other = plain_logits(plain, Parts(PREFIX, order, SUFFIX).token_ids, len(SUFFIX))
+        other = plain_logits(plain, PromptParts(PREFIX, order, SUFFIX).token_ids, len(SUFFIX))
         assert (other - ordinary).abs().max() > 0.1
     # and reweighting is not what ordinary inference does
     assert (expected - ordinary).abs().max() > 0.1
@@ -94,7 +94,7 @@ def test_order_does_not_change_what_is_generated_after(family):
     written = []
     with torch.inference_mode():
         for order in (SEGMENTS, SEGMENTS[::-1]):
-            row, logits = pine.start(Parts(PREFIX, order, SUFFIX))
+            row, logits = pine.start(PromptParts(PREFIX, order, SUFFIX))
             steps = [logits[-1]]
             for token in drawn(6, 7):
                 steps.append(pine.step(row, token))
@@ -128,7 +128,7 @@ def test_token_by_token_is_the_same_as_all_at_once(family):
     pine = opened(make(family))
     expected = suffix_logits(pine, SEGMENTS)
     with torch.inference_mode():
-        row, first = pine.start(Parts(PREFIX, SEGMENTS, SUFFIX[:3]))
+        row, first = pine.start(PromptParts(PREFIX, SEGMENTS, SUFFIX[:3]))
         rest = [pine.step(row, token) for token in SUFFIX[3:]]
     torch.testing.assert_close(torch.cat([first, torch.stack(rest)]), expected, atol=1e-4, rtol=0)
 

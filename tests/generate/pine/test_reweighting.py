@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from segment_places import importance_order, segment_positions  # noqa: E402
 
 from evenhand.generate.pine import reweighting  # noqa: E402
-from evenhand.generate.pine.reweighting import Row  # noqa: E402
+from evenhand.generate.pine.reweighting import SegmentedRow  # noqa: E402
 
 HEADS, SHARED, SIZE = 4, 2, 8
 SCALING = 1 / math.sqrt(SIZE)
@@ -85,8 +85,8 @@ def drawn(n, seed):
 
 
 def attended(query, key, value, passes):
-    """The same through `Row`, the tokens handed over in these passes; states come multiplied as models give them."""
-    row = Row(PREFIX, LENS, Rotary(), longest=100)
+    """The same through `SegmentedRow`, the tokens handed over in these passes; states come multiplied as models give them."""
+    row = SegmentedRow(PREFIX, LENS, Rotary(), longest=100)
     parts, done = [], 0
     for n in passes:
         row.begin_pass(n)
@@ -112,7 +112,7 @@ def test_prompt_and_generated_tokens_attend_as_specified(seed, at_once, monkeypa
 def test_copy_goes_on_without_the_original():
     n = PREFIX + sum(LENS) + SUFFIX
     query, key, value = drawn(n, 4)
-    row = Row(PREFIX, LENS, Rotary(), longest=100)
+    row = SegmentedRow(PREFIX, LENS, Rotary(), longest=100)
     row.begin_pass(n - 1)
     row.attend(0, query[:, :-1], key[:, :-1], value[:, :-1], SCALING)
     outs = []

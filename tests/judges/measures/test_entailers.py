@@ -7,15 +7,15 @@ from itertools import combinations
 import networkx
 import numpy as np
 import pytest
+from group_samples import cover_set
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from labelled_sets import BALANCED, ONE_SIDED, item
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.errors import JudgeError
-from evenhand.fairness.groups.evidence import cover_set
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures import open_entailer
 from evenhand.judges.measures.comparers import alike, as_classes
 
@@ -56,9 +56,9 @@ def test_units_that_somebody_split_are_taken_as_they_are():
 
 
 def test_sentences_that_the_corpus_names_keep_their_borders():
-    documents = (LabelledText("Great value! Love it.\nBad.", "good", ("Great value! Love it.", "Bad.")),)
+    documents = (LabelledSource("Great value! Love it.\nBad.", "good", ("Great value! Love it.", "Bad.")),)
     given = LabelledSummary("s", ("good",), documents, "Great value.")
-    found = LabelledSummary("s", ("good",), (LabelledText(documents[0].text, "good"),), "Great value.")
+    found = LabelledSummary("s", ("good",), (LabelledSource(documents[0].text, "good"),), "Great value.")
     section = EntailerSection(kind="words", most_words=1)
     assert [each.windows for each in evidence(section, given, found)] == [
         ("Great value! Love it.", "Bad."),

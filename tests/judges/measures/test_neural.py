@@ -13,10 +13,11 @@ from labelled_sets import item
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError, JudgeError
-from evenhand.fairness.groups.masses import Unscored, bert_precision
+from evenhand.fairness.groups.masses import Unscored
 from evenhand.judges.aligner import in_batches
 from evenhand.judges.checkpoint import STACKED, open_checkpoint
 from evenhand.judges.measures import neural, open_matcher
+from evenhand.judges.measures.bert import precision
 from evenhand.judges.measures.neural import in_flight
 from evenhand.judges.shared import SharedModels
 
@@ -122,6 +123,15 @@ def test_bert_masses_are_shares_by_rescaled_precision(roberta):
         expected = shares([bert_directly(roberta, text, summary, 0.2) for text in (LEFT, RIGHT)], 0.1)
         assert each.target == pytest.approx(expected, abs=1e-4)
     assert max(abs(each.target[0] - 0.5) for each in found) > 0.05
+
+
+def test_precision_counts_own_tokens_and_may_match_special_ones():
+    # own tokens (0,1) and (1,1)/sqrt2; text's own token (1,0), special ones (0,1): best cosines 1 and 1/sqrt2
+    summary = torch.nn.functional.normalize(torch.tensor([[1.0, 0], [0, 2], [3, 3], [1, 0]]), dim=-1)
+    text = torch.tensor([[0.0, 1], [1, 0], [0, 1]])
+    assert float(precision(summary, text)) == pytest.approx((1 + 1 / np.sqrt(2)) / 2)
+    # special tokens alone match nothing
+    assert float(precision(text[:2], text)) == float(precision(text, text[:2])) == 0
 
 
 def test_value_without_text_scores_as_nothing_but_special_tokens(roberta, bart):
@@ -260,8 +270,9 @@ def test_family_whose_layers_depend_on_their_number_is_read_at_the_layer(roberta
     for text in (LEFT, RIGHT, SUMMARIES[0]):
         with torch.no_grad():
             ids = roberta_tokenizer(text, return_tensors="pt")
-            vectors[text] = model(**ids, output_hidden_states=True).hidden_states[2][0].numpy()
-    expected = shares([bert_precision(vectors[SUMMARIES[0]], vectors[text]) for text in (LEFT, RIGHT)], 1)
+            states = model(**ids, output_hidden_states=True).hidden_states[2][0]
+            vectors[text] = torch.nn.functional.normalize(states, dim=-1)
+    expected = shares([float(precision(vectors[SUMMARIES[0]], vectors[text])) for text in (LEFT, RIGHT)], 1)
     assert found.target == pytest.approx(expected, abs=1e-5)
 
 

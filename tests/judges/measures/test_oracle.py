@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from group_samples import corpus_measures, cover_set
 from labelled_sets import item
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
-from evenhand.fairness.groups.corpus import group_fairness
-from evenhand.fairness.groups.evidence import cover_set
 from evenhand.judges.measures import open_entailer, open_matcher
 
 SYLLABLES = ("bro", "dla", "fim", "gru", "kep", "lor", "mip", "nud", "pash", "rilt", "tov", "zunk")
@@ -36,7 +35,7 @@ def scores(n, **options):
     """Group fairness of the summaries in proportion, and of the one-sided ones."""
     matcher = open_matcher(MatcherSection(**options))
     sets = list(tweet_sets(n))
-    fair, biased = (group_fairness(matcher.masses([item(each[k], each[0]) for each in sets])) for k in (1, 2))
+    fair, biased = (corpus_measures(matcher.masses([item(each[k], each[0]) for each in sets])) for k in (1, 2))
     matcher.close()
     assert fair.n_scored == biased.n_scored == n
     return fair, biased

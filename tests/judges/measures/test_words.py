@@ -6,7 +6,7 @@ from labelled_sets import BALANCED, FERRY, ONE_SIDED, item
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError
 from evenhand.fairness.groups.masses import Masses, Unscored
-from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures import open_matcher
 from evenhand.judges.measures.words import WordMatcher, source_counter
 from evenhand.judges.shared import SharedModels
@@ -42,7 +42,7 @@ def test_equal_texts_are_tokenised_once():
 
 def test_documents_are_counted_once_however_many_sentences_a_summary_has():
     matcher = WordMatcher("mine", "mine", str.split)
-    documents = tuple(LabelledText(f"{text} {n}", value) for n in range(20) for value, text in FERRY)
+    documents = tuple(LabelledSource(f"{text} {n}", value) for n in range(20) for value, text in FERRY)
     values = tuple(dict.fromkeys(text.value for text in documents))
     pieces = [LabelledSummary("s", values, documents, f"sentence {n}") for n in range(50)]
     built = matcher._source
@@ -86,7 +86,7 @@ def test_words_count_sources_where_a_recipe_says_so():
 
 
 def test_words_that_match_are_told_as_they_are_written_in_the_summary():
-    documents = (LabelledText("Friendly staff.", "pos"), LabelledText("The STAFF charged twice.", "neg"))
+    documents = (LabelledSource("Friendly staff.", "pos"), LabelledSource("The STAFF charged twice.", "neg"))
     item = LabelledSummary("s", ("pos", "neg", "neu"), documents, "Staff were friendly, staff charged nothing.")
     matcher = open_matcher(MatcherSection(kind="words"), SharedModels())
     assert matcher.matched_words(item) == {"pos": ("staff", "friendly"), "neg": ("staff", "charged")}

@@ -2,7 +2,13 @@ import pytest
 
 from evenhand.errors import DataError
 from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
-from evenhand.fairness.demographic.inputs.template import Segment, build_template, find_name, find_persons, lay_out
+from evenhand.fairness.demographic.inputs.template import (
+    MentionSegment,
+    build_template,
+    find_name,
+    find_persons,
+    lay_out,
+)
 
 
 def layout(n_tokens: int, chains: dict[str, list], persons: list[tuple[int, int]]):
@@ -36,16 +42,21 @@ def test_of_equally_deep_mentions_the_first_listed_owns_the_token_and_takes_the_
 def test_deepest_identity_mention_takes_the_span_and_is_cut():
     found = persons_of(8, {"outer": [(0, 8)], "inner": [(1, 6), (7, 8)]}, [(2, 4)])
     assert found == {
-        "inner": (Segment(1, 2, False), Segment(2, 4, True), Segment(4, 6, False), Segment(7, 8, False)),
+        "inner": (
+            MentionSegment(1, 2, False),
+            MentionSegment(2, 4, True),
+            MentionSegment(4, 6, False),
+            MentionSegment(7, 8, False),
+        ),
     }
 
 
 def test_mention_that_took_two_spans_keeps_none_but_other_mentions_keep_theirs():
     found = persons_of(9, {"c": [(0, 4), (6, 7)]}, [(0, 1), (2, 4), (6, 7)])
     assert found == {
-        "c": (Segment(0, 4, False), Segment(6, 7, True)),
-        "NE_0": (Segment(0, 1, True),),
-        "NE_1": (Segment(2, 4, True),),
+        "c": (MentionSegment(0, 4, False), MentionSegment(6, 7, True)),
+        "NE_0": (MentionSegment(0, 1, True),),
+        "NE_1": (MentionSegment(2, 4, True),),
     }
 
 
@@ -61,7 +72,7 @@ def test_chains_without_a_name_are_left_out_unless_asked_for():
 
 def name_of(words: str, *spans: tuple[int, int]):
     document = AnnotatedDocument.model_validate({"tokens": [{"text": word} for word in words.split()]})
-    name = find_name(document, [Segment(start, end, True) for start, end in spans])
+    name = find_name(document, [MentionSegment(start, end, True) for start, end in spans])
     return name.first, name.last
 
 
@@ -91,8 +102,8 @@ def test_name_follows_the_rules(words, spans, expected):
 
 def test_only_name_segments_are_read():
     document = AnnotatedDocument.model_validate({"tokens": [{"text": "President"}, {"text": "Quill"}]})
-    assert find_name(document, [Segment(0, 1, False), Segment(1, 2, True)]).last == "Quill"
-    assert find_name(document, [Segment(0, 1, False), Segment(1, 2, True)]).first is None
+    assert find_name(document, [MentionSegment(0, 1, False), MentionSegment(1, 2, True)]).last == "Quill"
+    assert find_name(document, [MentionSegment(0, 1, False), MentionSegment(1, 2, True)]).first is None
 
 
 def template(
