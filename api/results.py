@@ -317,7 +317,7 @@ class Numbers(Results[R]):
         return f"{title}; {counted(n, 'warning')} in .found.warnings" if n else title
 
 
-OF_SCORES = ("system", "subject", "measure", "k", "side", "value", "mean", "low", "high", "n")
+OF_SCORES = ("system", "measure", "k", "side", "value", "low", "high", "n")
 OF_AUDIT = ("system", "measure", "side", "value", "low", "high", "n_sets")
 
 
@@ -325,7 +325,8 @@ def _row(number: Record) -> dict[str, Any]:
     """A number, and what is concluded of an audit's; None where no chance level is known."""
     gap = getattr(number, "gap", None)
     if gap is None:
-        return {key: getattr(number, key) for key in OF_SCORES if hasattr(number, key)}
+        # the names of a report's systems say among how many candidates the reward chooses
+        return {key: getattr(number, key) for key in OF_SCORES if key != "k" or getattr(number, "k", None)}
     concluded = {"expected": gap.expected, "gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
     concluded |= {"adjusted": gap.adjusted, "verdict": gap.verdict}
     return {key: getattr(number, key) for key in OF_AUDIT} | concluded
