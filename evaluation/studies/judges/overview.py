@@ -126,4 +126,4 @@ def _picture(rows: Sequence[PictureRow], title: str, which: str, keys: tuple[str
 
 
 def _marks(number: Number, style: int | Tone) -> tuple[Mark, ...]:
-    return () if number.value is None else (Mark(number.value, number.low, number.high, style),)
+    return () if number.value is None else (Mark(number, style),)
