@@ -108,7 +108,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         sentences=splitter.signature,
         v=2,
     )
-    reading = Reading(partial(parts, options, splitter), aggregate, low, high)
+    reading = Reading(partial(parts, options, splitter), aggregate, (low, high))
     return SupportJudge(name, named, options.against, _aligner(options, models), reading)
 
 

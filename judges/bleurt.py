@@ -63,7 +63,7 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
     named = judge_signature(
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
-    reading = Reading(lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, -math.inf, math.inf)
+    reading = Reading(lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, (-math.inf, math.inf))
     return SupportJudge(name, named, options.against, model, reading)
 
 

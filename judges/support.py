@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..resampling import Scale
 from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing
@@ -36,9 +37,8 @@ class Reading:
     pair: Callable[[JudgeInput], Pairing]
     # score of a matrix of shape (premises, claims) without a gap
     reduce: Callable[[NDArray[np.float64]], float]
-    # bounds of the score
-    low: float = 0.0
-    high: float = 1.0
+    # lowest and highest score
+    scale: Scale = (0.0, 1.0)
 
 
 class SupportJudge(ScoringJudge):
@@ -46,8 +46,7 @@ class SupportJudge(ScoringJudge):
 
     def __init__(self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: Reading) -> None:
         super().__init__(name, signature, against, model)
-        self.low = reading.low
-        self.high = reading.high
+        self.low, self.high = reading.scale
         self._reading = reading
         self._model = model
 
