@@ -317,7 +317,7 @@ class Numbers(Results[R]):
         return f"{title}; {counted(n, 'warning')} in .found.warnings" if n else title
 
 
-OF_SCORES = ("system", "subject", "measure", "k", "side", "value", "mean", "low", "high", "n")
+OF_SCORES = ("system", "measure", "k", "side", "value", "low", "high", "n")
 OF_AUDIT = ("system", "measure", "side", "value", "low", "high", "n_sets")
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from ...number import BySet
+from ...number import BySet, Number
 from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
 from .limits import Limit, fold
 
@@ -13,17 +12,6 @@ SHARE_GAP = "share gap"
 SUMMARISED = "summarised"
 # what tells a value and a system of the same name apart
 VALUE, SYSTEM = "value=", "system="
-
-
-class _Tested(Protocol):
-    """What a page has tested."""
-
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-    @property
-    def verdict(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -123,7 +111,7 @@ def summarised(system: str, n: float, of: int, aliases: tuple[str, ...] = ()) ->
     return NamedNumber((SUMMARISED,), (), None, system, aliases, share, {}, "", is_share=True)
 
 
-def accused_bounds(tested: _Tested) -> tuple[float, float] | None:
+def accused_bounds(tested: Number) -> tuple[float, float] | None:
     """The bounds of what the page's own test calls higher or lower than 0."""
     if tested.verdict not in ("higher", "lower") or tested.low is None or tested.high is None:
         return None

@@ -34,13 +34,6 @@ class Bounded(Protocol):
     def high(self) -> float | None: ...
 
 
-class Mean(Bounded, Protocol):
-    """Whatever has a mean and its interval."""
-
-    @property
-    def mean(self) -> float | None: ...
-
-
 @dataclass(frozen=True)
 class Text:
     """A cell of words."""
@@ -92,12 +85,16 @@ class NumberCell:
 
 @dataclass(frozen=True)
 class Mark:
-    """A value on a table's axis, with its interval."""
+    """A number that has a value on a table's axis, with its interval."""
 
-    value: float
-    bounds: Bounds = (None, None)
+    number: Number
     # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
     style: int | Tone | None = 0
+
+    @property
+    def value(self) -> float:
+        """Where it stands."""
+        return self.number.value or 0.0
 
 
 @dataclass(frozen=True)
@@ -459,7 +456,8 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    return NumberCell(last.value, drawn(last.bounds), part.places, part.unit, tone=tone)
+    drawn = None if last.number.low is None and last.number.high is None else bounds(last.number)
+    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -478,9 +476,9 @@ def count(value: int | None, note: str = "") -> NumberCell:
     return NumberCell(value, unit="count", note=note)
 
 
-def estimate(found: Number | Mean, places: int = 3, *, sign: bool = False) -> NumberCell:
+def estimate(found: Number, places: int = 3, *, sign: bool = False) -> NumberCell:
     """A cell with a number and its interval."""
-    return NumberCell(_value(found), bounds(found), places, sign=sign)
+    return NumberCell(found.value, bounds(found), places, sign=sign)
 
 
 def in_unit(
@@ -497,25 +495,20 @@ def in_unit(
     return NumberCell(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
 
 
-def strip(found: Iterable[tuple[Number | Mean, int | Tone | None]]) -> Strip:
+def strip(found: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
-    marks = ((_value(each), each, style) for each, style in found)
-    return Strip(tuple(Mark(value, bounds(each), style) for value, each, style in marks if value is not None))
+    return Strip(tuple(Mark(each, style) for each, style in found if each.value is not None))
 
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
     """A line of a picture with one number."""
-    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
+    marks = (Mark(number, style),) if number.value is not None else ()
     return Lane(label, marks, is_clear=is_clear)
 
 
-def estimates_scale(found: Iterable[Number | Mean], *, zero: bool = False) -> Scale:
+def estimates_scale(found: Iterable[Number], *, zero: bool = False) -> Scale:
     """An axis that holds the numbers and their intervals."""
-    return scale((x for each in found for x in (_value(each), *bounds(each))), zero=zero)
-
-
-def _value(found: Number | Mean) -> float | None:
-    return found.value if isinstance(found, Number) else found.mean
+    return scale((x for each in found for x in (each.value, *bounds(each))), zero=zero)
 
 
 def code(text: str, note: str = "") -> Text:
