@@ -77,7 +77,7 @@ def _expected(found: AuditNumber) -> str:
 def hundredfold(found: Number, style: int | Tone) -> tuple[Mark, ...]:
     """The mark of a share in per cent, with its interval; none where it is undefined."""
     mean, low, high = (None if x is None else 100 * x for x in (found.value, *bounds(found)))
-    return () if mean is None else (Mark(mean, (low, high), style),)
+    return () if mean is None else (Mark(Number(value=mean, low=low, high=high), style),)
 
 
 def hundredfold_scale(found: Iterable[AuditNumber]) -> Scale:

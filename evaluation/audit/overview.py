@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ...number import Number
 from ...resampling import cut_to, too_few
 from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose, grouped
 from ..pages.marked import marked
@@ -99,8 +100,8 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
 def _lane(each: AuditNumber, style: int) -> Lane:
     value, gap, expected = each.value or 0.0, each.gap, each.gap.expected or 0.0
     ends = (None if end is None else expected + end for end in (gap.low, gap.high))
-    drawn = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
-    return Lane(each.system, (Mark(value, drawn, style),), is_clear=gap.is_clear)
+    low, high = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
+    return Lane(each.system, (Mark(Number(value=value, low=low, high=high), style),), is_clear=gap.is_clear)
 
 
 def _expected(mine: Sequence[AuditNumber]) -> tuple[float, float]:

@@ -85,12 +85,16 @@ class NumberCell:
 
 @dataclass(frozen=True)
 class Mark:
-    """A value on a table's axis, with its interval."""
+    """A number that has a value on a table's axis, with its interval."""
 
-    value: float
-    bounds: Bounds = (None, None)
+    number: Number
     # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
     style: int | Tone | None = 0
+
+    @property
+    def value(self) -> float:
+        """Where it stands."""
+        return self.number.value or 0.0
 
 
 @dataclass(frozen=True)
@@ -452,7 +456,8 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     tone = last.style if isinstance(last.style, str) else "neutral" if lane.is_clear else "unsure"
     if before:
         return Text(lane_words(lane, part), tone=tone)
-    return NumberCell(last.value, drawn(last.bounds), part.places, part.unit, tone=tone)
+    drawn = None if last.number.low is None and last.number.high is None else bounds(last.number)
+    return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
 
 
 def _between(band: Bounds | None, part: PicturePart) -> str:
@@ -492,12 +497,12 @@ def in_unit(
 
 def strip(found: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
-    return Strip(tuple(Mark(each.value, bounds(each), style) for each, style in found if each.value is not None))
+    return Strip(tuple(Mark(each, style) for each, style in found if each.value is not None))
 
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
     """A line of a picture with one number."""
-    marks = (Mark(number.value, bounds(number), style),) if number.value is not None else ()
+    marks = (Mark(number, style),) if number.value is not None else ()
     return Lane(label, marks, is_clear=is_clear)
 
 

@@ -55,10 +55,10 @@ def _said(picture: Picture, part: PicturePart, row: PictureRow) -> Iterator[str]
         yield f"{picture.band} {numbers.interval(*row.band, part.places, part.unit)}"
     for lane in row.lanes:
         if lane.marks:
-            ends = lane.marks[-1].bounds
+            low, high = lane.marks[-1].number.low, lane.marks[-1].number.high
             drawn = (
-                f" ({numbers.interval(*ends, part.places, part.unit)})"
-                if ends[0] is not None and len(lane.marks) == 1
+                f" ({numbers.interval(low, high, part.places, part.unit)})"
+                if low is not None and len(lane.marks) == 1
                 else ""
             )
             yield f"{lane.name} {lane_words(lane, part)}{drawn}{', clear' if lane.is_clear else ''}"
@@ -101,7 +101,7 @@ class _Frame:
 
 def _scale(part: PicturePart, most_ticks: int) -> Scale:
     marks = [mark for row in part.rows for lane in row.lanes for mark in lane.marks]
-    values = [value for mark in marks for value in (mark.value, *mark.bounds)]
+    values = [value for mark in marks for value in (mark.value, mark.number.low, mark.number.high)]
     values += [value for row in part.rows for value in (row.reference, *(row.band or ()))]
     found = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
@@ -210,8 +210,9 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     style, clear = _class(lane.marks[-1]), " clear" if lane.is_clear else ""
     for mark, place in zip(lane.marks, places, strict=True):
         is_last = mark is lane.marks[-1]
-        if None not in mark.bounds:
-            ends = [frame.at(bound) for bound in mark.bounds if bound is not None]
+        least, most = mark.number.low, mark.number.high
+        if least is not None and most is not None:
+            ends = frame.at(least), frame.at(most)
             drawn.append(
                 f'<line class="interval {style}" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
             )
@@ -229,7 +230,12 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
 
 
 def _ends(marks: tuple[Mark, ...], frame: _Frame) -> tuple[float, float]:
-    places = [frame.at(value) for mark in marks for value in (mark.value, *mark.bounds) if value is not None]
+    places = [
+        frame.at(value)
+        for mark in marks
+        for value in (mark.value, mark.number.low, mark.number.high)
+        if value is not None
+    ]
     return min(places) - 5, max(places) + 5
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ....fairness.opinion.tokens import content_tokens
+from ....number import Number
 from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, lane
 from ...pages.charts import Panel
 from ...pages.marked import marked
@@ -134,8 +135,8 @@ def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | N
         return None
     start = before.value
     low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
-    last = Mark(start + difference.value, (low, high), tone(difference, judge))
-    return Lane(side or ALL, (Mark(start, style="neutral"), last), is_clear=difference.verdict != UNSURE)
+    last = Mark(Number(value=start + difference.value, low=low, high=high), tone(difference, judge))
+    return Lane(side or ALL, (Mark(Number(value=start), "neutral"), last), is_clear=difference.verdict != UNSURE)
 
 
 def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:

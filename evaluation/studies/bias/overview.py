@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ....number import Number
 from ...pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
 from ...pages.marked import marked
 from ...pages.words import TOO_FEW, capital, counted, joined
@@ -72,7 +73,7 @@ def _lanes(report: BiasReport, before: str | None, after: str, *, is_clear: bool
     starts = [each.value for each in report.figures(before)] if before else [None] * len(report.groups)
     lanes = []
     for style, (each, start) in enumerate(zip(report.figures(after), starts, strict=True)):
-        first = [] if start is None else [Mark(start, style="neutral")]
-        marks = () if each.value is None else (*first, Mark(each.value, style=style))
+        first = [] if start is None else [Mark(Number(value=start), "neutral")]
+        marks = () if each.value is None else (*first, Mark(Number(value=each.value), style))
         lanes.append(Lane(each.side or "", marks, is_clear=is_clear))
     return lanes

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ....number import Number
 from ...pages.blocks import (
     Block,
     Column,
@@ -117,7 +118,7 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
             # not counted at all, or counted and none
             zeros += [name] if any(0 in (each.count, each.value) for each in figures) else []
         else:
-            marks = tuple(Mark(100 * f.value, style=k) for k, f in enumerate(figures) if f.value is not None)
+            marks = tuple(Mark(Number(value=100 * f.value), k) for k, f in enumerate(figures) if f.value is not None)
             cells = (
                 NumberCell(each.value, unit="%", places=1)
                 if each.count is None
@@ -185,7 +186,8 @@ def _strip(measure: BiasMeasure, axis: Scale) -> Strip:
     if tested is None or tested.value is None:
         return Strip(())
     low, high = (None if x is None else 100 * x for x in bounds(tested))
-    return Strip((Mark(100 * tested.value, (low, high), "worse" if measure.verdict == "leans" else "unsure"),), axis)
+    points = Number(value=100 * tested.value, low=low, high=high)
+    return Strip((Mark(points, "worse" if measure.verdict == "leans" else "unsure"),), axis)
 
 
 def _said(measure: BiasMeasure) -> Iterator[Block]:

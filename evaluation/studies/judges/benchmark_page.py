@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ....config.needs import Purpose
 from ....judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ....judges.calibration import LENGTH
+from ....number import Number
 from ...pages.blocks import (
     Block,
     Column,
@@ -121,7 +122,7 @@ def articles(found: BenchmarkRow) -> str:
 
 def _strip(found: BenchmarkRow, length: float | None) -> Strip:
     marks = strip([(found.pooled, 0)]).marks
-    return Strip(marks if length is None else (*marks, Mark(length, style=None)))
+    return Strip(marks if length is None else (*marks, Mark(Number(value=length), None)))
 
 
 def _length(found: Benchmark) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from ....config.needs import Purpose
 from ....judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ....judges.calibration import LENGTH, Calibration, JudgeCalibration
 from ....number import Number
-from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text, Tone, bounds
+from ...pages.blocks import Lane, Mark, Overview, Picture, PicturePart, PictureRow, Text, Tone
 from ...pages.words import TOO_FEW, counted, headline
 from ...worth import accused_of, standing
 
@@ -126,4 +126,4 @@ def _picture(rows: Sequence[PictureRow], title: str, which: str, keys: tuple[str
 
 
 def _marks(number: Number, style: int | Tone) -> tuple[Mark, ...]:
-    return () if number.value is None else (Mark(number.value, bounds(number), style),)
+    return () if number.value is None else (Mark(number, style),)

@@ -87,8 +87,7 @@ def test_plots_of_all_measures_have_one_axis_with_zero_in_its_middle(report):
     for strip in drawn:
         (mark,) = strip.marks
         assert strip.scale.at(0) == 50
-        low, high = mark.bounds
-        assert low is None or low <= mark.value <= high
+        assert mark.number.low is None or mark.number.low <= mark.value <= mark.number.high
     # what could not be tested is not drawn
     untested = report.measures[0].model_copy(update={"numbers": report.measures[0].numbers[:2]})
     assert measures_of(report.model_copy(update={"measures": (untested,)}))[untested.name]["plot"].marks == ()

@@ -50,7 +50,7 @@ def printed(page, width=80):
 
 def scores():
     heads = ("judge", "score", "plot", "verdict")
-    strip = Strip((Mark(0.25, (0.1, 0.5)), Mark(0.2, style=None)))
+    strip = Strip((Mark(Number(value=0.25, low=0.1, high=0.5)), Mark(Number(value=0.2), None)))
     rows = [
         (LONG, NumberCell(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
         row(EVIL, NumberCell(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),

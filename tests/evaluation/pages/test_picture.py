@@ -26,6 +26,7 @@ from evenhand.evaluation.pages.marked import marked
 from evenhand.evaluation.pages.picture import NARROW, WIDE, description, drawings, picture_file, text_width, wrapped
 from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline
 from evenhand.evaluation.pages.write import csv_files, table_files, write_page
+from evenhand.number import Number
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = '<script>alert("x")</script> & [z](http://q)'
@@ -44,7 +45,8 @@ def marks(draw):
     low, high = draw(BOUNDS)
     value = draw(st.floats(low, high))
     known = draw(st.booleans())
-    return Mark(value, (low, high) if known else (None, None), draw(st.sampled_from([0, 1, 5, "better", "unsure"])))
+    number = Number(value=value, low=low if known else None, high=high if known else None)
+    return Mark(number, draw(st.sampled_from([0, 1, 5, "better", "unsure"])))
 
 
 LANES = st.builds(Lane, NAMES, st.lists(marks(), max_size=2).map(tuple), st.booleans())
@@ -79,8 +81,8 @@ def parsed(svg):
 
 def picture(**changes):
     lanes = (
-        Lane("fair", (Mark(0.32, (0.28, 0.38), 0),)),
-        Lane("praising", (Mark(0.09, (0.06, 0.12), 1),), is_clear=True),
+        Lane("fair", (Mark(Number(value=0.32, low=0.28, high=0.38)),)),
+        Lane("praising", (Mark(Number(value=0.09, low=0.06, high=0.12), 1),), is_clear=True),
     )
     rows = (PictureRow("negative", lanes, note="48 sets", reference=0.35, band=(0.33, 0.37)),)
     options = {
@@ -173,8 +175,8 @@ def test_a_share_below_a_half_starts_at_0_and_a_difference_has_it_inside():
         svg = drawings(picture(parts=(PicturePart(rows, unit, 2),)))["wide"]
         return re.findall(r'class="small middle"[^>]*>([^<]*)<', svg)
 
-    assert ticks((PictureRow("a", (Lane("x", (Mark(0.2),)),)),), "%")[0] == "0 %"
-    assert "0" in ticks((PictureRow("a", (Lane("x", (Mark(-0.2, (-0.3, 0.1)),)),)),), "")
+    assert ticks((PictureRow("a", (Lane("x", (Mark(Number(value=0.2)),)),)),), "%")[0] == "0 %"
+    assert "0" in ticks((PictureRow("a", (Lane("x", (Mark(Number(value=-0.2, low=-0.3, high=0.1)),)),)),), "")
 
 
 def test_first_page_has_a_sentence_a_picture_three_cautions_and_a_way_to_the_rest(tmp_path):
