@@ -1,9 +1,9 @@
-"""Reports, comparisons, audits, bias studies, human evaluation, what judges are worth, and cards of what a run made.
+"""What was measured, and the pages that say it.
 
-One folder for each family: `checkpoint` (report, pairs), `comparison` (compare), `audit`, `bias`, `human`, `meta`
-(benchmark-judges), `judges` (audit-judge), `cards` (card, verify).
-Below them are `systems`, what families share, `gate`, which holds numbers to limits, `pages`, which writes all of them, and the
-measures in `abstractiveness`:
+Rooms, from the bottom up: `pages` writes every page; `gate` holds numbers to limits; beside one another stand `report` (a run,
+comparisons, cards), `audit` and `studies` (of judges, of people's answers, of bias), none of which reads another. Below them
+`significance` has the one rule of what may be concluded, `verdicts` its words, `lengths` what goes with length, `worth` what is
+known of judges, and `abstractiveness` what is copied. Every number of a page is a `Number`:
 
-    phases -> systems -> compare -> findings -> contents -> page -> HTML, Markdown, terminal, CSV
+    phases -> numbers -> concluded -> page -> HTML, Markdown, terminal, CSV
 """
