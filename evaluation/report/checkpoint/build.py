@@ -11,6 +11,7 @@ from ....runfolder.phases import phases
 from ...worth import read_worth
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of, low_traits
 from ..systems.contents import SCHEMA, Difference, Examples, JudgeNote, Report, Score, comparison_name
+from ..systems.examples import choose_examples
 from ..systems.lengths import Lengths
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.roles import equal_judges, judge_notes
@@ -28,7 +29,6 @@ from ..systems.systems import (
 )
 from .cautions import cautions
 from .evidence import evidence_of
-from .examples import choose_examples
 from .findings import Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance

@@ -2,25 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....fairness.opinion.tokens import content_tokens
 from ....number import Number
 from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, lane
 from ...pages.charts import Panel
-from ...pages.marked import marked
-from ...pages.numbers import Unit, interval, number, said_p, signed, with_unit
+from ...pages.numbers import Unit, interval, number, said_p, with_unit
 from ...pages.words import (
     ALL,
     UNSURE,
     counted,
     headline,
 )
-from ..systems.contents import Difference, JudgeNote, Report, RequestExample, Score
+from ..systems.contents import Difference, JudgeNote, Report, Score
+from ..systems.look import to_look_at
 from ..systems.tables import SHARE, better_is, picture_parts
 from ..systems.words import how_sure, plain_judges, tally, tone
 from .findings import CLAIMS, RERANKING, TRAINING, TRAINING_BEST
 
-# sides that have a line of their own; requests shown; curves of the training
-MOST_SIDES, MOST_EXAMPLES, MOST_CURVES = 3, 2, 2
+# sides that have a line of their own; curves of the training
+MOST_SIDES, MOST_CURVES = 3, 2
 # what a comparison is called in a headline
 STEPS = {TRAINING: "training", TRAINING_BEST: "training", RERANKING: "choosing the best of {k}"}
 # and its two systems in the picture
@@ -161,33 +160,7 @@ def _curves(curves: Sequence[Panel]) -> Iterator[Block]:
 
 
 def _examples(report: Report) -> Iterator[Block]:
-    """The requests of the largest loss and gain, before and after, with the words that only other sides' documents have."""
-    found = report.examples
-    if not found or not found.examples:
-        return
-    chosen = list(dict.fromkeys((0, len(found.examples) - 1)))[:MOST_EXAMPLES]
-    plain = plain_judges(report.provenance.recipe, report.judges, has_sides=len(report.sides) > 1)
-    has_sides = len(report.sides) > 1
-    whose = "words that only the other side\u2019s documents have" if has_sides else "words that no document has"
-    which = "largest loss and largest gain" if len(chosen) > 1 else "an example"
-    yield Heading("Look for yourself", lead=f"By {plain.get(found.measure, found.measure)}: {which}. Marked: {whose}.")
-    for place in chosen:
-        yield from _example(found.examples[place], found.comparison.split(" - "), has_sides=has_sides)
-
-
-def _example(example: RequestExample, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
-    yield Heading(
-        example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
-    )
-    own = {
-        word
-        for side, text in example.documents
-        if side in ("", example.side) or not has_sides
-        for word in content_tokens(text)
-    }
-    other = {word for side, text in example.documents if side != example.side for word in content_tokens(text)}
-    for each in sorted(
-        (each for each in example.summaries if each.system in shown), key=lambda each: -shown.index(each.system)
-    ):
-        words = set(content_tokens(each.text))
-        yield marked(each.text or "(empty)", (words & other) - own if has_sides else words - own, f"{each.system}:")
+    found, has_sides = report.examples, len(report.sides) > 1
+    if found:
+        plain = plain_judges(report.provenance.recipe, report.judges, has_sides=has_sides)
+        yield from to_look_at(found, found.comparison.split(" - "), plain, has_sides=has_sides)

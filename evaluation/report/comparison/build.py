@@ -11,15 +11,18 @@ import numpy as np
 from ....extras import installed_versions
 from ....runfolder.stages import RECORDED
 from ...pages.folder import KNOWN, Content, Result
+from ...pages.words import UNSURE
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
-from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits
-from ..systems.contents import Difference, JudgeNote, Plane, Score
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits, minus
+from ..systems.contents import Difference, Examples, JudgeNote, Plane, Score, comparison_name
 from ..systems.contrasts import Contrast, conclude
+from ..systems.examples import choose_examples
 from ..systems.lengths import Lengths
+from ..systems.look import MOST_EXAMPLES
 from ..systems.pareto import Front, axes, fairness_judges, fronts
 from ..systems.questions import Question
-from ..systems.roles import judge_notes
+from ..systems.roles import deciding, judge_notes
 from ..systems.systems import (
     CONTRACT,
     CUT_OFF,
@@ -46,7 +49,7 @@ from .findings import (
 )
 from .own_reports import with_own_reports
 from .page import page
-from .paired_tests import Pair, in_halves, names_of, paired_tests, pairs
+from .paired_tests import Pair, as_used, in_halves, names_of, paired_tests, pairs
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
@@ -160,6 +163,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
         counted={trait.name: trait.how for trait in numbers.traits},
+        examples=None if is_given else numbers.examples(),
         costs=tuple(entry.cost for entry in entries if entry.cost),
         recipes={entry.label: entry.asked for entry in entries},
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
@@ -256,6 +260,22 @@ class _Numbers:
             rankings=[leading(ranking, next(its), level) for ranking, _ in ranked],
             worst_sides=[with_choice(each, rivals, next(its) if rivals else None, level) for each, rivals in worst],
             planes=[each.concluded(next(its), level) for each in fronts],
+        )
+
+    def examples(self) -> Examples | None:
+        """The largest loss and gain of the two entries that the headline is about, by its first judge that tells them apart."""
+        names = {judge.name for judge in deciding(self.judges)}
+        used = [
+            e for e in as_used(self.concluded.tests) if e.measure in names and e.side is None and e.value is not None
+        ]
+        of_two = [each for each in used if each.system != each.reference]
+        if not of_two:
+            return None
+        test = next((each for each in of_two if each.verdict != UNSURE), of_two[0])
+        one, other = next(pair for pair in self._pairs if names_of(pair) == test.systems)
+        paired = minus(one.values(test.measure), other.values(test.measure))
+        return choose_examples(
+            (one, other), paired, (comparison_name(one.label, other.label), test.measure), MOST_EXAMPLES
         )
 
     def _tested(self, measured: Sequence[Measured], tested: Sequence[Pair]) -> list[Contrast]:

@@ -9,7 +9,7 @@ from ....number import Number
 from ....records import Record, is_none
 from ....resampling import Bootstrap
 from ...gate.contents import Gate
-from ..systems.contents import Difference, JudgeNote, Plane, Score
+from ..systems.contents import Difference, Examples, JudgeNote, Plane, Score
 from ..systems.worst_group import WorstGroups
 
 # what comparison.json calls itself
@@ -122,6 +122,8 @@ class Comparison(Record):
     planes: tuple[Plane, ...] = ()
     # judges of the reward alone that are an axis of a plane, where no judge of the report is
     axis_judges: tuple[JudgeNote, ...] = ()
+    # of the two entries that the headline is about; None of summaries that were made elsewhere
+    examples: Examples | None = Field(default=None, exclude_if=is_none)
     # wrong side, contract, novelty, length: by budget, entry and side
     traits: tuple[Score, ...]
     # how they are counted

@@ -1,10 +1,11 @@
 """The comparison's first page: who is better than the first entry, how sure that is, and every entry under every judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...pages.blocks import Overview, Picture, PictureRow, lane
+from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
 from ...pages.words import UNSURE, counted, headline
 from ..systems.contents import Difference, JudgeNote, Score
+from ..systems.look import to_look_at
 from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
 from ..systems.words import how_sure, plain_judges
@@ -26,7 +27,16 @@ def overview(found: Comparison) -> Overview:
         sure=how_sure(found.title, used),
         text=" ".join((f"{found.title}.", *found.findings[:1])),
         picture=_picture(found, judges, used),
+        blocks=tuple(_examples(found)),
     )
+
+
+def _examples(found: Comparison) -> Iterator[Block]:
+    if found.examples and found.examples.examples:
+        has_sides = len(found.sides) > 1
+        plain = plain_judges(next(iter(found.recipes.values())), found.judges, has_sides=has_sides)
+        shown = [each.system for each in found.examples.examples[0].summaries]
+        yield from to_look_at(found.examples, shown, plain, has_sides=has_sides)
 
 
 def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:

@@ -1,4 +1,4 @@
-"""Example requests for the report: chosen by rule, so that nobody picks the pretty ones.
+"""Example requests of two systems: chosen by rule, so that nobody picks the pretty ones.
 
 Requests are ordered by the paired difference in the first deciding judge and taken at even steps, from the largest loss
 to the largest gain.
@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from ....records import CandidateGroup, SummaryRequest
 from ....runfolder.files import chosen_groups
-from ..systems.contents import Examples, ExampleSummary, RequestExample
-from ..systems.systems import System
+from .contents import Examples, ExampleSummary, RequestExample
+from .systems import System
 
 # requests with their candidates, by id
 Groups = Mapping[str, tuple[SummaryRequest, CandidateGroup]]

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.report.checkpoint.examples import choose_examples
+from evenhand.evaluation.report.systems.examples import choose_examples
 from evenhand.evaluation.report.systems.systems import read_policies, systems_of
 
 ABOUT = ("DPO - zero-shot", "overlap")
