@@ -258,11 +258,11 @@ def test_one_that_loses_place_after_place_before_it_is_ready_ends_the_stage(tmp_
 PARENT = """
 import sys
 from pathlib import Path
-from evenhand.runfolder.replicas import Queue, Start, Task, work_off
+from evenhand.runfolder.replicas import Queue, ReplicaTask, Start, work_off
 from evenhand.runfolder.workers import Command
 code, path = sys.argv[1:]
 def command(name): return Command(("-c", code, path + name, path + ".failed"), Path(path + ".failed"))
-list(work_off(Queue([Task(range(1)), Task(range(1, 2))], [Start(command, n) for n in "01"])))
+list(work_off(Queue([ReplicaTask(range(1)), ReplicaTask(range(1, 2))], [Start(command, n) for n in "01"])))
 """
 
 
