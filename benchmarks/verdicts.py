@@ -153,18 +153,18 @@ KINDS: dict[str, Scores] = {
 def headline_is_clear(found: Evidence) -> bool:
     """Whether a judge that decides sees what training does."""
     told = (each for each in found.differences if (each.pair, each.side) == (TRAINING, None))
-    return any(each.verdict != UNSURE for each in told)
+    return any(each.is_clear for each in told)
 
 
 def clear_in_report(found: Evidence) -> bool:
     """Whether a sentence says that systems differ, that a side gains more, or that one is behind."""
-    return any(each.verdict != UNSURE for each in (*found.differences, *found.gain_gaps, *found.score_gaps))
+    return any(each.is_clear for each in (*found.differences, *found.gain_gaps, *found.score_gaps))
 
 
 def clear_of_training(found: Evidence) -> bool:
     """Whether a sentence says that training makes a difference."""
     told = (*found.differences, *found.gain_gaps)
-    return any(each.verdict != UNSURE for each in told if each.pair in (TRAINING, TRAINING_BEST))
+    return any(each.is_clear for each in told if each.pair in (TRAINING, TRAINING_BEST))
 
 
 def clear_alone(found: Evidence) -> bool:
@@ -208,12 +208,12 @@ def comparison(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0)
 def clear_in_comparison(found: Comparison) -> bool:
     """Whether anything is said to be better: between entries, of a choice by reward, or for the worst side."""
     told = (*found.tests, *found.baselines)
-    return any(each.verdict != UNSURE for each in told) or any(each.choice for each in found.worst_sides)
+    return any(each.is_clear for each in told) or any(each.choice for each in found.worst_sides)
 
 
 def clear_between_entries(found: Comparison) -> bool:
     """Whether an entry is said to be better than another at the same number of candidates."""
-    return any(each.verdict != UNSURE for each in found.tests if each.k == each.reference_k)
+    return any(each.is_clear for each in found.tests if each.k == each.reference_k)
 
 
 def names_the_better(found: Comparison) -> bool:

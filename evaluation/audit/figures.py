@@ -112,11 +112,6 @@ class Figures:
         named = zip(self.quantities, self.nulls, strict=True) if self.nulls else ()
         return [place for place, (quantity, null) in enumerate(named) if null and quantity.kind.names]
 
-    @property
-    def voting(self) -> list[int]:
-        """Those by which systems are compared, too."""
-        return [place for place in self.naming if self.quantities[place].kind.votes]
-
     def weights_at(self, places: Sequence[int]) -> Floats:
         """How much each set weighs in quantities of these places, which are of `naming`, (sets, places); 0 for nothing."""
         rests_on, naming = self.rests_on[:, places], self.naming

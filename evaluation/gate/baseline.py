@@ -20,8 +20,12 @@ from .numbers import SYSTEM, NamedNumber, alike, minus
 from .subject import MeasureMethod, P, PageKind, PageNumbers, Subject
 
 AGAIN = "make the baseline again with the same options"
+BY_THIS_VERSION = "make it again with this version (of a run: run `evenhand loop` with its recipe again)"
 # what files of pages call themselves, without their version
-CALLED = {"evenhand-audit": "an audit", "evenhand-report": "a report", "evenhand-comparison": "a comparison"}
+CALLED = {
+    "evenhand-audit": "an audit", "evenhand-report": "a report", "evenhand-comparison": "a comparison",
+    "evenhand-bias-study": "a bias study", "evenhand-judge-benchmark": "a benchmark of judges",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -132,8 +136,7 @@ def read_baseline(path: Path, kind: PageKind[P]) -> Baseline:
         page = kind.read(parse_line(text, kind.record))
     except DataError as error:
         raise DataError(
-            f"--baseline {file}: was not written as {file_name} by this version; make it again with this version (of a run: run "
-            f"`evenhand loop` with its recipe again): {error}"
+            f"--baseline {file}: was not written as {file_name} by this version; {BY_THIS_VERSION}: {error}"
         ) from error
     if not page.subject.sets:
         raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it again with this version")
@@ -141,12 +144,16 @@ def read_baseline(path: Path, kind: PageKind[P]) -> Baseline:
 
 
 def _refusal(text: str, kind: PageKind[P]) -> str:
-    """Why a file is told to be of another kind or version by what it calls itself; "" where it does not say."""
+    """Why a file is told to be of another kind or version by what it calls itself; "" of what is no JSON object."""
     try:
         content = parse_json(text)
     except NotJsonError:
         return ""
-    schema = content.get("schema_name", kind.schema) if isinstance(content, dict) else kind.schema
+    if not isinstance(content, dict):
+        return ""
+    schema = content.get("schema_name", content.get("format"))
+    if schema is None:
+        return f"does not say that it is {kind.schema}, as earlier versions' did not; {BY_THIS_VERSION}"
     name = str(schema).partition("/")[0]
     if schema == kind.schema:
         return ""

@@ -110,7 +110,7 @@ def test_killed_between_rounds_the_stage_continues_with_the_round_in_flight(tmp_
     made = phase(tmp_path, "killed")
     # five calls a batch: four rounds and the batch itself; the kill falls into the second of two batches
     lines = killed_after(made, 7)
-    assert [type(line).__name__ for line in lines[:7]] == ["Round"] * 4 + ["Batch"] + ["Round"] * 2
+    assert [type(line).__name__ for line in lines[:7]] == ["Round"] * 4 + ["FinishedBatch"] + ["Round"] * 2
     asked = []
     with monkeypatch.context() as patch:
         complete = ScriptedBackend.complete

@@ -142,7 +142,8 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
         found = parse_line(text, Benchmark)
     except DataError as error:
         said = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
-        raise DataError(f"{path}: {said}: {error}") from error
+        how = "" if given else ", and give it with --benchmark, which replaces this copy that an earlier card kept"
+        raise DataError(f"{path}: {said}{how}: {error}") from error
     if given:
         theirs = {undated(each) for each in found.signatures.values()}
         if not any(undated(each) in theirs for own in signatures.values() for each in own):

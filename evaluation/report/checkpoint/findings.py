@@ -87,7 +87,7 @@ class Evidence:
     def clear_gaps(self, gaps: Sequence[SideGap], whose: str) -> list[SideGap]:
         """Gaps of that system or comparison that are clear, by the deciding judges."""
         mine = (g for judge in self.deciding for g in gaps if (g.pair, g.measure) == (whose, judge.name))
-        return [gap for gap in mine if gap.verdict != UNSURE]
+        return [gap for gap in mine if gap.is_clear]
 
 
 def title(evidence: Evidence) -> str:
@@ -184,7 +184,7 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     parts = [
         f"by {judge.name} {with_interval(estimate(equal, sign=True))} instead of {signed(d.value)}"
         for d, judge in _overall(evidence)
-        if d.pair == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(d)
+        if d.pair == comparison and d.is_clear and (equal := d.at_equal_length) and is_by_length(d)
     ]
     if not parts:
         return None

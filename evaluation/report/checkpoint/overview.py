@@ -79,9 +79,7 @@ def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n
             found = [f"{word} by {len(who)}" for word, who in tally(judges, mine).items() if who and word != UNSURE]
             whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
             said.append(f"{heading.format(k=report.candidates)}: {whole}.")
-    gains = [
-        g for g in report.gain_gaps if g.pair == comparison and g.measure in report.deciding and g.verdict != UNSURE
-    ]
+    gains = [g for g in report.gain_gaps if g.pair == comparison and g.measure in report.deciding and g.is_clear]
     said += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
     if len(report.sides) > 1 and comparison and not gains:
         said.append("No side clearly gains more than another.")
@@ -135,7 +133,7 @@ def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | N
     start = before.value
     low, high = (None if bound is None else start + bound for bound in (difference.low, difference.high))
     last = Mark(Number(value=start + difference.value, low=low, high=high), tone(difference, judge))
-    return Lane(side or ALL, (Mark(Number(value=start), "neutral"), last), is_clear=difference.verdict != UNSURE)
+    return Lane(side or ALL, (Mark(Number(value=start), "neutral"), last), is_clear=difference.is_clear)
 
 
 def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:

@@ -225,7 +225,7 @@ def _folded(report: Report, of_rewards: tuple[Block, ...]) -> Iterator[Block]:
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | NumberCell, ...]:
     if found is None:
         return Text(""), NumberCell(None), Text(""), Text("")
-    is_clear = found.verdict != UNSURE
+    is_clear = found.is_clear
     return (
         # a name alone would be taken for a verdict
         Text(

@@ -11,7 +11,6 @@ import numpy as np
 from ....extras import installed_versions
 from ....runfolder.stages import RECORDED
 from ...pages.folder import KNOWN, Content, Result
-from ...pages.words import UNSURE
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits, minus
@@ -92,17 +91,18 @@ def compare_runs(
     entries = read_entries(runs)
     if by_round:
         entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
-    found = judged(build_comparison(entries, budgets))
+    found = judged(build_comparison(entries, budgets, MOST_EXAMPLES))
     COMPARISON.write(out, found, page(found), {})
     return found
 
 
-def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS) -> Comparison:
+def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS, n_examples: int = 0) -> Comparison:
     """Everything the comparison says.
 
     Args:
         entries: at least one; the first is what the others are tested against.
         budgets: numbers of candidates; an entry is shown at those that it has.
+        n_examples: requests whose summaries are read from the entries' folders.
 
     Raises:
         DataError: the entries do not answer the same requests under the same judges.
@@ -163,7 +163,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
         counted={trait.name: trait.how for trait in numbers.traits},
-        examples=None if is_given else numbers.examples(),
+        examples=numbers.examples(n_examples),
         costs=tuple(entry.cost for entry in entries if entry.cost),
         recipes={entry.label: entry.asked for entry in entries},
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
@@ -262,21 +262,19 @@ class _Numbers:
             planes=[each.concluded(next(its), level) for each in fronts],
         )
 
-    def examples(self) -> Examples | None:
+    def examples(self, count: int) -> Examples | None:
         """The largest loss and gain of the two entries that the headline is about, by its first judge that tells them apart."""
         names = {judge.name for judge in deciding(self.judges)}
         used = [
             e for e in as_used(self.concluded.tests) if e.measure in names and e.side is None and e.value is not None
         ]
         of_two = [each for each in used if each.system != each.reference]
-        if not of_two:
+        if not of_two or not count:
             return None
-        test = next((each for each in of_two if each.verdict != UNSURE), of_two[0])
+        test = next((each for each in of_two if each.is_clear), of_two[0])
         one, other = next(pair for pair in self._pairs if names_of(pair) == test.systems)
         paired = minus(one.values(test.measure), other.values(test.measure))
-        return choose_examples(
-            (one, other), paired, (comparison_name(one.label, other.label), test.measure), MOST_EXAMPLES
-        )
+        return choose_examples((one, other), paired, (comparison_name(one.label, other.label), test.measure), count)
 
     def _tested(self, measured: Sequence[Measured], tested: Sequence[Pair]) -> list[Contrast]:
         return [test for each in measured for test in paired_tests(each, tested, self.lengths)]

@@ -109,7 +109,7 @@ def low_grade_findings(tests: Sequence[Difference], judges: Sequence[JudgeNote])
     """Clear differences of bad grades between entries as they are used, which equal means may hide."""
     decide = {judge.name for judge in deciding(judges)}
     for test in as_used(tests):
-        if test.verdict != UNSURE and test.of_judge in decide and test.value is not None:
+        if test.is_clear and test.of_judge in decide and test.value is not None:
             word, more = ("worse", "more") if test.verdict == "higher" else ("better", "fewer")
             whom = f"{test.system}, {budget_name(test.k)}, is {word} than {test.reference}, {budget_name(test.reference_k)}"
             yield f"By {test.measure}, {whom}: {abs(100 * test.value):.1f} points {more}."
@@ -140,7 +140,7 @@ def leader_findings(
         ]
         # where no test finds a difference of an entry, it is not called the strongest
         leader = ranking.rows[0].system
-        is_told = any(t.verdict != UNSURE and leader in (t.system, t.reference) for t in told)
+        is_told = any(t.is_clear and leader in (t.system, t.reference) for t in told)
         if ranking.side is None and ranking.leads and is_told:
             yield (
                 f"By {with_direction(by_name[ranking.measure])} {_at(ranking.k)}, {leader} wins most often, "
@@ -247,7 +247,7 @@ def length_warnings(found: Sequence[ByLength], tests: Sequence[Difference]) -> l
     """What to know of differences that go with length before believing any: each where they are few, else how many there are."""
     if len(found) <= MOST_NAMED:
         return [f"{each.pair}: {each.said}" for each in found]
-    clear = {(_of_pair(test), test.measure) for test in tests if test.side is None and test.verdict != UNSURE}
+    clear = {(_of_pair(test), test.measure) for test in tests if test.side is None and test.is_clear}
     return [
         f"Of {len(clear)} clear differences over all sides {len(found)} go with the length of summaries by half or more. What "
         f'is left of each at equal length is shown under "{GONE_WITH_LENGTH}".'

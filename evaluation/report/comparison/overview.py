@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
-from ...pages.words import UNSURE, counted, headline
+from ...pages.words import counted, headline
 from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.look import to_look_at
 from ..systems.roles import deciding
@@ -64,7 +64,7 @@ def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Diff
     labels = [entry.label for entry in found.entries][:MOST_ENTRIES]
     shown = judges[: max(1, MOST_LANES // len(labels))]
     plain = plain_judges(next(iter(found.recipes.values())), shown, has_sides=len(found.sides) > 1)
-    clear = {(test.measure, test.system) for test in used if test.verdict != UNSURE}
+    clear = {(test.measure, test.system) for test in used if test.is_clear}
 
     def row_of(judge: JudgeNote) -> PictureRow:
         means = _most_drawn([e for e in of_judge(found.scores, judge) if e.side is None])

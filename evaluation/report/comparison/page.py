@@ -31,7 +31,6 @@ from ...pages.numbers import NONE, number
 from ...pages.words import (
     ALL,
     MOST_NAMED,
-    UNSURE,
     counted,
     legend,
 )
@@ -365,7 +364,7 @@ def _tests(found: Comparison) -> Iterator[Block]:
         if mine := of_judge(found.tests, judge):
             by_pair = grouped(mine, lambda test: _pair(found, test))
             whole = difference_table(judge, by_pair, places_of(found.scores, judge))
-            clear = sum(test.verdict != UNSURE for test in mine)
+            clear = sum(test.is_clear for test in mine)
             yield Details(judge.name, (whole,), f"{clear} of {counted(len(mine), 'difference')} clear")
 
 

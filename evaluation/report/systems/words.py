@@ -60,7 +60,7 @@ def how_sure(title: str, tests: Iterable[Difference]) -> str:
         title: of the page, which says whether its sets are too few.
         tests: of the headline.
     """
-    clear = [test.adjusted for test in tests if test.verdict != UNSURE]
+    clear = [test.adjusted for test in tests if test.is_clear]
     if not clear:
         return TOO_FEW if "too few" in title else NOT_CLEAR
     return certainty(min((p for p in clear if p is not None), default=None))

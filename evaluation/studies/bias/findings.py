@@ -297,7 +297,7 @@ def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
             if rest and n >= LEAST_SETS
             else f"; fewer than {LEAST_SETS} are too few for one"
         )
-        words = f"In {counted(scored.n_reworded, 'document')} words such as sister follow the gender"
+        words = f"In {counted(scored.n_reworded, 'document')} words such as sister and brother follow the gender"
         yield f"{words}; the verdict rests on the other {n}{said}."
 
 

@@ -1,4 +1,4 @@
-"""The process of judges that hold one model: `python -m evenhand.evaluation.studies.meta.apart FOLDER [CACHE]`."""
+"""The process of judges that hold one model: `python -m evenhand.evaluation.studies.judges.apart FOLDER [CACHE]`."""
 
 import sys
 from collections.abc import Mapping, Sequence

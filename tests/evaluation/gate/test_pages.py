@@ -143,7 +143,7 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
         read_baseline(path, AUDIT_PAGE)
     for text in ("", "{}", "[1"):
         path.write_text(text)
-        with pytest.raises(DataError, match=r"by this version; .*evenhand loop"):
+        with pytest.raises(DataError, match=r"with this version .*evenhand loop"):
             read_baseline(path, AUDIT_PAGE)
     with pytest.raises(DataError, match="cannot be read"):
         read_baseline(tmp_path / "absent.json", AUDIT_PAGE)
@@ -176,7 +176,11 @@ def test_a_baseline_of_an_earlier_format_is_refused_with_what_to_do(kind, tmp_pa
         read_baseline(tmp_path, kind)
     # before files said what they are
     (tmp_path / kind.file_name).write_text('{"scores": [{"subject": "rerank", "mean": 0.5}]}')
-    with pytest.raises(DataError, match=r"make it again with this version.*evenhand loop"):
+    with pytest.raises(DataError, match=r"make it again with this version.*evenhand loop") as told:
+        read_baseline(tmp_path, kind)
+    assert "key" not in str(told.value)
+    (tmp_path / kind.file_name).write_text('{"format": "evenhand-bias-study/5", "scores": []}')
+    with pytest.raises(DataError, match=f"is a bias study, not {kind.name}"):
         read_baseline(tmp_path, kind)
 
 

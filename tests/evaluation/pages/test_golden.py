@@ -40,7 +40,7 @@ def report(run: Any, folder: Path) -> Page:
 def comparison(run: Any, folder: Path) -> Page:
     other = run.recipe.model_copy(update={"name": "other"})
     return comparison_page(
-        build_comparison(read_entries([NamedRecipe("small", run.recipe), NamedRecipe("other", other)]))
+        build_comparison(read_entries([NamedRecipe("small", run.recipe), NamedRecipe("other", other)]), n_examples=2)
     )
 
 
