@@ -15,7 +15,7 @@ from .records import Record, is_none
 
 NOTHING = "-"
 DIGITS = ".9g"
-# of a number that is tested against 0; "not tried" is one of which nothing could be said
+# of a number that is tested against 0
 Verdict = Literal["higher", "lower", "no clear difference"]
 CLEAR = ("higher", "lower")
 
