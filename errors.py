@@ -33,6 +33,12 @@ class DataError(EvenhandError, ValueError):
     exit_code = 2
 
 
+class PluginError(EvenhandError, RuntimeError):
+    """What a package brings cannot be imported, is not of its door's kind, or has a name that is taken."""
+
+    exit_code = 2
+
+
 class ModelError(EvenhandError, RuntimeError):
     """A model folder or a backend could not be opened, or gave what it must not."""
 

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..config import BiasRecipe
-from ..evaluation.studies.bias.contents import BiasMeasure
-from ..evaluation.studies.bias.evidence import gather
-from ..evaluation.studies.bias.findings import describe
-from ..evaluation.studies.bias.inputs import BiasInput, Inputs, make_setting
-from ..evaluation.studies.bias.measure import INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, take_measures
-from ..evaluation.studies.bias.persons import FoundPersons, known_persons
-from ..evaluation.studies.bias.summarise import Summary
-from ..fairness.demographic.inputs.filling import Instruction
-from ..fairness.demographic.inputs.words import Gender
+from ..plugins.bias.demographic.inputs.filling import Instruction
+from ..plugins.bias.demographic.inputs.words import Gender
+from ..plugins.bias.recipe import BiasRecipe
+from ..plugins.bias.study.contents import BiasMeasure
+from ..plugins.bias.study.evidence import gather
+from ..plugins.bias.study.findings import describe
+from ..plugins.bias.study.inputs import BiasInput, Inputs, make_setting
+from ..plugins.bias.study.measure import INCLUSION, ORDER, QUOTATIONS, TITLES, WORD_LISTS, take_measures
+from ..plugins.bias.study.persons import FoundPersons, known_persons
+from ..plugins.bias.study.summarise import Summary
 from ..text import sentences
 from .simulate import asked, print_heads, print_row
 

@@ -22,9 +22,9 @@ from ..evaluation.audit.contents import SHARES, Audit
 from ..evaluation.audit.figures import Family
 from ..evaluation.audit.input import AuditedSystem, AuditInput
 from ..evaluation.audit.plan import AuditPlan
-from ..evaluation.audit.word_lists import ListedWords
-from ..fairness.demographic.word_lists import WordLists
 from ..fairness.labelled import LabelledSource
+from ..plugins.bias.demographic.word_lists import WordLists
+from ..plugins.bias.word_list_family import ListedWords
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap
 from .calibration import LEVEL, OWN, Corpus, Manner, coverage, generators, shares, summary

@@ -13,9 +13,9 @@ from typing import get_args
 
 import numpy as np
 
-from ..evaluation.audit.word_lists import ListedWords
-from ..fairness.demographic.word_lists import GENDER_WORDS, WordLists, letter_runs
 from ..fairness.labelled import LabelledSource, LabelledSummary
+from ..plugins.bias.demographic.word_lists import GENDER_WORDS, WordLists, letter_runs
+from ..plugins.bias.word_list_family import ListedWords
 from .calibration import HEADS, SIDES, Corpus, Counts, Manner, drawn_sets, generators, is_missed, items, row, verdicts
 from .simulate import asked, print_heads, print_row
 

@@ -22,10 +22,10 @@ from time import perf_counter
 
 from ..config.command_line import SingleValues
 from ..corpora.bundled import DOCUMENTS
-from ..corpora.polisum import import_polisum
 from ..corpora.reader import read_document_sets
 from ..errors import DataError, EvenhandError
 from ..evaluation.pages.write import write_page
+from ..plugins.polisum.importer import import_polisum
 from ..records import DocumentSet
 from ..runfolder.processes import last_lines, run_child, share_processor
 from ..storage import sha256_of, write_json, write_jsonl

@@ -35,12 +35,12 @@ from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.systems.contents import Difference, JudgeNote
 from ..evaluation.report.systems.systems import budget_name
 from ..evaluation.report.systems.words import change, verdict
-from ..evaluation.studies.judges import benchmark_page, training_page
-from ..evaluation.studies.judges import page as judges_page
-from ..evaluation.studies.judges.training import Training
 from ..evaluation.worth import worth_blocks
 from ..judges.benchmark import Benchmark
 from ..judges.calibration import Calibration
+from ..plugins.judge_studies import benchmark_page, training_page
+from ..plugins.judge_studies import page as judges_page
+from ..plugins.judge_studies.training import Training
 from ..records import Record
 from ..storage import explained, read_json, read_text, write_json
 

@@ -21,8 +21,6 @@ from ..config import CorpusSection, ModelSection, ReplicatedSection
 from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
-from ..evaluation.studies.judges.probes import ORDERS as PROBED
-from ..evaluation.studies.judges.probes import PLACEBO
 from ..extras import need
 from ..generate.answers import reading
 from ..generate.backend import Ask, normalised
@@ -30,6 +28,8 @@ from ..judges.judge import JudgeInput
 from ..judges.rubric import GRADES, ONE_GRADE, Rubric, open_rubric
 from ..judges.shared import SharedModels
 from ..models import locate, signature
+from ..plugins.judge_studies.probes import ORDERS as PROBED
+from ..plugins.judge_studies.probes import PLACEBO
 from ..prompts import PromptTemplate
 from ..records import DocumentSet, Message
 from ..resampling import Bootstrap, cluster_interval

@@ -18,14 +18,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from ..cluster.queue import still_queued, submit
-from ..cluster.slurm import Nodes, Scripts, SlurmJob
 from ..config import Recipe
 from ..errors import DataError
 from ..generate.stage import GenerateCounts, generate
 from ..loop import Step, work_in
+from ..plugins.ray.workers import connect
+from ..plugins.slurm.queue import still_queued, submit
+from ..plugins.slurm.slurm import Nodes, Scripts, SlurmJob
 from ..runfolder.phases import BASE, open_phase
-from ..runfolder.ray_workers import connect
 from ..runfolder.stages import Receipt
 from ..storage import write_jsonl
 from .measure import Contender, Counts, compare

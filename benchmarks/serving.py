@@ -37,9 +37,9 @@ from ..extras import need
 from ..generate.chat import chat_text
 from ..models import locate, signature
 from ..models.opening import open_chat_tokenizer
+from ..plugins.serve.asked import DocumentsRequest, GivenDocument, request_of
 from ..records import DocumentSet, SummaryRequest
 from ..runfolder.gpus import visible_gpus
-from ..serve.asked import DocumentsRequest, GivenDocument, request_of
 from ..storage import write_text
 from .programs import end_when_stopped, started
 from .report import Breakdown, Report, bench_options, count, run_bench

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..config import BiasRecipe, Recipe
+from ..config import Recipe
 from ..evaluation.audit.conclusions import conclude
 from ..evaluation.audit.plan import AuditPlan
 from ..evaluation.pages.words import UNSURE
@@ -28,13 +28,14 @@ from ..evaluation.report.systems.compare import Comparer
 from ..evaluation.report.systems.contents import JudgeNote
 from ..evaluation.report.systems.ranked import Ranked
 from ..evaluation.report.systems.systems import TRAIT, WORDS, PolicyOutput, RequestOutline
-from ..evaluation.studies.bias.evidence import gather
-from ..evaluation.studies.bias.findings import describe
-from ..evaluation.studies.bias.inputs import make_inputs
-from ..evaluation.studies.bias.measure import take_measures
-from ..evaluation.studies.bias.persons import FoundPersons, known_persons
-from ..evaluation.studies.bias.summarise import Summary, summary_seed
-from ..evaluation.studies.bias.summarizer import simulate
+from ..plugins.bias.recipe import BiasRecipe
+from ..plugins.bias.study.evidence import gather
+from ..plugins.bias.study.findings import describe
+from ..plugins.bias.study.inputs import make_inputs
+from ..plugins.bias.study.measure import take_measures
+from ..plugins.bias.study.persons import FoundPersons, known_persons
+from ..plugins.bias.study.summarise import Summary, summary_seed
+from ..plugins.bias.study.summarizer import simulate
 from ..resampling import LEAST_SETS, Bootstrap, Floats
 from ..runfolder.phases import open_phase
 from .calibration import Corpus, drawn_sets, items, measured, shares

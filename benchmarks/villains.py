@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from ..config.judges import AlignmentJudge
 from ..config.needs import Purpose
 from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
-from ..evaluation.studies.judges.build import calibrate
-from ..evaluation.studies.judges.preference import PeoplesScores
-from ..evaluation.studies.judges.probes import ORDERS, VARIANTS, Exchanges, places, variants
-from ..evaluation.studies.judges.study import OTHER, JudgeStudy
 from ..judges.calibration import LENGTH, JudgeCalibration
+from ..plugins.judge_studies.build import calibrate
+from ..plugins.judge_studies.preference import PeoplesScores
+from ..plugins.judge_studies.probes import ORDERS, VARIANTS, Exchanges, places, variants
+from ..plugins.judge_studies.study import OTHER, JudgeStudy
 from ..records import Judgement
 from ..text import n_words
 from .simulate import asked, print_heads, print_row

@@ -14,26 +14,17 @@ import typer
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
+from ..plugins.bias import verbs as bias
+from ..plugins.cards import verbs as cards
+from ..plugins.controlled import verbs as controlled
+from ..plugins.judge_studies.verbs import audit_judge, train_judge
+from ..plugins.people import verbs as human
+from ..plugins.released import verbs as convert
+from ..plugins.serve import verbs as serve
+from ..plugins.slurm import verbs as slurm
+from ..plugins.trained_encoders import verbs as train_encoder
 from ..runfolder import processes
-from . import (
-    audit,
-    audit_judge,
-    bias,
-    cards,
-    controlled,
-    convert,
-    estimate,
-    exporting,
-    human,
-    importing,
-    models,
-    recipes,
-    score,
-    serve,
-    slurm,
-    train_encoder,
-    train_judge,
-)
+from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Evidence, Overrides, RecipePath, Sets
@@ -241,11 +232,11 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
+    from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
     from ..evaluation.report.checkpoint.report import logged_numbers
     from ..evaluation.report.checkpoint.report import report as run
     from ..evaluation.report.named import REPORT_PAGE, subject_of
-    from ..evaluation.studies.judges.gating import refuse_uncalibrated
     from ..runfolder.tracking import track_report
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
@@ -290,8 +281,8 @@ def benchmark_judges_(
     Start with what is bundled: evenhand benchmark-judges sample
     """
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.studies.judges.benchmark import benchmark_judges
-    from ..evaluation.studies.judges.benchmark_page import page
+    from ..plugins.judge_studies.benchmark import benchmark_judges
+    from ..plugins.judge_studies.benchmark_page import page
 
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
     show_page(page(found))

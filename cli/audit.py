@@ -280,10 +280,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.audit.named import AUDIT_PAGE
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
+    from ..evaluation.gate.calibrated import refuse_llm_units
     from ..evaluation.gate.decide import Gating
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.studies.judges.gating import refuse_llm_units
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read(AUDIT_PAGE)

@@ -62,12 +62,12 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from ..api.studies import check_runs, run_and_compare
+    from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
     from ..evaluation.pages.write import PAGE
     from ..evaluation.report.comparison.page import page
     from ..evaluation.report.comparison.runs import name_runs, usual_budgets
     from ..evaluation.report.named import COMPARISON_PAGE, subject_of
-    from ..evaluation.studies.judges.gating import refuse_uncalibrated
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read(COMPARISON_PAGE)

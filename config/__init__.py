@@ -5,8 +5,6 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on uncha
 `judges`, `metrics` and `fairness`, and answer what is asked of all of them (`needs`).
 """
 
-from .bias import BiasRecipe
-from .controlled import ControlledRecipe
 from .fairpo import RegenerationSection, ThinnedSection
 from .generate import METHOD_OPTIONS, GenerateSection
 from .judges import JudgeOptions
@@ -26,9 +24,7 @@ __all__ = [
     "VARLEN_ATTENTION",
     "AttentionReweightingSection",
     "BackendSection",
-    "BiasRecipe",
     "ColumnsSection",
-    "ControlledRecipe",
     "CorpusSection",
     "DebateSection",
     "FairExtractiveSection",

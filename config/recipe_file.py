@@ -14,7 +14,7 @@ from ..errors import RecipeError
 from ..storage import listed
 from ..text import did_you_mean
 from ..text.shown import MOST_SHOWN, shortened
-from . import BiasRecipe, ControlledRecipe, CorpusSection, JudgeOptions, Recipe, Section
+from . import CorpusSection, JudgeOptions, Recipe, Section
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers
 from .needs import JudgeSection
@@ -58,17 +58,13 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         RecipeError: the file is not a recipe or cannot be read; all mistakes are listed.
     """
-    return _load(path, overrides, Recipe)
+    return load_as(Recipe, path, overrides)
 
 
-def load_controlled(path: Path, overrides: Sequence[str] = ()) -> ControlledRecipe:
-    """The checked recipe of a controlled test set; arguments and errors as of `load_recipe`."""
-    return _load(path, overrides, ControlledRecipe)
-
-
-def load_bias(path: Path, overrides: Sequence[str] = ()) -> BiasRecipe:
-    """The checked recipe of a bias study; arguments and errors as of `load_recipe`."""
-    return _load(path, overrides, BiasRecipe)
+def load_as(model: type[R], path: Path, overrides: Sequence[str] = ()) -> R:
+    """The checked recipe of another kind than a study; arguments and errors as of `load_recipe`."""
+    layers = read_layers(path)
+    return _overridden(layers.values, overrides, model, layers.place, is_extended=layers.extends is not None)
 
 
 def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recipe:
@@ -78,11 +74,6 @@ def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recip
         RecipeError: they are not a recipe; all mistakes are listed.
     """
     return _overridden(dict(values), overrides, Recipe, lambda key: RECIPE)
-
-
-def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
-    layers = read_layers(path)
-    return _overridden(layers.values, overrides, model, layers.place, is_extended=layers.extends is not None)
 
 
 def _overridden(

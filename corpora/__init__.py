@@ -7,7 +7,7 @@ coverage
 opinions                    how people find a source's opinions represented
 """
 
-from .polisum import import_polisum
+from ..plugins.polisum.importer import import_polisum
 from .reader import load_corpus, read_any, read_document_sets
 from .splits import split_sets
 from .summaries import read_summaries

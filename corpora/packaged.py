@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ..errors import DataError
 from ..packages import LackReason, Part, lack, pip_install
+from ..plugins.films.importer import read_films
+from ..plugins.party_debates.importer import read_party_debates
 from ..records import DocumentSet
 from ..storage import sha256_of
 from .entries import BuiltSets
-from .films import read_films
-from .party_debates import read_party_debates
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Any
 
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
+from ..plugins.perspectivesumm.released import count_empty, released_sets
+from ..plugins.polisum.importer import AnnotationItem
 from ..records import DocumentSet
 from ..storage import (
     as_given,
@@ -28,8 +30,6 @@ from ..text.shown import shortened
 from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .packaged import PACKAGED, read_packaged
-from .perspectivesumm.released import count_empty, released_sets
-from .polisum import AnnotationItem
 from .table_files import is_table, refuse_office
 from .tables import array_rows, read_table, sets_of_rows
 from .values import refuse_alike

@@ -23,7 +23,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenhand.cli.app import app
-from evenhand.config import BiasRecipe, ControlledRecipe, Recipe
+from evenhand.config import Recipe
+from evenhand.plugins.bias.recipe import BiasRecipe
+from evenhand.plugins.controlled.recipe import ControlledRecipe
 
 ROOT = Path(__file__).parents[1]
 # what each kind of recipe is for: its command -> its type

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection, without_speed
-from ..fairness.opinion.tokens import VERSION
+from ..fairness.content_tokens import VERSION
 from ..models.dates import signed_date
 from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
@@ -112,7 +112,7 @@ def open_backend_of(phase: Phase) -> Backend:
         return NoBackend()
     with booked("loading"):
         if (options := section.attention_reweighting) is not None:
-            from .pine.backend import PineBackend
+            from ..plugins.attention_reweighting.pine.backend import PineBackend
 
             named = backend_signature(section, phase.recipe.model, phase.adapter)
             return PineBackend(section, phase.recipe.model, phase.adapter, named, is_control=not options.reweight)

@@ -21,6 +21,11 @@ from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
+from ..plugins.attention_reweighting import method as attention_reweighting
+from ..plugins.debate import method as debate
+from ..plugins.hierarchical import method as hierarchical
+from ..plugins.opinions import fair_extractive
+from ..plugins.self_refine import method as self_refine
 from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, is_none
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
@@ -30,18 +35,7 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
-from . import (
-    attention_reweighting,
-    chain_of_thought,
-    debate,
-    drafts,
-    fair_extractive,
-    hierarchical,
-    self_refine,
-    shuffled,
-    thinned,
-    zero_shot,
-)
+from . import chain_of_thought, drafts, shuffled, thinned, zero_shot
 from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of

@@ -3,24 +3,24 @@
 from collections.abc import Mapping
 
 from ..config import JudgeOptions
+from ..plugins.judge_studies.combined import combined_kind
+from ..plugins.opinions.contrast import CONTRAST
+from ..plugins.opinions.opinion_graph import OPINION_GRAPH
+from ..plugins.released.bleurt import BLEURT
+from ..plugins.released.finesure import FINESURE
+from ..plugins.released.minicheck import MINICHECK
+from ..plugins.released.summac import SUMMAC
+from ..plugins.released.unieval import UNIEVAL
 from .alignment import ALIGNMENT
 from .bertscore import BERTSCORE
-from .bleurt import BLEURT
-from .combined import combined_kind
 from .consensus import CONSENSUS
-from .contrast import CONTRAST
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
-from .finesure import FINESURE
 from .judge import Judge, JudgeInput, Kind, Verdict
-from .minicheck import MINICHECK
-from .opinion_graph import OPINION_GRAPH
 from .rouge import ROUGE
 from .rubric import RUBRIC
 from .rules import CONTRACT, LENGTH
 from .shared import SharedModels
-from .summac import SUMMAC
-from .unieval import UNIEVAL
 from .value_shares import VALUE_SHARES
 
 # kind in the recipe -> what makes such a judge, and what can be asked before

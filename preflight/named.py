@@ -23,7 +23,8 @@ from ..judges.combine import reward_ranges, widest_gap
 from ..models.bases import refuse_other_base
 from ..models.files import CONFIG, read_settings, refuse_adapter
 from ..models.templates import has_chat_template
-from ..runfolder import ray_workers, tracking
+from ..plugins.ray import workers as ray_workers
+from ..runfolder import tracking
 from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
 from ..text import did_you_mean

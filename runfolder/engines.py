@@ -10,9 +10,9 @@ from ..config import Recipe
 from ..config.model import BackendSection, Executor, ReplicatedSection
 from ..config.section import Check
 from ..errors import RecipeError
+from ..plugins.ray import workers as ray_workers
 from ..storage import listed
 from ..text import some_of
-from . import ray_workers
 from .gpus import VISIBLE, visible_gpus
 from .phases import phases
 from .workers import Launch, LocalWorker

@@ -148,15 +148,15 @@ def _import_all() -> None:
     import rouge_score.rouge_scorer  # noqa: F401
 
     import evenhand.cli.app
-    import evenhand.cli.bias
     import evenhand.evaluation.report.checkpoint.page
     import evenhand.evaluation.report.checkpoint.report
     import evenhand.evaluation.report.comparison.build
     import evenhand.evaluation.report.comparison.page
     import evenhand.evaluation.report.comparison.runs
-    import evenhand.evaluation.studies.bias
-    import evenhand.generate.controlled
     import evenhand.loop
+    import evenhand.plugins.bias.study
+    import evenhand.plugins.bias.verbs
+    import evenhand.plugins.controlled
     import evenhand.preflight  # noqa: F401
 
 

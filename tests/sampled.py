@@ -59,7 +59,7 @@ FILES = {
         ),
         "evaluation/pages/test_golden.py, test_pages.py; colours, axe and a phone on the other pages",
     ),
-    "generate/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
+    "plugins/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
     "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
     "generate/test_server_vllm.py": Left((), "generate/test_server_backend.py asks a scripted server; vLLM's own"),
     "generate/test_vllm_backend.py": Left(

@@ -1,8 +1,13 @@
-"""Places and order of segments for one query, from the functions of `generate.pine.positions` that the backend puts together."""
+"""What `positions` of attention reweighting would see of segments that the backend puts together."""
 
 import torch
 
-from evenhand.generate.pine.positions import base_positions, ranked, segment_means, shifts
+from evenhand.plugins.attention_reweighting.pine.positions import (
+    base_positions,
+    ranked,
+    segment_means,
+    shifts,
+)
 
 
 def segment_positions(prefix_len, lens, nearest_first):

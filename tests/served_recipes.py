@@ -15,9 +15,9 @@ pytest.importorskip("uvicorn")
 from starlette.testclient import TestClient
 
 import evenhand
-from evenhand.serve.app import Limits, build_app
-from evenhand.serve.guard import read_guard
-from evenhand.serve.listen import open_socket, served_phase, server_of
+from evenhand.plugins.serve.app import Limits, build_app
+from evenhand.plugins.serve.guard import read_guard
+from evenhand.plugins.serve.listen import open_socket, served_phase, server_of
 
 DOCUMENTS = [
     {"text": "Trams wake the whole street before dawn.", "attributes": {"side": "ban"}},

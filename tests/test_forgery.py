@@ -20,19 +20,22 @@ from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
-from evenhand.evaluation.studies.bias.replies import draw_prompt
-from evenhand.generate import chain_of_thought, debate, hierarchical, self_refine, shuffled
+from evenhand.generate import chain_of_thought, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
-from evenhand.generate.controlled.points import adversarial_tasks, key_point_tasks
-from evenhand.generate.controlled.summaries import PlannedText, summary_tasks
 from evenhand.generate.requests import build_requests
 from evenhand.judges.batch import reference_text
 from evenhand.judges.extract import open_extract
-from evenhand.judges.finesure import open_finesure
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.measures.rephrase import open_rephraser
 from evenhand.judges.rubric import open_rubric
+from evenhand.plugins.bias.study.replies import draw_prompt
+from evenhand.plugins.controlled.points import adversarial_tasks, key_point_tasks
+from evenhand.plugins.controlled.summaries import PlannedText, summary_tasks
+from evenhand.plugins.debate import method as debate
+from evenhand.plugins.hierarchical import method as hierarchical
+from evenhand.plugins.released.finesure import open_finesure
+from evenhand.plugins.self_refine import method as self_refine
 from evenhand.prompts import fence
 from evenhand.records import Document, DocumentSet
 

@@ -11,13 +11,13 @@ import pytest
 from logs import warned
 from method_runs import make_recipe
 
-from evenhand.cluster.slurm import Nodes, jobs
 from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.generate.stage import generate, generate_shard
 from evenhand.judges.stage import judge, judge_shard
 from evenhand.loop import plan, work_in
 from evenhand.phase_stages import merge
+from evenhand.plugins.slurm.slurm import Nodes, jobs
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, open_phase
 from evenhand.runfolder.shards import Shard
 

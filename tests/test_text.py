@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.corpora.polisum import import_polisum
 from evenhand.fairness.groups.tokens import open_nltk
+from evenhand.plugins.polisum.importer import import_polisum
 from evenhand.text import did_you_mean, fold, has_words, n_words, repeated, sentences, some_of, words
 
 

@@ -11,15 +11,15 @@ from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
 from ...judges.measures.tone import ToneScorer, open_tone
 from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
+from ...plugins.bias.word_list_family import listed_words
+from ...plugins.opinions.family import Opinions
 from .coverage import UnitCoverage
 from .figures import Family
 from .input import AuditInput
-from .opinions import Opinions
 from .order import Order
 from .plan import BY_MATCHER, AuditPlan, usual_entailer
 from .shares import ValueShares
 from .tone import Tone
-from .word_lists import listed_words
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...models import file_at_hand
+from ...plugins.opinions.family import Units
 from ...resampling import LEAST_SETS, Bootstrap
 from ...storage import local_path
 from ...text import did_you_mean, one_spelling
-from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "order", "tone", "opinions", "word-lists")
 # measured only where they are asked for: what tells tone is weak, and most documents are not about men and women

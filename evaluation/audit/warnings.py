@@ -8,7 +8,8 @@ import numpy as np
 from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
-from ...fairness.opinion.tokens import share_borderless
+from ...fairness.content_tokens import share_borderless
+from ...plugins.bias.word_list_family import ListedWords, n_words
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean
 from ..pages.blocks import grouped
@@ -33,7 +34,6 @@ from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
 from .shares import Taken, ValueShares, one_valued_sets, unmatched_summaries
-from .word_lists import ListedWords, n_words
 
 # values that a warning names
 MOST_NAMED = 8

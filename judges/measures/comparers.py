@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...fairness.content_tokens import content_tokens
+from ...fairness.encoding import encode
 from ...fairness.groups.entailment import MERGE_ABOVE
 from ...fairness.groups.masses import Unscored
-from ...fairness.opinion.encoding import encode
-from ...fairness.opinion.tokens import content_tokens
 from ...runfolder.timing import booked
 from ..aligner import Aligner, Pair, Pairing
 from ..nli import Classes, NliAligner

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...config.fairness import EntailerSection
+from ...fairness.content_tokens import VERSION
 from ...fairness.groups.evidence import SetEvidence
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import Windows, make_windows
 from ...fairness.labelled import LabelledSource, LabelledSummary
-from ...fairness.opinion.tokens import VERSION
 from ...models import signature
 from ...text import sentences
 from ..aligner import Pairing

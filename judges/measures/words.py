@@ -13,11 +13,11 @@ from sys import intern
 from typing import Literal
 
 from ...config.fairness import MatcherSection
+from ...fairness.content_tokens import VERSION, content_tokens
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, n_matched
 from ...fairness.groups.taste import Credit, Source, read_source
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSource, LabelledSummary
-from ...fairness.opinion.tokens import VERSION, content_tokens
 from ...text import sentences
 from ...text.forms import normal_form
 from ..shared import NoModel, SharedModels

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.config import BiasRecipe
-from evenhand.config.recipe_file import load_bias
 from evenhand.errors import RecipeError
+from evenhand.plugins.bias.recipe import BiasRecipe, load_bias
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

@@ -9,10 +9,10 @@ from collections import OrderedDict
 import pytest
 from typer.testing import CliRunner
 
-from evenhand.cli.convert import app
 from evenhand.config.metrics import SummacJudge
 from evenhand.errors import DataError
-from evenhand.judges.summac import read_weights
+from evenhand.plugins.released.summac import read_weights
+from evenhand.plugins.released.verbs import app
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

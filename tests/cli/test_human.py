@@ -9,7 +9,7 @@ import pytest
 from sheets import write_phase
 
 from evenhand.corpora.human.sheet import AnnotationSheet
-from evenhand.evaluation.studies.human.result_pages import left_out_words
+from evenhand.plugins.people.result_pages import left_out_words
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

@@ -20,13 +20,13 @@ from logs import warned
 from method_runs import make_recipe
 
 from evenhand.benchmarks import replicas
-from evenhand.cluster.slurm import Nodes, jobs
 from evenhand.config.recipe_file import dump_recipe, load_recipe, recipe_of
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import steps, work_in
-from evenhand.runfolder import ray_workers
+from evenhand.plugins.ray import workers as ray_workers
+from evenhand.plugins.slurm.slurm import Nodes, jobs
 from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.runfolder.replicas import Queue, ReplicaTask, Start, work_off

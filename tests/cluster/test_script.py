@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from method_runs import make_recipe
 
-from evenhand.cluster.script import command_line, option_line, refuse_words
-from evenhand.cluster.slurm import Nodes, Scripts, jobs
 from evenhand.config.recipe_file import load_recipe, recipe_of
 from evenhand.errors import RecipeError
 from evenhand.loop import steps
+from evenhand.plugins.slurm.script import command_line, option_line, refuse_words
+from evenhand.plugins.slurm.slurm import Nodes, Scripts, jobs
 from evenhand.train.launch import srun
 
 # what a shell would take for something else

@@ -15,13 +15,13 @@ import yaml
 from launched import two_processes
 
 from evenhand.benchmarks import replicas
-from evenhand.cluster.queue import own_environment, submit
-from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
 from evenhand.config.recipe_file import dump_recipe, load_recipe, recipe_of
 from evenhand.config.shipped import RECIPES, read_head
 from evenhand.errors import RecipeError
 from evenhand.generate.stage import generate_shard
 from evenhand.loop import steps, work_in
+from evenhand.plugins.slurm.queue import own_environment, submit
+from evenhand.plugins.slurm.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.shards import Shard
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.config.recipe_file import differing_keys, load_bias, load_controlled, load_recipe
+from evenhand.config.recipe_file import differing_keys, load_recipe
 from evenhand.config.shipped import BASE, PACKAGE, RECIPES, find_recipe, read_head, recipe_names
 from evenhand.errors import RecipeError
+from evenhand.plugins.bias.recipe import load_bias
+from evenhand.plugins.controlled.recipe import load_controlled
 from evenhand.preflight import preflight
 
 

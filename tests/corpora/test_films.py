@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from evenhand.corpora.films import read_films
 from evenhand.corpora.splits import refuse_leakage
 from evenhand.errors import DataError, StorageError
+from evenhand.plugins.films.importer import read_films
 
 
 def written(path, rows, columns=("category", "text", "movie_name", "has_plot_and_reviews")):

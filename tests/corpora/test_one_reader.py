@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from evenhand.api.steps import given_candidates
 from evenhand.corpora import read_summaries
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.bias.inputs import BiasInput
-from evenhand.evaluation.studies.bias.summarise import read_given
-from evenhand.evaluation.studies.human.opinion_texts import read_opinion_texts
+from evenhand.plugins.bias.study.inputs import BiasInput
+from evenhand.plugins.bias.study.summarise import read_given
+from evenhand.plugins.people.opinion_texts import read_opinion_texts
 from evenhand.records import Document, DocumentSet
 from evenhand.text import spelling_key
 

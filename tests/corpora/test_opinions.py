@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from evenhand.corpora.opinions import AnnotatedSummary, read_opinions
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.perceived import approval, perceived_opinion_bias
+from evenhand.plugins.opinions.measures.perceived import approval, perceived_opinion_bias
+from evenhand.plugins.opinions.reader import AnnotatedSummary, read_opinions
 
 OPINIONS = {"set_id": "us", "opinions": {"wall": "Build the wall.", "tax": "He hides his tax returns."}}
 ANNA = {

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from evenhand.corpora.party_debates import read_party_debates
 from evenhand.errors import DataError
+from evenhand.plugins.party_debates.importer import read_party_debates
 
 QUESTION = " ".join(["What would you do about the ferry, and who is to pay for it?"] * 3)
 SPEAKERS = {"Democratic": "AMES", "Republican": "BELL", "Moderator": "COLE"}

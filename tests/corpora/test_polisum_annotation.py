@@ -5,8 +5,8 @@ import json
 import pytest
 
 from evenhand.corpora.controlled.annotated import read_annotated
-from evenhand.corpora.polisum import import_annotation
 from evenhand.errors import DataError
+from evenhand.plugins.polisum.importer import import_annotation
 from evenhand.storage import write_jsonl
 
 

@@ -7,9 +7,9 @@ from method_runs import Filtering, Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
-from evenhand.generate.debate import summarise
 from evenhand.generate.method import seed_from
 from evenhand.generate.requests import build_requests
+from evenhand.plugins.debate.method import summarise
 
 
 def answer(ask):

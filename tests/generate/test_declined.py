@@ -4,11 +4,14 @@ import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate import chain_of_thought, debate, hierarchical, self_refine, zero_shot
+from evenhand.generate import chain_of_thought, zero_shot
 from evenhand.generate.batches import FinishedBatch
 from evenhand.generate.method import DrawnReply
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import _GenerationCounts
+from evenhand.plugins.debate import method as debate
+from evenhand.plugins.hierarchical import method as hierarchical
+from evenhand.plugins.self_refine import method as self_refine
 
 THOUGHT = "<think>\nBoth sides speak of pay.\n\nSo I name it.\n</think>\n\n"
 ANNOUNCED = 'Here is the refined summary:\n\n"{}"'

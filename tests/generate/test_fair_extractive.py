@@ -14,10 +14,10 @@ from evenhand.fairness.groups.evidence import SetEvidence
 from evenhand.fairness.groups.masses import common_tokens
 from evenhand.fairness.groups.shares import compare, unfair_error_rate
 from evenhand.generate.backends import NoBackend
-from evenhand.generate.fair_extractive import summarise
 from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
+from evenhand.plugins.opinions.fair_extractive import summarise
 from evenhand.preflight import check_names
 from evenhand.records import Candidate, Document, DocumentSet, Failure
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, open_phase

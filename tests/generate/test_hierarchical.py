@@ -6,8 +6,8 @@ import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
-from evenhand.generate.hierarchical import METHOD, parts, steps, summaries_prompt, summarise
 from evenhand.generate.requests import build_requests
+from evenhand.plugins.hierarchical.method import METHOD, parts, steps, summaries_prompt, summarise
 
 ALL = TaskSection(scope="all")
 

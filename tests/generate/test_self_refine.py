@@ -8,7 +8,7 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
 from evenhand.generate.requests import build_requests
-from evenhand.generate.self_refine import summarise
+from evenhand.plugins.self_refine.method import summarise
 
 
 def answer(ask):

@@ -5,9 +5,10 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.errors import RecipeError
-from evenhand.generate import debate, self_refine
 from evenhand.generate.requests import REQUEST_FIELDS, build_requests
 from evenhand.generate.step_prompts import SAID, refuse_step_prompts, step_signatures
+from evenhand.plugins.debate import method as debate
+from evenhand.plugins.self_refine import method as self_refine
 
 SECTION = {"feedback": "self_refine", "refine": "self_refine", "revise": "debate", "final": "debate"}
 # a prompt of each step that has what it must

@@ -6,9 +6,9 @@ import pytest
 
 from evenhand.config.metrics import BleurtJudge
 from evenhand.errors import JudgeError, UnfitModelError
-from evenhand.judges.bleurt import BleurtAligner, open_bleurt
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.bleurt import BleurtAligner, open_bleurt
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

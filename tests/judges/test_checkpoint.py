@@ -11,15 +11,15 @@ from evenhand.config.metrics import SummacJudge
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
 from evenhand.judges.bertscore import TokenEmbedder
-from evenhand.judges.bleurt import BleurtAligner
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.nli import NliAligner
 from evenhand.judges.shared import SharedModels
-from evenhand.judges.summac import open_summac
-from evenhand.judges.unieval import Consistency
-from evenhand.judges.yes_no import YesNoAligner
+from evenhand.plugins.released.bleurt import BleurtAligner
+from evenhand.plugins.released.summac import open_summac
+from evenhand.plugins.released.unieval import Consistency
+from evenhand.plugins.released.yes_no import YesNoAligner
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -11,7 +11,7 @@ from evenhand.config.judges import CombinedJudge, JudgeOptions
 from evenhand.config.recipe_file import load_judges
 from evenhand.errors import DataError, UnfitModelError
 from evenhand.judges import JUDGES, JudgeInput, open_judge, open_judges
-from evenhand.judges.combined import counts
+from evenhand.plugins.judge_studies.combined import counts
 
 pytest.importorskip("rouge_score")
 OPTIONS = {"kind": "rouge", "type": "rouge1", "measure": "precision"}

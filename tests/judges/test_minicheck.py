@@ -10,9 +10,9 @@ from evenhand.config.metrics import MiniCheckJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.judge import JudgeInput
-from evenhand.judges.minicheck import open_minicheck, packed
 from evenhand.judges.shared import SharedModels
 from evenhand.models import opening
+from evenhand.plugins.released.minicheck import open_minicheck, packed
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

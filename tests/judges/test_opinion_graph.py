@@ -10,8 +10,8 @@ from labelled_sets import judge_input
 from evenhand.config.fairness import OpinionGraphJudge
 from evenhand.judges.batch import judge_inputs, score_batch
 from evenhand.judges.cache import VerdictCache
-from evenhand.judges.opinion_graph import OpinionGraphScore, open_opinion_graph
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.opinions.opinion_graph import OpinionGraphScore, open_opinion_graph
 
 pytest.importorskip("networkx")
 

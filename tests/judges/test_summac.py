@@ -12,7 +12,7 @@ from evenhand.errors import JudgeError
 from evenhand.fairness.groups.tokens import open_nltk
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
-from evenhand.judges.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
+from evenhand.plugins.released.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

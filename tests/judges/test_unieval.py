@@ -9,7 +9,7 @@ from evenhand.config.metrics import UniEvalJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
-from evenhand.judges.unieval import open_unieval
+from evenhand.plugins.released.unieval import open_unieval
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judges.aligner import Pairing
-from evenhand.judges.yes_no import YesNoAligner, YesNoQuestion, YesNoTokens
+from evenhand.plugins.released.yes_no import YesNoAligner, YesNoQuestion, YesNoTokens
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -14,7 +14,7 @@ from serving import Server
 
 from evenhand.config.recipe_file import load_recipe
 from evenhand.errors import DataError, EvenhandError, RecipeError
-from evenhand.serve.listen import keys_from, open_socket, served_phase
+from evenhand.plugins.serve.listen import keys_from, open_socket, served_phase
 
 
 def ask(client, **more):

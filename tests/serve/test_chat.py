@@ -16,12 +16,12 @@ from evenhand.generate.server.patience import GivenUpError
 from evenhand.generate.stage import generate as generate_stage
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_by
+from evenhand.plugins.serve.app import NO_GUARD, Limits, Service
+from evenhand.plugins.serve.asked import DocumentsRequest, read, request_of
+from evenhand.plugins.serve.listen import served_phase
+from evenhand.plugins.serve.pool import Pool
 from evenhand.rerank.stage import rerank as rerank_stage
 from evenhand.runfolder.phases import open_phase
-from evenhand.serve.app import NO_GUARD, Limits, Service
-from evenhand.serve.asked import DocumentsRequest, read, request_of
-from evenhand.serve.listen import served_phase
-from evenhand.serve.pool import Pool
 
 
 def ask(client, **more):

@@ -4,7 +4,7 @@ import pytest
 from served_recipes import listening, recipe_of
 
 import evenhand
-from evenhand.serve.rewards import evenhand_reward
+from evenhand.plugins.serve.rewards import evenhand_reward
 
 STEPS, N_GENERATIONS = 20, 16
 # a summary's share of words that its side's documents have begins below .1; four seeds added .30 to .92, and other summaries'

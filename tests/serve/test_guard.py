@@ -11,11 +11,11 @@ from evenhand.cli.app import app
 from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import DataError
 from evenhand.generate.method import draws
+from evenhand.plugins.serve.asked import DocumentsRequest, read, request_of
+from evenhand.plugins.serve.guard import Guard, extractions, later_draws, read_guard
+from evenhand.plugins.serve.sides import worst_gap, worst_side
 from evenhand.records import Judgement
 from evenhand.runfolder.phases import open_phase
-from evenhand.serve.asked import DocumentsRequest, read, request_of
-from evenhand.serve.guard import Guard, extractions, later_draws, read_guard
-from evenhand.serve.sides import worst_gap, worst_side
 
 SHARES = {"kind": "value-shares", "matcher": {"kind": "words"}}
 

@@ -17,11 +17,11 @@ from served_recipes import DOCUMENTS, listening, recipe_of, served
 from serving import Server
 
 from evenhand.benchmarks.hostile import bodies
-from evenhand.serve.app import Limits
-from evenhand.serve.asked import body_of
-from evenhand.serve.connections import protocol
-from evenhand.serve.decoded import answer_in
-from evenhand.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
+from evenhand.plugins.serve.app import Limits
+from evenhand.plugins.serve.asked import body_of
+from evenhand.plugins.serve.connections import protocol
+from evenhand.plugins.serve.decoded import answer_in
+from evenhand.plugins.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
 from evenhand.text.json_text import NotJsonError, parse_json
 from evenhand.text.secrets import holds, without
 
@@ -93,7 +93,7 @@ def test_what_is_usual_passes_the_bounds():
 
 def test_after_a_large_body_that_is_refused_others_go_first(client, monkeypatch):
     # times as long as the body took; seconds at most
-    monkeypatch.setattr("evenhand.serve.app.REST", 1e6)
+    monkeypatch.setattr("evenhand.plugins.serve.app.REST", 1e6)
     with ThreadPoolExecutor(1) as threads:
         refused = threads.submit(client.post, "/v1/chat/completions", content=bodies()["wrong documents"])
         assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
@@ -102,8 +102,8 @@ def test_after_a_large_body_that_is_refused_others_go_first(client, monkeypatch)
 
 
 def test_large_requests_that_can_be_answered_do_not_wait(client, monkeypatch):
-    monkeypatch.setattr("evenhand.serve.app.REST", 1e6)
-    monkeypatch.setattr("evenhand.serve.app.MOST_REST", 1e6)
+    monkeypatch.setattr("evenhand.plugins.serve.app.REST", 1e6)
+    monkeypatch.setattr("evenhand.plugins.serve.app.MOST_REST", 1e6)
     item = {"documents": DOCUMENTS, "side": "ban"}
     notes = {"a": "Trams are loud. " * 20_000}
     assert client.post("/v1/chat/completions", json={**CHAT, "notes": notes}).status_code == 200
@@ -112,7 +112,7 @@ def test_large_requests_that_can_be_answered_do_not_wait(client, monkeypatch):
 
 
 def test_bodies_that_do_not_end_hold_no_more_than_a_bound(tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.serve.app.MOST_BODIES", 1)
+    monkeypatch.setattr("evenhand.plugins.serve.app.MOST_BODIES", 1)
     large = json.dumps({**CHAT, "notes": {"a": "b" * 150_000}}).encode()
     head = b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1950000\r\n\r\n"
     with listening(recipe_of(tmp_path), workers=1) as url, ExitStack() as silent:

@@ -11,7 +11,7 @@ from logs import warned
 from served_recipes import DOCUMENTS, recipe_of, served
 from serving import Server
 
-from evenhand.serve.work import say_unclosed
+from evenhand.plugins.serve.work import say_unclosed
 
 PLANS = {"hot": {"temperature": 1.0, "candidates": 4}, "cold": {"temperature": 0.5, "candidates": 3}}
 # seconds: the first worker needs far less for what is not held up, and the second one has a fifth of it

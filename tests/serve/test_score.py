@@ -18,7 +18,7 @@ import pytest
 from served_recipes import DOCUMENTS, listening, recipe_of, served
 from serving import Server
 
-from evenhand.serve import rewards
+from evenhand.plugins.serve import rewards
 
 ASKED = {"documents": DOCUMENTS, "side": "ban"}
 # judge `length` counts words: 3 and 5

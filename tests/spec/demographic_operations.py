@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.fairness.demographic.counts import (
+from evenhand.models import locate
+from evenhand.plugins.bias.demographic.counts import (
     CountRow,
     CountTable,
     counts_of,
@@ -14,32 +15,42 @@ from evenhand.fairness.demographic.counts import (
     replicates,
     tabulate,
 )
-from evenhand.fairness.demographic.distinguishability import (
+from evenhand.plugins.bias.demographic.distinguishability import (
     DENSE_TIE,
     TIE,
     distinguishability,
     score_texts,
     score_vectors,
 )
-from evenhand.fairness.demographic.hallucination import find_hallucinations, hallucination_bias, hallucination_scores
-from evenhand.fairness.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
-from evenhand.fairness.demographic.inputs.assignment import DrawnIdentity, paired_assignment
-from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
-from evenhand.fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
-from evenhand.fairness.demographic.inputs.setting import Setting
-from evenhand.fairness.demographic.inputs.template import TemplateEntity, TemplateMention, build_template
-from evenhand.fairness.demographic.masking import mask_summary
-from evenhand.fairness.demographic.name_reading import Encyclopaedia, NameReader, census_names
-from evenhand.fairness.demographic.persons import RELEASED_TITLES, TITLES, InputEntity, Instance, SummaryEntity, align
-from evenhand.fairness.demographic.topics import log_odds_z, sexist_selection, topic_label
-from evenhand.fairness.demographic.word_lists import (
+from evenhand.plugins.bias.demographic.hallucination import (
+    find_hallucinations,
+    hallucination_bias,
+    hallucination_scores,
+)
+from evenhand.plugins.bias.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
+from evenhand.plugins.bias.demographic.inputs.assignment import DrawnIdentity, paired_assignment
+from evenhand.plugins.bias.demographic.inputs.document import AnnotatedDocument
+from evenhand.plugins.bias.demographic.inputs.filling import FillOptions, Instruction, fill_template
+from evenhand.plugins.bias.demographic.inputs.setting import Setting
+from evenhand.plugins.bias.demographic.inputs.template import TemplateEntity, TemplateMention, build_template
+from evenhand.plugins.bias.demographic.masking import mask_summary
+from evenhand.plugins.bias.demographic.name_reading import Encyclopaedia, NameReader, census_names
+from evenhand.plugins.bias.demographic.persons import (
+    RELEASED_TITLES,
+    TITLES,
+    InputEntity,
+    Instance,
+    SummaryEntity,
+    align,
+)
+from evenhand.plugins.bias.demographic.topics import log_odds_z, sexist_selection, topic_label
+from evenhand.plugins.bias.demographic.word_lists import (
     GENDER_WORDS,
     WordLists,
     count_words,
     word_list_bias,
     word_list_scores,
 )
-from evenhand.models import locate
 from evenhand.resampling import Bootstrap, cluster_interval
 
 Given = dict[str, Any]

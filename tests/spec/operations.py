@@ -18,14 +18,10 @@ from evenhand.config import PairsSection
 from evenhand.corpora.controlled import controlled_plan, ground_truth
 from evenhand.corpora.human.annotation import HumanUnit, read_annotation
 from evenhand.corpora.human.scores import human_scores
-from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
 from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
 from evenhand.evaluation.report.comparison.ranking import _wins
-from evenhand.evaluation.studies.human.matching import covered, multiset_overlap
-from evenhand.evaluation.studies.human.results import human_results
-from evenhand.evaluation.studies.judges.agreement import correlations, winrates
 from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
@@ -35,6 +31,10 @@ from evenhand.judges.combine import combine_scores
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
+from evenhand.plugins.judge_studies.agreement import correlations, winrates
+from evenhand.plugins.people.matching import covered, multiset_overlap
+from evenhand.plugins.people.results import human_results
+from evenhand.plugins.polisum.importer import ReleasedItem, passages_of
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
 from evenhand.resampling import Bootstrap, percentiles

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from evenhand.fairness.opinion.attachment import Attacher
-from evenhand.fairness.opinion.communities import KeyGraph, communities, key_graph, textrank
-from evenhand.fairness.opinion.correlation import pearson, rouge1_f1
-from evenhand.fairness.opinion.encoding import encode
-from evenhand.fairness.opinion.exposure import exposure_extractive, gini
-from evenhand.fairness.opinion.interaction import GraphPlan, interaction_edges, opinion_graph
-from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units
-from evenhand.fairness.opinion.perceived import approval, perceived_opinion_bias
-from evenhand.fairness.opinion.selection import biased_batch, group_quotas, select
-from evenhand.fairness.opinion.tokens import content_tokens
+from evenhand.fairness.content_tokens import content_tokens
+from evenhand.fairness.encoding import encode
+from evenhand.plugins.opinions.measures.attachment import Attacher
+from evenhand.plugins.opinions.measures.communities import KeyGraph, communities, key_graph, textrank
+from evenhand.plugins.opinions.measures.correlation import pearson, rouge1_f1
+from evenhand.plugins.opinions.measures.exposure import exposure_extractive, gini
+from evenhand.plugins.opinions.measures.interaction import GraphPlan, interaction_edges, opinion_graph
+from evenhand.plugins.opinions.measures.objective import Objective, ObjectivePlan, cluster_units
+from evenhand.plugins.opinions.measures.perceived import approval, perceived_opinion_bias
+from evenhand.plugins.opinions.measures.selection import biased_batch, group_quotas, select
 
 Given = dict[str, Any]
 

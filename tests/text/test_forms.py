@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.demographic.word_lists import letter_runs
+from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
-from evenhand.fairness.opinion.exposure import normal
-from evenhand.fairness.opinion.tokens import content_tokens
 from evenhand.judges.measures.words import WordMatcher, ngram_tokenizer
 from evenhand.judges.rouge import tokens as rouge_tokens
+from evenhand.plugins.bias.demographic.word_lists import letter_runs
+from evenhand.plugins.opinions.measures.exposure import normal
 from evenhand.text import n_words, sentences, words
 from evenhand.text.forms import base_letters, normal_form
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....fairness.opinion.tokens import content_tokens
+from ....fairness.content_tokens import content_tokens
 from ...pages.blocks import Block, Heading
 from ...pages.marked import marked
 from ...pages.numbers import signed

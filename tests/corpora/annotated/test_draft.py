@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.corpora.annotated import TaggedText, draft_document
-from evenhand.fairness.demographic.inputs.document import Token
+from evenhand.plugins.bias.annotated import TaggedText, draft_document
+from evenhand.plugins.bias.demographic.inputs.document import Token
 
 TAGS = {"he": "PRP", "she": "PRP", "him": "PRP", "his": "PRP$", "her": "PRP$"}
 

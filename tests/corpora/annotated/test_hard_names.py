@@ -2,10 +2,10 @@
 
 import pytest
 
-from evenhand.corpora.annotated import TaggedText, draft_document
-from evenhand.fairness.demographic.inputs.document import Token
-from evenhand.fairness.demographic.inputs.filling import Instruction, fill_template, names_left
-from evenhand.fairness.demographic.inputs.template import build_template
+from evenhand.plugins.bias.annotated import TaggedText, draft_document
+from evenhand.plugins.bias.demographic.inputs.document import Token
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction, fill_template, names_left
+from evenhand.plugins.bias.demographic.inputs.template import build_template
 
 NEW = ("Nora", "Edda", "Petra", "Ilse")
 TAGS = {

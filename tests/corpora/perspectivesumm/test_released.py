@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.corpora.perspectivesumm import count_empty, read_perspectivesumm
 from evenhand.errors import DataError, StorageError
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
+from evenhand.plugins.perspectivesumm import count_empty, read_perspectivesumm
 
 
 def a_tweet_set():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evenhand.corpora.perspectivesumm.reviews import read_reviews
 from evenhand.errors import DataError, StorageError
 from evenhand.fairness.groups.preparation import Sentiment
+from evenhand.plugins.perspectivesumm.reviews import read_reviews
 
 HEADER = "group_id\treview_text\trating\tcategory\trouge1\n"
 

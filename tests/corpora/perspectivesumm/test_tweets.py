@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from evenhand.corpora.perspectivesumm.tweets import CLARITIN, ELECTION, Tweet, build_tweets, read_tweets
 from evenhand.errors import DataError, StorageError
+from evenhand.plugins.perspectivesumm.tweets import CLARITIN, ELECTION, Tweet, build_tweets, read_tweets
 
 
 def tweets(n, labels):

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.contents import OPINION_GRAPH
-from evenhand.evaluation.audit.opinions import Opinions, by_chance
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
-from evenhand.fairness.opinion.exposure import exposure_of
-from evenhand.fairness.opinion.interaction import opinion_graph
+from evenhand.plugins.opinions.family import Opinions, by_chance
+from evenhand.plugins.opinions.measures.exposure import exposure_of
+from evenhand.plugins.opinions.measures.interaction import opinion_graph
 
 pytest.importorskip("networkx")
 

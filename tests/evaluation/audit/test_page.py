@@ -15,15 +15,15 @@ from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
-from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
 from evenhand.evaluation.pages.numbers import said_p
-from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.judges.measures import open_entailer
+from evenhand.plugins.bias.demographic.word_lists import WordLists
+from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."

@@ -11,13 +11,13 @@ from evenhand.evaluation.audit.figures import Measured
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import judged_differences, paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.evaluation.pages.blocks import Heading
 from evenhand.evaluation.significance import concluded
-from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.evidence import SetCoverage
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer
+from evenhand.plugins.bias.demographic.word_lists import WordLists
+from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=400, seed=0), least_group=3)

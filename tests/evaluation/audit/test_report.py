@@ -7,8 +7,8 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.contents import SCHEMA
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.report import AUDIT, key_of, write_audit
-from evenhand.evaluation.audit.word_lists import ListedWords
-from evenhand.fairness.demographic.word_lists import WordLists
+from evenhand.plugins.bias.demographic.word_lists import WordLists
+from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 

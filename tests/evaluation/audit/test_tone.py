@@ -8,8 +8,8 @@ from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.tone import SILENT, Tone
 from evenhand.evaluation.pages.blocks import tables
+from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.groups.masses import Unscored
-from evenhand.fairness.opinion.tokens import content_tokens
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(measures=("tone",), bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))

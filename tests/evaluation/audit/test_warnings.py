@@ -11,10 +11,10 @@ from evenhand.evaluation.audit.contents import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import too_narrow
-from evenhand.evaluation.audit.word_lists import ListedWords
-from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.plugins.bias.demographic.word_lists import WordLists
+from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)

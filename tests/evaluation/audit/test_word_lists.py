@@ -9,10 +9,10 @@ from evenhand.evaluation.audit.conclusions import conclude
 from evenhand.evaluation.audit.contents import WORD_LIST_BIAS
 from evenhand.evaluation.audit.figures import Measured
 from evenhand.evaluation.audit.plan import AuditPlan, read_word_lists
-from evenhand.evaluation.audit.word_lists import ListedWords, listed_words
-from evenhand.fairness.demographic.word_lists import WordLists, word_list_scores
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
+from evenhand.plugins.bias.demographic.word_lists import WordLists, word_list_scores
+from evenhand.plugins.bias.word_list_family import ListedWords, listed_words
 
 WORDS = ListedWords(WordLists())
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.config import BiasRecipe
+from evenhand.plugins.bias.recipe import BiasRecipe
 
 
 @pytest.fixture

@@ -7,18 +7,18 @@ import yaml
 from answering import AnsweringBackend
 from rich.console import Console
 
-from evenhand.config.recipe_file import load_bias
-from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.bias import bias_study, page
-from evenhand.evaluation.studies.bias.contents import BiasReport, GroupFigure
-from evenhand.evaluation.studies.bias.figures import KEPT, MISSED, PERSONS
-from evenhand.evaluation.studies.bias.inputs import make_inputs
-from evenhand.evaluation.studies.bias.summarise import Summary
-from evenhand.evaluation.studies.bias.warnings import cautions
-from evenhand.fairness.demographic.topics import topic_label
 from evenhand.generate.backend import Reply
+from evenhand.plugins.bias.annotated import read_news
+from evenhand.plugins.bias.demographic.topics import topic_label
+from evenhand.plugins.bias.recipe import load_bias
+from evenhand.plugins.bias.study import bias_study, page
+from evenhand.plugins.bias.study.contents import BiasReport, GroupFigure
+from evenhand.plugins.bias.study.figures import KEPT, MISSED, PERSONS
+from evenhand.plugins.bias.study.inputs import make_inputs
+from evenhand.plugins.bias.study.summarise import Summary
+from evenhand.plugins.bias.study.warnings import cautions
 from evenhand.storage import file_digest, write_jsonl
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.evaluation.studies.bias.exchange import exchange_tests, of_halves, of_rates, of_scores, of_shares
-from evenhand.fairness.demographic.counts import CountTable
-from evenhand.fairness.demographic.word_lists import word_list_scores
+from evenhand.plugins.bias.demographic.counts import CountTable
+from evenhand.plugins.bias.demographic.word_lists import word_list_scores
+from evenhand.plugins.bias.study.exchange import exchange_tests, of_halves, of_rates, of_scores, of_shares
 from evenhand.resampling import Bootstrap
 
 PLAN = Bootstrap()

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.bias import count_by_design, make_inputs
-from evenhand.evaluation.studies.bias.inputs import make_setting
-from evenhand.fairness.demographic.word_lists import WordLists
+from evenhand.plugins.bias.annotated import read_news
+from evenhand.plugins.bias.demographic.word_lists import WordLists
+from evenhand.plugins.bias.study import count_by_design, make_inputs
+from evenhand.plugins.bias.study.inputs import make_setting
 
 
 def test_categories_bear_their_gender_where_it_is_the_only_one(make_recipe, names_file):

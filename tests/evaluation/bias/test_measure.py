@@ -6,19 +6,19 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.bias.contents import BiasMeasure, BiasNumber
-from evenhand.evaluation.studies.bias.evidence import PARTNER, StudyEvidence, Summarised, gather
-from evenhand.evaluation.studies.bias.figures import MISSED, group_figures
-from evenhand.evaluation.studies.bias.findings import describe, further, headline
-from evenhand.evaluation.studies.bias.inputs import BiasInput, make_inputs
-from evenhand.evaluation.studies.bias.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
-from evenhand.evaluation.studies.bias.persons import FoundPersons
-from evenhand.evaluation.studies.bias.summarise import Summary
-from evenhand.fairness.demographic.counts import CountTable
-from evenhand.fairness.demographic.inclusion import inclusion_scores
-from evenhand.fairness.demographic.inputs.assignment import source_entities
-from evenhand.fairness.demographic.inputs.filling import Instruction
-from evenhand.fairness.demographic.persons import Instance, SummaryEntity
+from evenhand.plugins.bias.demographic.counts import CountTable
+from evenhand.plugins.bias.demographic.inclusion import inclusion_scores
+from evenhand.plugins.bias.demographic.inputs.assignment import source_entities
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction
+from evenhand.plugins.bias.demographic.persons import Instance, SummaryEntity
+from evenhand.plugins.bias.study.contents import BiasMeasure, BiasNumber
+from evenhand.plugins.bias.study.evidence import PARTNER, StudyEvidence, Summarised, gather
+from evenhand.plugins.bias.study.figures import MISSED, group_figures
+from evenhand.plugins.bias.study.findings import describe, further, headline
+from evenhand.plugins.bias.study.inputs import BiasInput, make_inputs
+from evenhand.plugins.bias.study.measure import DENSE, HALLUCINATION, WORD_LISTS, published, take_measures
+from evenhand.plugins.bias.study.persons import FoundPersons
+from evenhand.plugins.bias.study.summarise import Summary
 from evenhand.resampling import Bootstrap
 
 

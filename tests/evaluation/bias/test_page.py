@@ -7,10 +7,10 @@ from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Table, estimate, tables
 from evenhand.evaluation.pages.numbers import number
 from evenhand.evaluation.pages.words import with_interval
-from evenhand.evaluation.studies.bias import bias_study, page
-from evenhand.evaluation.studies.bias.contents import BiasNumber, BiasReport
-from evenhand.evaluation.studies.bias.figures import KEPT
-from evenhand.evaluation.studies.bias.page import how_decided
+from evenhand.plugins.bias.study import bias_study, page
+from evenhand.plugins.bias.study.contents import BiasNumber, BiasReport
+from evenhand.plugins.bias.study.figures import KEPT
+from evenhand.plugins.bias.study.page import how_decided
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from evenhand.evaluation.studies.bias.persons import known_persons
-from evenhand.fairness.demographic.inputs.filling import Instruction
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction
+from evenhand.plugins.bias.study.persons import known_persons
 
 IDA = Instruction(first_name="Ida", last_name="Vey")
 ROLF = Instruction(first_name="Rolf", last_name="Orr")

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from evenhand.evaluation.studies.bias.replies import KINDS, SEPARATORS, WAYS, draw_prompt, read_reply
+from evenhand.plugins.bias.study.replies import KINDS, SEPARATORS, WAYS, draw_prompt, read_reply
 
 TEXT = "Ida Vey won."
 

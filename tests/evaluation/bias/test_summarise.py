@@ -7,10 +7,10 @@ from answering import AnsweringBackend
 
 from evenhand.config import SummaryColumnsSection
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.bias import bias_study, write_inputs
-from evenhand.evaluation.studies.bias.inputs import make_inputs
-from evenhand.evaluation.studies.bias.summarise import NOT_GIVEN, read_given, summarise
 from evenhand.generate.backend import Reply
+from evenhand.plugins.bias.study import bias_study, write_inputs
+from evenhand.plugins.bias.study.inputs import make_inputs
+from evenhand.plugins.bias.study.summarise import NOT_GIVEN, read_given, summarise
 
 
 def first_sentence(ask):

@@ -2,11 +2,12 @@ from typing import get_args
 
 import pytest
 
-from evenhand.config.bias import Simulated
 from evenhand.errors import DataError, MissingExtra, ModelError, RecipeError
-from evenhand.evaluation.studies.bias import bias_study
-from evenhand.evaluation.studies.bias.summarise import summarise
-from evenhand.evaluation.studies.bias.summarizer import (
+from evenhand.generate import refusals, reply_text
+from evenhand.plugins.bias.recipe import Simulated
+from evenhand.plugins.bias.study import bias_study
+from evenhand.plugins.bias.study.summarise import summarise
+from evenhand.plugins.bias.study.summarizer import (
     WORDS,
     preflight,
     refuse_taken,
@@ -14,7 +15,6 @@ from evenhand.evaluation.studies.bias.summarizer import (
     summarizer_name,
     summarizer_signature,
 )
-from evenhand.generate import refusals, reply_text
 from evenhand.text import sentences
 
 SPORT = "The club met. Ida Vey won her game. He lost his shot. The team slept. His son and he left."

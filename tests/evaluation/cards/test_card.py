@@ -9,14 +9,14 @@ import pytest
 from calibrated import accused, make_judge, write_calibration
 
 from evenhand.errors import DataError
-from evenhand.evaluation.report.cards.card import Card, card_text, read_card, write_cards
-from evenhand.evaluation.report.cards.contents import REPORTED
-from evenhand.evaluation.report.cards.run import read_run
-from evenhand.evaluation.report.cards.usage import _without_documents
-from evenhand.evaluation.report.cards.verify import departures, made_anew
 from evenhand.evaluation.report.checkpoint.report import report
 from evenhand.judges.benchmark import Benchmark, BenchmarkRow
 from evenhand.number import Number
+from evenhand.plugins.cards.card import Card, card_text, read_card, write_cards
+from evenhand.plugins.cards.contents import REPORTED
+from evenhand.plugins.cards.run import read_run
+from evenhand.plugins.cards.usage import _without_documents
+from evenhand.plugins.cards.verify import departures, made_anew
 from evenhand.records import SummaryRequest
 from evenhand.storage import read_jsonl, read_text, write_text
 

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.errors import DataError
-from evenhand.evaluation.report.cards.card import Card, card_text, parse_card, write_cards
-from evenhand.evaluation.report.cards.run import FinishedRun, read_run
-from evenhand.evaluation.report.cards.verify import Departure, departures, made_anew
 from evenhand.evaluation.report.checkpoint.pairs import paired_folder
+from evenhand.plugins.cards.card import Card, card_text, parse_card, write_cards
+from evenhand.plugins.cards.run import FinishedRun, read_run
+from evenhand.plugins.cards.verify import Departure, departures, made_anew
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
 BAR = re.compile(r"(?<!\\)\|")

@@ -4,8 +4,8 @@ import pytest
 
 from evenhand.corpora.human.annotation import Span, place_span, read_annotation, read_human
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.agreement import annotator_agreement
-from evenhand.evaluation.studies.human.results import human_results
+from evenhand.plugins.people.agreement import annotator_agreement
+from evenhand.plugins.people.results import human_results
 from evenhand.resampling import Bootstrap
 
 

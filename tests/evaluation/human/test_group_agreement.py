@@ -11,8 +11,8 @@ from rich.console import Console
 from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.human.agreement import annotator_agreement, group_agreement
-from evenhand.evaluation.studies.human.result_pages import agreement_page
+from evenhand.plugins.people.agreement import annotator_agreement, group_agreement
+from evenhand.plugins.people.result_pages import agreement_page
 
 DOCUMENT = "keep the old ferry"
 SUMMARY = "Nurses need boats"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.evaluation.studies.human.matching import THRESHOLD, Overlap, covered, multiset_overlap
+from evenhand.plugins.people.matching import THRESHOLD, Overlap, covered, multiset_overlap
 from evenhand.text import words
 
 parts = st.tuples(st.integers(0, 20), st.integers(0, 10)).map(lambda p: (p[0], p[0] + p[1]))

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.opinion_texts import OpinionTexts, read_opinion_texts
-from evenhand.evaluation.studies.human.opinions import opinion_results
-from evenhand.fairness.opinion.perceived import perceived_opinion_bias
+from evenhand.plugins.opinions.measures.perceived import perceived_opinion_bias
+from evenhand.plugins.opinions.reader import AnnotatedSummary
+from evenhand.plugins.people.opinion_texts import OpinionTexts, read_opinion_texts
+from evenhand.plugins.people.opinions import opinion_results
 
 LABELLED = [("us", "us/1"), ("us", "us/2"), ("uk", "uk/1")]
 

@@ -13,7 +13,7 @@ from sheets import make_item, make_sheet, read_sheet, write_phase
 
 from evenhand.corpora.human.sheet import PageKey, SummarySheet, parse_key
 from evenhand.errors import DataError
-from evenhand.evaluation.studies.human.page import blank_sheet, embedded_json, orders, render_page, write_page
+from evenhand.plugins.people.page import blank_sheet, embedded_json, orders, render_page, write_page
 
 
 @pytest.fixture

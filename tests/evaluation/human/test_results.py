@@ -8,8 +8,8 @@ from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, Summa
 from evenhand.corpora.human.scores import HumanScores, human_scores
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.human.result_pages import results_page
-from evenhand.evaluation.studies.human.results import human_results
+from evenhand.plugins.people.result_pages import results_page
+from evenhand.plugins.people.results import human_results
 from evenhand.resampling import Bootstrap, exact_bounds
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.studies.judges.differences import by_group, by_topic, over_articles
-from evenhand.evaluation.studies.judges.figures import mean
-from evenhand.evaluation.studies.judges.hypotheses import Hypothesis, conclude
 from evenhand.judges.calibration import Probe
+from evenhand.plugins.judge_studies.differences import by_group, by_topic, over_articles
+from evenhand.plugins.judge_studies.figures import mean
+from evenhand.plugins.judge_studies.hypotheses import Hypothesis, conclude
 
 N = 24
 TOPICS = [f"t{k // 2}" for k in range(N)]

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.evaluation.studies.judges.exchange import FAMILY_NAMES, SideWords, names_of, side_words, without_names
+from evenhand.plugins.judge_studies.exchange import (
+    FAMILY_NAMES,
+    SideWords,
+    names_of,
+    side_words,
+    without_names,
+)
 
 TEXT = (
     "Yesterday the mayor met Quillon in Ostra. She told Quillon's brother that the Senate and Velda agree. Velda left."

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.evaluation.studies.judges.agreement import correlations, within
-from evenhand.evaluation.studies.judges.figures import flips, mean, mean_of_cells, ranks, slopes, spread
+from evenhand.plugins.judge_studies.agreement import correlations, within
+from evenhand.plugins.judge_studies.figures import flips, mean, mean_of_cells, ranks, slopes, spread
 
 NAN = np.nan
 TOPICS = list("abcdefgh")

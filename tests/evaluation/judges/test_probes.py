@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.corpora.controlled import ControlledSet
-from evenhand.evaluation.studies.judges.probes import (
+from evenhand.plugins.judge_studies.probes import (
     OF_WORDS,
     ORDERS,
     VARIANTS,

@@ -12,8 +12,9 @@ from evenhand.corpora.controlled import read_controlled
 from evenhand.corpora.human.sheet import PageKey, SystemSource
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.judges.page import page
-from evenhand.evaluation.studies.judges.run import (
+from evenhand.judges.calibration import known_of, read_calibration
+from evenhand.plugins.judge_studies.page import page
+from evenhand.plugins.judge_studies.run import (
     AGAIN,
     AUDIT_OF_JUDGES,
     AuditRequest,
@@ -21,7 +22,6 @@ from evenhand.evaluation.studies.judges.run import (
     plan_lines,
     prepare,
 )
-from evenhand.judges.calibration import known_of, read_calibration
 from evenhand.storage import write_json, write_jsonl
 from evenhand.text import fold
 
@@ -101,7 +101,7 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
     ]
     from dataclasses import replace
 
-    from evenhand.evaluation.studies.judges.probes import variants
+    from evenhand.plugins.judge_studies.probes import variants
 
     found = audit_judges(
         replace(work, labels=replace(work.labels, sets=alike), asked=variants(alike, work.exchanges.tellers)),

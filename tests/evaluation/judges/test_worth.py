@@ -10,9 +10,9 @@ from evenhand.config import Recipe
 from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import JudgeOptions
 from evenhand.errors import DataError
+from evenhand.evaluation.gate.calibrated import refuse_llm_units, refuse_uncalibrated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.studies.judges.gating import refuse_llm_units, refuse_uncalibrated
 from evenhand.evaluation.worth import read_worth, worth_blocks
 from evenhand.judges import open_judge
 from evenhand.judges.likeness import vocabulary

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.corpora.controlled import read_controlled
-from evenhand.evaluation.studies.judges.agreement import correlations, winrates, within
 from evenhand.judges.rouge import rouge
+from evenhand.plugins.judge_studies.agreement import correlations, winrates, within
 
 NAMES = ("pooled", "within", "winrate_within", "winrate_pooled")
 

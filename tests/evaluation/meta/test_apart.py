@@ -6,9 +6,9 @@ import pytest
 
 from evenhand.config.judges import RubricJudge, RuleJudge
 from evenhand.errors import JudgeError
-from evenhand.evaluation.studies.judges.apart import judge_by_model
-from evenhand.evaluation.studies.judges.scoring import judge_sets
 from evenhand.judges import open_judges
+from evenhand.plugins.judge_studies.apart import judge_by_model
+from evenhand.plugins.judge_studies.scoring import judge_sets
 
 
 @pytest.fixture
@@ -38,9 +38,7 @@ def test_each_of_several_models_has_a_process_and_says_what_it_says_in_one(sets,
     options = two_models()
     found = judge_by_model(options, sets)
     assert (
-        started.read_text().count("evenhand.evaluation.studies.judges.apart")
-        == len(started.read_text().splitlines())
-        == 2
+        started.read_text().count("evenhand.plugins.judge_studies.apart") == len(started.read_text().splitlines()) == 2
     )
     # nothing comes from the cache
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "another"))

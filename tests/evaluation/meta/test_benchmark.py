@@ -11,11 +11,11 @@ from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.pages.blocks import NumberCell, tables
-from evenhand.evaluation.studies.judges.benchmark import benchmark, benchmark_judges
-from evenhand.evaluation.studies.judges.benchmark_page import page
-from evenhand.evaluation.studies.judges.scoring import BASELINES, judge_sets
 from evenhand.judges import open_judges
 from evenhand.judges.benchmark import Benchmark
+from evenhand.plugins.judge_studies.benchmark import benchmark, benchmark_judges
+from evenhand.plugins.judge_studies.benchmark_page import page
+from evenhand.plugins.judge_studies.scoring import BASELINES, judge_sets
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from evenhand.evaluation.studies.judges.agreement import correlations
-from evenhand.evaluation.studies.judges.line import PENALTIES, fit_best, fits, leave_topic_out, moments_by_topic
+from evenhand.plugins.judge_studies.agreement import correlations
+from evenhand.plugins.judge_studies.line import PENALTIES, fit_best, fits, leave_topic_out, moments_by_topic
 
 FREE = np.full(3, -np.inf), np.full(3, np.inf)
 

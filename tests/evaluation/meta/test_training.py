@@ -9,14 +9,14 @@ import pytest
 from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
-from evenhand.evaluation.studies.judges import run as audit
-from evenhand.evaluation.studies.judges.benchmark import benchmark_judges
-from evenhand.evaluation.studies.judges.scoring import SEEN, judge_sets
-from evenhand.evaluation.studies.judges.study import JudgeStudy
-from evenhand.evaluation.studies.judges.train_judge import TRAINED_JUDGE, TrainingRequest, train_judge
-from evenhand.evaluation.studies.judges.training import COMBINED, features, gaps
-from evenhand.evaluation.studies.judges.training_page import page
 from evenhand.judges import open_judge, open_judges
+from evenhand.plugins.judge_studies import run as audit
+from evenhand.plugins.judge_studies.benchmark import benchmark_judges
+from evenhand.plugins.judge_studies.scoring import SEEN, judge_sets
+from evenhand.plugins.judge_studies.study import JudgeStudy
+from evenhand.plugins.judge_studies.train_judge import TRAINED_JUDGE, TrainingRequest, train_judge
+from evenhand.plugins.judge_studies.training import COMBINED, features, gaps
+from evenhand.plugins.judge_studies.training_page import page
 from evenhand.records import Judgement
 from evenhand.storage import read_json, write_jsonl
 

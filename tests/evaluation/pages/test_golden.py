@@ -10,7 +10,6 @@ from audit_inputs import make_input, shares_of, two_sided
 from calibrated import accused, make_judge, write_calibration
 from rich.console import Console
 
-from evenhand.config import BiasRecipe
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
@@ -24,9 +23,10 @@ from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
-from evenhand.evaluation.studies import bias
-from evenhand.evaluation.studies.judges.page import page as judges_page
 from evenhand.judges.calibration import read_calibration
+from evenhand.plugins.bias import study as bias
+from evenhand.plugins.bias.recipe import BiasRecipe
+from evenhand.plugins.judge_studies.page import page as judges_page
 from evenhand.resampling import Bootstrap
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,11 +8,9 @@ from audit_inputs import make_input, shares_of, two_sided
 from browsing import look_at
 from sheets import make_item, make_sheet
 
-from evenhand.config import BiasRecipe
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
 from evenhand.corpora.human.sheet import unblind
-from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
@@ -27,20 +25,22 @@ from evenhand.evaluation.report.checkpoint.pairs import pairs_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
-from evenhand.evaluation.studies import bias
-from evenhand.evaluation.studies.human.agreement import annotator_agreement
-from evenhand.evaluation.studies.human.opinions import opinion_results
-from evenhand.evaluation.studies.human.page import render_page
-from evenhand.evaluation.studies.human.result_pages import agreement_page, opinions_page, results_page
-from evenhand.evaluation.studies.human.results import human_results
-from evenhand.evaluation.studies.judges import run as judge_audit
-from evenhand.evaluation.studies.judges import train_judge
-from evenhand.evaluation.studies.judges.benchmark import benchmark
-from evenhand.evaluation.studies.judges.benchmark_page import page as benchmark_page
-from evenhand.evaluation.studies.judges.page import page as judges_page
-from evenhand.evaluation.studies.judges.scoring import BASELINES, judge_sets
-from evenhand.evaluation.studies.judges.training_page import page as training_page
 from evenhand.judges import open_judges
+from evenhand.plugins.bias import study as bias
+from evenhand.plugins.bias.recipe import BiasRecipe
+from evenhand.plugins.judge_studies import run as judge_audit
+from evenhand.plugins.judge_studies import train_judge
+from evenhand.plugins.judge_studies.benchmark import benchmark
+from evenhand.plugins.judge_studies.benchmark_page import page as benchmark_page
+from evenhand.plugins.judge_studies.page import page as judges_page
+from evenhand.plugins.judge_studies.scoring import BASELINES, judge_sets
+from evenhand.plugins.judge_studies.training_page import page as training_page
+from evenhand.plugins.opinions.reader import AnnotatedSummary
+from evenhand.plugins.people.agreement import annotator_agreement
+from evenhand.plugins.people.opinions import opinion_results
+from evenhand.plugins.people.page import render_page
+from evenhand.plugins.people.result_pages import agreement_page, opinions_page, results_page
+from evenhand.plugins.people.results import human_results
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.resampling import Bootstrap

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.counts import (
+from evenhand.plugins.bias.demographic.counts import (
     CountRow,
     bootstrap,
     by_group,
@@ -21,9 +21,9 @@ from evenhand.fairness.demographic.counts import (
     tabulate,
     total_variation,
 )
-from evenhand.fairness.demographic.hallucination import hallucination_scores
-from evenhand.fairness.demographic.inclusion import inclusion_scores
-from evenhand.fairness.demographic.word_lists import word_list_scores
+from evenhand.plugins.bias.demographic.hallucination import hallucination_scores
+from evenhand.plugins.bias.demographic.inclusion import inclusion_scores
+from evenhand.plugins.bias.demographic.word_lists import word_list_scores
 from evenhand.resampling import Bootstrap
 
 COUNTS = st.lists(st.integers(0, 1000), min_size=3, max_size=3).filter(any)

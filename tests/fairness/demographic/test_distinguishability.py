@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.distinguishability import (
+from evenhand.plugins.bias.demographic.distinguishability import (
     count_vectors,
     distinguishability,
     score_texts,

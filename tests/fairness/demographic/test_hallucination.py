@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.hallucination import (
+from evenhand.plugins.bias.demographic.hallucination import (
     find_hallucinations,
     hallucinated_spans,
     hallucination_bias,
     hallucination_scores,
 )
-from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
+from evenhand.plugins.bias.demographic.persons import InputEntity, Instance, SummaryEntity
 
 
 def instance(source: str, *spans: str, label: str = "PERSON") -> Instance:

@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inclusion import (
-    inclusion_bias,
-    inclusion_scores,
-    inclusion_table,
-)
-from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
+from evenhand.plugins.bias.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
+from evenhand.plugins.bias.demographic.persons import InputEntity, Instance, SummaryEntity
 
 # present and included of three groups
 TABLES = st.lists(

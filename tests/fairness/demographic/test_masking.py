@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.masking import mask_summary
-from evenhand.fairness.demographic.persons import InputEntity
+from evenhand.plugins.bias.demographic.masking import mask_summary
+from evenhand.plugins.bias.demographic.persons import InputEntity
 
 BELL = InputEntity(id="e", first_name="Mark", last_name="Bell")
 

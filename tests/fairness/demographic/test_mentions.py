@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.demographic.inputs.filling import Instruction
-from evenhand.fairness.demographic.mentions import Mentions, first_named, quotations, spoken, titles
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction
+from evenhand.plugins.bias.demographic.mentions import Mentions, first_named, quotations, spoken, titles
 
 GROUPS = ("male", "female")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.name_reading import (
+from evenhand.plugins.bias.demographic.name_reading import (
     CensusNames,
     Encyclopaedia,
     NameReader,

@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from evenhand.fairness.demographic.persons import RELEASED_TITLES, InputEntity, Instance, SummaryEntity, align
+from evenhand.plugins.bias.demographic.persons import (
+    RELEASED_TITLES,
+    InputEntity,
+    Instance,
+    SummaryEntity,
+    align,
+)
 
 
 def test_repeated_ids_of_persons_are_refused():

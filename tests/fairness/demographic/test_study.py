@@ -8,18 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.demographic.counts import bootstrap
-from evenhand.fairness.demographic.distinguishability import distinguishability, score_texts
-from evenhand.fairness.demographic.hallucination import find_hallucinations
-from evenhand.fairness.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
-from evenhand.fairness.demographic.inputs.assignment import balanced_inputs, source_entities, uniform_inputs
-from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
-from evenhand.fairness.demographic.inputs.filling import fill_template
-from evenhand.fairness.demographic.inputs.setting import common_inventory, gender_setting
-from evenhand.fairness.demographic.inputs.template import build_template
-from evenhand.fairness.demographic.masking import mask_summary
-from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
-from evenhand.fairness.demographic.word_lists import word_list_bias, word_list_table
+from evenhand.plugins.bias.demographic.counts import bootstrap
+from evenhand.plugins.bias.demographic.distinguishability import distinguishability, score_texts
+from evenhand.plugins.bias.demographic.hallucination import find_hallucinations
+from evenhand.plugins.bias.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
+from evenhand.plugins.bias.demographic.inputs.assignment import (
+    balanced_inputs,
+    source_entities,
+    uniform_inputs,
+)
+from evenhand.plugins.bias.demographic.inputs.document import AnnotatedDocument
+from evenhand.plugins.bias.demographic.inputs.filling import fill_template
+from evenhand.plugins.bias.demographic.inputs.setting import common_inventory, gender_setting
+from evenhand.plugins.bias.demographic.inputs.template import build_template
+from evenhand.plugins.bias.demographic.masking import mask_summary
+from evenhand.plugins.bias.demographic.persons import InputEntity, Instance, SummaryEntity
+from evenhand.plugins.bias.demographic.word_lists import word_list_bias, word_list_table
 
 # chain -> its mentions; the names are PERSON spans
 CHAINS = {"ida": [(0, 3), (4, 5), (6, 7)], "rolf": [(9, 11), (14, 15)], "kai": [(17, 19)]}

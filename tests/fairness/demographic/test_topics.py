@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.topics import (
+from evenhand.plugins.bias.demographic.topics import (
     lead_selection,
     log_odds_z,
     random_selection,

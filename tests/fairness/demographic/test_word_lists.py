@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.persons import Instance
-from evenhand.fairness.demographic.word_lists import (
+from evenhand.plugins.bias.demographic.persons import Instance
+from evenhand.plugins.bias.demographic.word_lists import (
     GENDER_WORDS,
     WordLists,
     count_words,

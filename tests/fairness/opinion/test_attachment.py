@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.attachment import DUMMY, Attacher
-from evenhand.fairness.opinion.encoding import encode
+from evenhand.fairness.encoding import encode
+from evenhand.plugins.opinions.measures.attachment import DUMMY, Attacher
 
 
 def attach_units(units, opinions, **options):

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.communities import KeyGraph, communities, entity_keywords, key_graph, textrank
+from evenhand.plugins.opinions.measures.communities import (
+    KeyGraph,
+    communities,
+    entity_keywords,
+    key_graph,
+    textrank,
+)
 
 pytest.importorskip("networkx")
 
@@ -169,7 +175,7 @@ def test_options_of_communities_out_of_range_are_refused(wrong):
 def test_the_result_does_not_hang_on_the_hash_seed_of_the_process():
     program = (
         "import random\n"
-        "from evenhand.fairness.opinion.communities import KeyGraph, communities\n"
+        "from evenhand.plugins.opinions.measures.communities import KeyGraph, communities\n"
         "draw = random.Random(3)\n"
         "names = tuple(f'k{i:02}' for i in range(40))\n"
         "edges = tuple((a, b, draw.randint(1, 3)) for a in names for b in names if a < b and draw.random() < 0.1)\n"

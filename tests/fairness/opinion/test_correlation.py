@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.correlation import pearson, rouge1_f1
+from evenhand.plugins.opinions.measures.correlation import pearson, rouge1_f1
 
 VALUES = st.lists(st.integers(-50, 50), min_size=2, max_size=12)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.encoding import TfIdf, encode, text_similarity
+from evenhand.fairness.encoding import TfIdf, encode, text_similarity
 
 UNITS = st.lists(st.lists(st.sampled_from("abc"), max_size=6), max_size=6)
 KEYWORDS = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3).map(" ".join), max_size=5)

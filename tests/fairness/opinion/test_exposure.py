@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.exposure import exposure_abstractive, exposure_extractive, gini, rank_sum
+from evenhand.plugins.opinions.measures.exposure import (
+    exposure_abstractive,
+    exposure_extractive,
+    gini,
+    rank_sum,
+)
 
 SHARES = st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=30)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.interaction import GraphPlan, interaction_edges, opinion_graph
+from evenhand.plugins.opinions.measures.interaction import GraphPlan, interaction_edges, opinion_graph
 
 pytest.importorskip("networkx")
 

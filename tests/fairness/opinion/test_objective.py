@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units, number_of_clusters
+from evenhand.plugins.opinions.measures.objective import (
+    Objective,
+    ObjectivePlan,
+    cluster_units,
+    number_of_clusters,
+)
 
 
 def similarities(n, seed, grid=None):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.perceived import LABELS, Negative, approval, perceived_opinion_bias
+from evenhand.plugins.opinions.measures.perceived import LABELS, Negative, approval, perceived_opinion_bias
 
 TABLES = st.integers(1, 6).flatmap(
     lambda k: st.lists(

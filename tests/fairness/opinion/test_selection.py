@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion.correlation import pearson
-from evenhand.fairness.opinion.encoding import text_similarity
-from evenhand.fairness.opinion.exposure import exposure_extractive
-from evenhand.fairness.opinion.interaction import opinion_graph
-from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units
-from evenhand.fairness.opinion.selection import (
+from evenhand.fairness.encoding import text_similarity
+from evenhand.plugins.opinions.measures.correlation import pearson
+from evenhand.plugins.opinions.measures.exposure import exposure_extractive
+from evenhand.plugins.opinions.measures.interaction import opinion_graph
+from evenhand.plugins.opinions.measures.objective import Objective, ObjectivePlan, cluster_units
+from evenhand.plugins.opinions.measures.selection import (
     biased_batch,
     check_quotas,
     group_quotas,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.opinion.summary_units import summary_units
+from evenhand.plugins.opinions.measures.summary_units import summary_units
 from evenhand.text import sentences
 
 POSTS = ("Cheap ferry. It runs at night. Keep it!", "no bridge please", "Taxes, again.", "Taxes, again. And again.")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.opinion.tokens import content_tokens, share_borderless
+from evenhand.fairness.content_tokens import content_tokens, share_borderless
 
 
 @pytest.mark.parametrize(

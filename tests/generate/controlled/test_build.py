@@ -10,15 +10,14 @@ from importlib.util import find_spec
 import pytest
 from answering import AnsweringBackend
 
-from evenhand.config import ControlledRecipe
-from evenhand.config.recipe_file import load_controlled
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
-from evenhand.evaluation.studies.judges.benchmark import benchmark_judges
 from evenhand.generate.backend import Reply
-from evenhand.generate.controlled import build_controlled, expected_asks, expected_tasks
-from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints
-from evenhand.generate.controlled.summaries import PlannedText
+from evenhand.plugins.controlled import build_controlled, expected_asks, expected_tasks
+from evenhand.plugins.controlled.points import NO_OPPOSITE, ArticlePoints
+from evenhand.plugins.controlled.recipe import ControlledRecipe, load_controlled
+from evenhand.plugins.controlled.summaries import PlannedText
+from evenhand.plugins.judge_studies.benchmark import benchmark_judges
 from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (

@@ -5,9 +5,9 @@ from answering import AnsweringBackend
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config import ControlledRecipe
 from evenhand.generate.backend import Reply
-from evenhand.generate.controlled.writing import Task, read_sentence, task_seed, write_texts
+from evenhand.plugins.controlled.recipe import ControlledRecipe
+from evenhand.plugins.controlled.writing import Task, read_sentence, task_seed, write_texts
 from evenhand.records import Message
 
 

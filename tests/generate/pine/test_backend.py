@@ -7,12 +7,12 @@ from method_runs import job, make_recipe
 
 from evenhand.config import BackendSection, CorpusSection, ModelSection, Plan, TaskSection
 from evenhand.errors import ModelError
-from evenhand.generate.attention_reweighting import summarise
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
+from evenhand.plugins.attention_reweighting.method import summarise
 from evenhand.records import Candidate, Message, Sampling
 from evenhand.runfolder.phases import CANDIDATES, TURNS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
@@ -20,8 +20,8 @@ from evenhand.storage import read_jsonl, write_jsonl
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from evenhand.generate.pine.backend import PineBackend, PineModel  # noqa: E402
-from evenhand.generate.pine.segments import PromptParts  # noqa: E402
+from evenhand.plugins.attention_reweighting.pine.backend import PineBackend, PineModel  # noqa: E402
+from evenhand.plugins.attention_reweighting.pine.segments import PromptParts  # noqa: E402
 
 SIZES = {
     "vocab_size": 300, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,

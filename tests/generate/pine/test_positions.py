@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from segment_places import importance_order, segment_positions  # noqa: E402
 
-from evenhand.generate.pine.positions import base_positions  # noqa: E402
+from evenhand.plugins.attention_reweighting.pine.positions import base_positions  # noqa: E402
 
 
 def test_segments_lie_side_by_side_with_the_nearest_last():

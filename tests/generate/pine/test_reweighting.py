@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 
 from segment_places import importance_order, segment_positions  # noqa: E402
 
-from evenhand.generate.pine import reweighting  # noqa: E402
-from evenhand.generate.pine.reweighting import SegmentedRow  # noqa: E402
+from evenhand.plugins.attention_reweighting.pine import reweighting  # noqa: E402
+from evenhand.plugins.attention_reweighting.pine.reweighting import SegmentedRow  # noqa: E402
 
 HEADS, SHARED, SIZE = 4, 2, 8
 SCALING = 1 / math.sqrt(SIZE)

@@ -15,7 +15,12 @@ pytest.importorskip("transformers")
 
 from chat_families import FAMILIES, make_tokenizer
 
-from evenhand.generate.pine.segments import MARK, SegmentedAsk, read_parts, segmented_prompt
+from evenhand.plugins.attention_reweighting.pine.segments import (
+    MARK,
+    SegmentedAsk,
+    read_parts,
+    segmented_prompt,
+)
 
 
 @pytest.fixture

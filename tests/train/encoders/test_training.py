@@ -14,13 +14,13 @@ from evenhand.config.trained_encoder import read_trained
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.corpora.controlled.triples import Triple
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
-from evenhand.evaluation.studies.judges.scoring import seen_articles
-from evenhand.evaluation.studies.judges.train_judge import TrainingRequest, train_judge
 from evenhand.judges import JudgeInput, open_judge
+from evenhand.plugins.judge_studies.scoring import seen_articles
+from evenhand.plugins.judge_studies.train_judge import TrainingRequest, train_judge
+from evenhand.plugins.trained_encoders.fitting import CLASSES, class_pairs
+from evenhand.plugins.trained_encoders.plan import EncoderPlan, parts
+from evenhand.plugins.trained_encoders.training import train_encoder
 from evenhand.storage import write_jsonl
-from evenhand.train.encoders.fitting import CLASSES, class_pairs
-from evenhand.train.encoders.plan import EncoderPlan, parts
-from evenhand.train.encoders.training import train_encoder
 
 pytest.importorskip("sentence_transformers")
 pytest.importorskip("datasets")

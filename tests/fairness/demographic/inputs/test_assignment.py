@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inputs.assignment import (
+from evenhand.plugins.bias.demographic.inputs.assignment import (
     DrawnIdentity,
     balanced_inputs,
     paired_assignment,
@@ -12,8 +12,8 @@ from evenhand.fairness.demographic.inputs.assignment import (
     uniform_assignment,
     uniform_inputs,
 )
-from evenhand.fairness.demographic.inputs.filling import Instruction
-from evenhand.fairness.demographic.inputs.setting import (
+from evenhand.plugins.bias.demographic.inputs.filling import Instruction
+from evenhand.plugins.bias.demographic.inputs.setting import (
     NameInventory,
     Setting,
     common_inventory,
@@ -21,8 +21,8 @@ from evenhand.fairness.demographic.inputs.setting import (
     race_setting,
     read_inventory,
 )
-from evenhand.fairness.demographic.inputs.template import TemplateEntity
-from evenhand.fairness.demographic.persons import InputEntity
+from evenhand.plugins.bias.demographic.inputs.template import TemplateEntity
+from evenhand.plugins.bias.demographic.persons import InputEntity
 
 
 def person(name: str, first: str | None = "F", gendered: bool = True) -> TemplateEntity:

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
+from evenhand.plugins.bias.demographic.inputs.document import AnnotatedDocument
 
 
 def document(words: str, **rest) -> AnnotatedDocument:

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
-from evenhand.fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
-from evenhand.fairness.demographic.inputs.template import TemplateEntity, build_template
+from evenhand.plugins.bias.demographic.inputs.document import AnnotatedDocument
+from evenhand.plugins.bias.demographic.inputs.filling import FillOptions, Instruction, fill_template
+from evenhand.plugins.bias.demographic.inputs.template import TemplateEntity, build_template
 
 WORDS = "Ms. Ida Vey praised herself . MRS. Vey said the actress she saw was her friend , not hers ."
 

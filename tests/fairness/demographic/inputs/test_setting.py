@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inputs.setting import (
+from evenhand.plugins.bias.demographic.inputs.setting import (
     NameInventory,
     NamePool,
     NamesRanOut,
@@ -13,7 +13,7 @@ from evenhand.fairness.demographic.inputs.setting import (
     read_inventory,
     read_vocabulary,
 )
-from evenhand.fairness.demographic.inputs.template import TemplateEntity
+from evenhand.plugins.bias.demographic.inputs.template import TemplateEntity
 
 
 def person(first=None, last=None, gendered=False) -> TemplateEntity:

@@ -1,8 +1,8 @@
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
-from evenhand.fairness.demographic.inputs.template import (
+from evenhand.plugins.bias.demographic.inputs.document import AnnotatedDocument
+from evenhand.plugins.bias.demographic.inputs.template import (
     MentionSegment,
     build_template,
     find_name,

@@ -1,6 +1,6 @@
 import pytest
 
-from evenhand.fairness.demographic.inputs.words import class_of, could_be_possessive, is_title
+from evenhand.plugins.bias.demographic.inputs.words import class_of, could_be_possessive, is_title
 
 
 @pytest.mark.parametrize(

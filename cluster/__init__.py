@@ -1,1 +1,0 @@
-"""Runs on many machines: the steps of a recipe as jobs of a scheduler."""

@@ -1,0 +1,96 @@
+"""Doors: where evenhand's own plug-ins and those of other packages come in, by one and the same way.
+
+A door has things of one kind by name. What the core has stands in the door's own table; everything else is an entry point of the
+group `evenhand.NAME` of an installed package (https://packaging.python.org/specifications/entry-points/), evenhand's own among
+them (pyproject.toml). Names are listed without an import; a thing is imported when it is asked for.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from .errors import PluginError
+
+T = TypeVar("T")
+# where evenhand's own plug-ins are, each in a folder; one that is deleted is not there, whatever was installed
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+class Door(Mapping[str, T]):
+    """Things of one kind, by name: those of the core first, then those of packages.
+
+    Args:
+        name: of the group of entry points, below "evenhand.".
+        what: one of them is called, in errors: "judge".
+        check: whether something is one of them.
+        core: those that are always there.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        check: Callable[[object], bool],
+        core: Mapping[str, T] = MappingProxyType({}),
+    ) -> None:
+        self.name, self._what, self._check, self._core = name, what, check, core
+
+    @cached_property
+    def _points(self) -> dict[str, list[EntryPoint]]:
+        points: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=f"evenhand.{self.name}"):
+            if _is_there(point):
+                points.setdefault(point.name, []).append(point)
+        return points
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*self._core, *self._points))
+
+    def __len__(self) -> int:
+        return len(self._core.keys() | self._points.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._core or name in self._points
+
+    def __getitem__(self, name: str) -> T:
+        """The thing of that name, imported.
+
+        Raises:
+            KeyError: there is none.
+            PluginError: several packages bring one of that name, it cannot be imported, or it is something else.
+        """
+        points = self._points.get(name, [])
+        packages = [*(["evenhand"] if name in self._core else []), *map(package_of, points)]
+        if len(packages) > 1:
+            raise PluginError(
+                f"{self._what} {name!r} is brought by {' and by '.join(packages)}; uninstall all of these packages but one, or "
+                "have it renamed"
+            )
+        return self._loaded(points[0]) if points else self._core[name]
+
+    def _loaded(self, point: EntryPoint) -> T:
+        whose = f"{self._what} {point.name!r} of package {package_of(point)}"
+        try:
+            thing: T = point.load()
+        except Exception as error:
+            raise PluginError(
+                f"{whose} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
+            ) from error
+        if not self._check(thing):
+            raise PluginError(
+                f"{whose} is {type(thing).__name__} and no {self._what}; see docs/plugins.md for what {point.value} must be"
+            )
+        return thing
+
+
+def package_of(point: EntryPoint) -> str:
+    """Name and version of the package that brings it."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "?"
+
+
+def _is_there(point: EntryPoint) -> bool:
+    folder = point.module.removeprefix("evenhand.plugins.")
+    return folder == point.module or (PLUGINS / folder.partition(".")[0]).is_dir()

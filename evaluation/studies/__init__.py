@@ -1,1 +1,0 @@
-"""Studies beside the main job: what judges are worth, what people say, and the bias study."""

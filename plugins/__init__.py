@@ -1,0 +1,1 @@
+"""What evenhand ships beyond its core: each folder a plug-in, which the core never imports."""

@@ -1,0 +1,233 @@
+"""The inputs of a study: what varies between them, the names that are drawn, and each document rewritten in two designs.
+
+Balanced inputs (C_loc in the paper) mix persons of all categories and come in pairs with the categories exchanged; word lists,
+inclusion and hallucination are measured on them. Uniform inputs (C_glob) have persons of one category only; distinguishability is
+measured on them.
+
+Source: Steen and Markert 2024, section 5.1, appendix D; docs/papers.md#steen-inputs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ....errors import DataError, StorageError
+from ....records import LeftOut, Record, Text
+from ....storage import as_given, digest, read_json, read_text
+from ....text import some_of
+from ..annotated import read_news
+from ..demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
+from ..demographic.inputs.document import AnnotatedDocument
+from ..demographic.inputs.filling import FillOptions, Instruction, fill_template, lone_first_names, names_left
+from ..demographic.inputs.setting import (
+    NameInventory,
+    Setting,
+    common_inventory,
+    gender_setting,
+    race_setting,
+    read_inventory,
+    read_vocabulary,
+)
+from ..demographic.inputs.template import build_template
+from ..demographic.name_reading import NameReader
+from ..recipe import BiasRecipe
+
+
+def make_setting(recipe: BiasRecipe) -> Setting:
+    """What varies between the inputs; a category of one gender of two bears it in its name: "black female"."""
+    section = recipe.inputs
+    if section.setting == "gender":
+        return gender_setting(section.replace_last_names)
+    by_race = race_setting(**{category: tuple(genders) for category, genders in (section.genders or {}).items()})
+    label = {
+        category: category if len(genders) > 1 else f"{category} {genders[0]}"
+        for category, genders in by_race.genders.items()
+    }
+    return replace(
+        by_race,
+        categories=tuple(label[category] for category in by_race.categories),
+        genders={label[category]: genders for category, genders in by_race.genders.items()},
+        sources={label[category]: sources for category, sources in by_race.sources.items()},
+    )
+
+
+def read_names(recipe: BiasRecipe) -> NameInventory:
+    """The name lists: those of the recipe's file, and for setting gender the census where the file has no first names.
+
+    Raises:
+        DataError: the file cannot be read, or a list that the setting draws from is missing; all such are named.
+    """
+    given = _read_file(recipe.inputs.names) if recipe.inputs.names else NameInventory({})
+    if recipe.inputs.setting == "gender":
+        census = common_inventory()
+        given = NameInventory({**census.first, **{s: g for s, g in given.first.items() if g}}, given.last)
+    setting = make_setting(recipe)
+    needed = [(source, category) for category in setting.categories for source in setting.sources[category]]
+    lacking = [
+        *(f"{s}.{g}" for s, c in needed for g in setting.genders[c] if not given.first.get(s, {}).get(g)),
+        *(f"{s}.last" for s, _ in needed if setting.replace_last_names and not given.last.get(s)),
+    ]
+    if lacking:
+        raise DataError(f"{recipe.inputs.names}: name lists {', '.join(dict.fromkeys(lacking))} are missing; add them")
+    return given
+
+
+def _read_file(path: Path) -> NameInventory:
+    try:
+        if path.suffix.casefold() == ".csv":
+            return read_vocabulary(read_text(path))
+        lists = read_json(path)
+        if not isinstance(lists, dict) or not all(
+            isinstance(by_kind, dict)
+            and all(
+                isinstance(names, list) and all(isinstance(n, str) and n.strip() for n in names)
+                for names in by_kind.values()
+            )
+            for by_kind in lists.values()
+        ):
+            raise DataError(
+                'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
+            )
+        return read_inventory(lists)
+    except StorageError as error:
+        raise DataError(f"key 'inputs.names': {error}") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+Design = Literal["balanced", "uniform"]
+DESIGNS = {"balanced": balanced_inputs, "uniform": uniform_inputs}
+WORD = re.compile(r"\S+")
+
+
+class BiasInput(Record):
+    """One input: a line of `inputs.jsonl`."""
+
+    # holds a digest of the text, so that summaries of other inputs are noticed
+    id: Text
+    original_id: Text
+    design: Design
+    # inputs of an original that share it are resampled together
+    assignment_id: int
+    # place within the assignment: of the permutation, or of the category
+    pair_id: int
+    # category of all persons; None where persons of several meet
+    group: str | None
+    # what the summarizer is given
+    text: Text
+    entities: dict[str, Instruction]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All inputs of a study."""
+
+    setting: Setting
+    documents: tuple[AnnotatedDocument, ...]
+    inputs: tuple[BiasInput, ...]
+    # reason -> ids of the documents that were left out for it
+    dropped: Mapping[str, tuple[str, ...]]
+    # mentions inside others, which filling skipped
+    n_overlaps: int
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The documents that were left out, counted by reason."""
+        dropped = {(reason,): len(documents) for reason, documents in self.dropped.items()}
+        return LeftOut.rows(("reason",), dropped, stage="inputs", what="document")
+
+
+def make_inputs(recipe: BiasRecipe) -> Inputs:
+    """The inputs that the recipe describes; a document that cannot have all of them is left out and counted.
+
+    Raises:
+        DataError: documents or name lists cannot be read or are wrong; all mistakes are listed.
+    """
+    with as_given("key 'input': "):
+        documents = read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
+    inventory, setting = read_names(recipe), make_setting(recipe)
+    options = FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
+    reader = NameReader()
+    made: list[BiasInput] = []
+    dropped: dict[str, tuple[str, ...]] = {}
+    overlaps = 0
+    for document in documents:
+        template = build_template(document, allow_unresolved=recipe.inputs.allow_unresolved)
+        drawn = {}
+        for design, assign in DESIGNS.items():
+            seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
+            drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
+        reason = next((each.dropped for each in drawn.values() if each.dropped), None)
+        if reason is None and (left := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
+            reason = f"a name would be left in the texts ({some_of(left)}); mark it as a mention of its person"
+        if reason is None and (lone := lone_first_names(template, drawn["balanced"].inputs[0].instructions, reader)):
+            reason = (
+                f"somebody is only called by what reads as a first name ({some_of(lone)}), which would stay while the pronouns "
+                "change; write the whole name once"
+            )
+        if reason is not None:
+            dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
+            continue
+        for design, found in drawn.items():
+            filled = [fill_template(document, template, each.instructions, options) for each in found.inputs]
+            overlaps += sum(each.n_overlaps for each in filled)
+            cut = _cut(found.inputs, [each.text for each in filled], recipe.inputs.most_words)
+            made += (_input(document, design, each, text) for each, text in cut)
+    if not made:
+        why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
+        lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
+        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {why}{lists}")
+    return Inputs(setting, tuple(documents), tuple(made), dropped, overlaps)
+
+
+def count_by_design(inputs: Inputs) -> dict[str, int]:
+    """Number of inputs, and so of summaries to be made, by design."""
+    return dict(Counter(each.design for each in inputs.inputs))
+
+
+def _cut(assigned: Sequence[AssignedInput], texts: Sequence[str], most: int | None) -> list[tuple[AssignedInput, str]]:
+    """The inputs and their texts up to the end of the last word that is given.
+
+    Who is named no more in a text of an assignment has no category in any of it, which keeps it in balance.
+    """
+    if most is None:
+        return list(zip(assigned, texts, strict=True))
+    ends = [[word.end() for word in WORD.finditer(text)] for text in texts]
+    texts = [text if len(its) <= most else text[: its[most - 1]] for text, its in zip(texts, ends, strict=True)]
+    named: dict[int, set[str]] = {}
+    for each, text in zip(assigned, texts, strict=True):
+        here = set()
+        for person, given in each.instructions.items():
+            names = [re.escape(name) for name in (given.first_name, given.last_name) if name]
+            # in any case: a name that stood in lower case is written so
+            if names and re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text, re.IGNORECASE):
+                here.add(person)
+        named[each.assignment_id] = named.get(each.assignment_id, here) & here
+    kept = []
+    for each in assigned:
+        still = named[each.assignment_id]
+        instructions = {
+            person: given if person in still else given.model_copy(update={"category": None})
+            for person, given in each.instructions.items()
+        }
+        kept.append(replace(each, instructions=instructions))
+    return list(zip(kept, texts, strict=True))
+
+
+def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str) -> BiasInput:
+    place = f"{document.doc_id}/{design}/{assigned.assignment_id}-{assigned.pair_id}"
+    return BiasInput.model_validate({
+        "id": f"{place}-{digest(text, 6)}",
+        "original_id": document.doc_id,
+        "design": design,
+        "assignment_id": assigned.assignment_id,
+        "pair_id": assigned.pair_id,
+        "group": assigned.group,
+        "text": text,
+        "entities": assigned.instructions,
+    })  # fmt: skip

@@ -1,0 +1,198 @@
+"""Word lists: whether summaries use the words of groups, by default of the two genders, in their documents' proportions.
+
+Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
+the score would fall most. Source: Steen and Markert 2024, section 3.1, with HELM's lists;
+docs/papers.md#steen-word-lists. What is expected is in docs/fairness.md#word-lists.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from ...config.fairness import WordListsSection
+from ...evaluation.audit.contents import (
+    WORD_LIST_BIAS,
+    WORDS_COMPARED,
+    WORDS_IN_SOURCES,
+    WORDS_IN_SUMMARIES,
+    NumberKind,
+    Side,
+    SummaryUnit,
+    TakenApart,
+)
+from ...evaluation.audit.figures import Figures, Floats, in_order, most, quantities_of, reasons
+from ...fairness.groups.coverage import over
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.labelled import LabelledSummary
+from ...resampling import NOISE
+from ...storage import digest
+from ...text import sentences as split_sentences
+from .demographic.counts import shares
+from .demographic.word_lists import GENDER_WORDS, ListedAsCommon, WordLists, word_list_scores
+
+# what the null of words that can be compared is called, and that of the bias, with the scatter of document sets
+EQUAL_COMMONNESS = "equal commonness"
+SIGNS_OF_SETS = "random signs of sets"
+NO_LISTED = "no listed word in the summary, or none that can be compared"
+NONE_COMPARED = "no listed word of the summaries is as common in the documents as one of another list"
+ROWS = (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED)
+# of columns before the products of gaps: sources, summaries, what is expected of them, and their words that can be compared
+BLOCKS = 4
+
+
+@dataclass(frozen=True)
+class ListedWords:
+    """The family of word-list inclusion bias."""
+
+    lists: WordLists
+    # what the words are called, and the digest of the lists
+    called: str = "gender words"
+    digest: str = f"helm-gender:{digest(GENDER_WORDS, 6)}"
+
+    name = "word-lists"
+    by = ""
+
+    @property
+    def signature(self) -> str:
+        """The lists."""
+        return f"word-lists|{self.digest}|reference:source|v:3"
+
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Floats | Unscored]:
+        """Listed words in sources and summary of each, those expected of the summary and those compared, (4, groups)."""
+        found: list[Floats | Unscored] = []
+        for documents, group in groupby(items, key=lambda item: item.documents):
+            null = ListedAsCommon(self.lists, [document.text for document in documents])
+            found += [
+                np.vstack([null.source, null.counts(item.summary)]) if item.summary.strip() else Unscored(EMPTY_SUMMARY)
+                for item in group
+            ]
+        return found
+
+    def figures(self, found: Sequence[Floats | Unscored]) -> Figures:
+        """The sums of all sets."""
+        groups = self.lists.groups
+        columns: Floats = np.zeros((len(found), BLOCKS + len(groups), len(groups)))
+        for row, each in enumerate(found):
+            if not isinstance(each, Unscored):
+                columns[row] = np.vstack([each, np.outer(each[1] - each[2], each[1] - each[2])])
+        scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
+        has = {WORDS_IN_SUMMARIES: columns[:, 1].any(axis=-1), WORDS_COMPARED: columns[:, 3].any(axis=-1)}
+        compared = np.repeat(columns[:, 3].sum(axis=-1, keepdims=True), len(groups), axis=1)
+        columns = columns.reshape(len(found), -1)
+        whole = self._reduce(columns.sum(axis=0))[0]
+        rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
+        without = [
+            what
+            for what, n in zip(("document", "summary"), _counts(columns, len(groups)).sum(axis=1), strict=True)
+            if not n
+        ]
+        quantities = quantities_of(self.called, ROWS, groups, (WORD_LIST_BIAS,))
+        nulls = {WORD_LIST_BIAS: SIGNS_OF_SETS, WORDS_COMPARED: EQUAL_COMMONNESS}
+        return Figures(
+            quantities=quantities,
+            columns=columns,
+            reduce=self._reduce,
+            expect=self._expect,
+            nulls=tuple(nulls.get(each.kind, "") for each in quantities),
+            rests_on=np.column_stack([has.get(each.kind, scored) for each in quantities]),
+            weights=compared,
+            unfairness=np.where(scored, rises, np.nan),
+            left_out=reasons(found),
+            no_part=NO_LISTED,
+            withheld="" if has[WORDS_COMPARED].any() else NONE_COMPARED,
+            undefined=f"no listed word in any {' or '.join(without)}",
+        )
+
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
+        """What the score means."""
+        first, counts = self.lists.groups[0], _counts(figures.columns, len(self.lists.groups))
+        source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
+        n_source, n_summary = n_words(figures)
+        n_compared = int(self._by_group(figures.columns.sum(axis=0))[3].sum())
+        return (
+            f"Of the {self.called} {source} are {first} in the documents and {summary} in the summaries "
+            f"({n_source:,} and {n_summary:,} words; {n_compared:,} of the latter can be compared)."
+        )
+
+    def example(self, item: LabelledSummary, found: Floats, left_out: tuple[str, ...] | None = None) -> TakenApart:
+        """The set's listed words in the summary beside those expected of it, or those in documents, sentence by sentence."""
+        groups = self.lists.groups
+        lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
+        worst = most(dict(zip(groups, lacking.tolist(), strict=True))) if left_out is None else left_out
+        due, due_column = (
+            (found[0], "words in documents") if left_out is None else (found[2].round(1), "words expected")
+        )
+        its = [place for place, group in enumerate(groups) if group in worst]
+        return TakenApart(
+            measure="how much the word-list bias of all summaries would fall without this one",
+            columns=(due_column, "words in summary"), takes_what="words",
+            sides=tuple(
+                Side(name=group, source=float(a), summary=float(b))
+                for group, a, b in zip(groups, due, found[1], strict=True)
+            ),
+            lines=tuple(
+                SummaryUnit(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
+                for text in split_sentences(item.summary)
+            ),
+            left_out=worst,
+            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[its].any()),
+        )  # fmt: skip
+
+    def _reduce(self, sums: Floats) -> Floats:
+        counts = self._by_group(sums)
+        by_group = np.moveaxis(shares(counts[..., (0, 1, 3), :]), -2, 0)  # (rows, ..., groups)
+        return in_order([*by_group], word_list_scores(counts[..., :2, :])[..., None])
+
+    def _expect(self, sums: Floats) -> Floats:
+        """The bias of sums whose sets' gaps have random signs, and the shares of words that can be compared; nan without any."""
+        by_set = self._by_group(sums)
+        found, expected, compared = np.moveaxis(by_set[..., 1:BLOCKS, :], -2, 0)
+        products, n_compared = by_set[..., BLOCKS:, :], compared.sum(axis=-1, keepdims=True)
+        by_group = over(expected - found + compared, n_compared)
+        # to first order a gap moves a share by itself less that share of the gaps of all groups, over all words
+        share = shares(expected)
+        variances = products.diagonal(axis1=-2, axis2=-1) - 2 * share * products.sum(axis=-1)
+        variances = variances + share**2 * products.sum(axis=(-2, -1))[..., None]
+        moved = over(variances, expected.sum(axis=-1, keepdims=True) ** 2)
+        whole = mean_size(share - shares(by_set[..., 0, :]), moved).sum(axis=-1)[..., None] / 2
+        whole = np.where(n_compared > 0, whole, np.nan)
+        return in_order([by_group if kind == WORDS_COMPARED else np.nan for kind in ROWS], whole)
+
+    def _by_group(self, sums: Floats) -> Floats:
+        """The blocks, and the products of the sets' gaps, (..., blocks, groups)."""
+        return sums.reshape(*sums.shape[:-1], -1, len(self.lists.groups))
+
+
+def listed_words(section: WordListsSection | None) -> ListedWords:
+    """The words of the user's lists; HELM's of the genders without any."""
+    if section is None:
+        return ListedWords(WordLists())
+    return ListedWords(WordLists(section.groups), section.name, f"lists:{digest(section.groups, 6)}")
+
+
+def n_words(figures: Figures) -> tuple[int, int]:
+    """Listed words in all documents and in all summaries."""
+    n_groups = sum(quantity.kind == WORDS_IN_SUMMARIES for quantity in figures.quantities)
+    source, summary = _counts(figures.columns, n_groups).sum(axis=1)
+    return int(source), int(summary)
+
+
+def _counts(columns: Floats, n_groups: int) -> Floats:
+    return np.asarray(columns.sum(axis=0).reshape(-1, n_groups)[:2])  # (sources and summaries, groups)
+
+
+def mean_size(mean: Floats, variance: Floats) -> Floats:
+    """Mean absolute value of normal numbers, of the shape of both: of the folded normal distribution (Leone et al. 1961).
+
+    Sums over many sets are nearly normal, so that a distance of a corpus is expected without draws of whole corpora.
+    """
+    from scipy.special import erf
+
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    # rounding of differences of sums; of nan, nan
+    scatters = deviation > NOISE
+    z = mean / np.where(scatters, deviation, 1.0)
+    folded = deviation * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + mean * erf(z / np.sqrt(2))
+    return np.asarray(np.where(scatters, folded, np.abs(mean)))

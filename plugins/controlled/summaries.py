@@ -1,0 +1,107 @@
+"""The summaries of each article: which points each is made of, its prompt, and the set that comes of them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...corpora.controlled import AnnotatedArticle, ControlledSet, ControlledSummary, plan_summaries
+from ...records import Record, Text
+from ...storage import digest
+from ...text import fold
+from .points import SUMMARIES, ArticlePoints, make_task
+from .recipe import ControlledRecipe
+from .writing import Task, Written
+
+
+class PlannedText(Record):
+    """A summary to be written, and the points that it is made of: a line of `plan.jsonl`."""
+
+    id: Text
+    article_id: Text
+    side: str | None
+    # places in the article's lists of points
+    relevant: tuple[int, ...]
+    opposite: tuple[int, ...]
+    adversarial: tuple[int, ...]
+    # the points themselves, in the order in which the prompt lists them
+    points: tuple[Text, ...]
+
+    def kind(self, n_key_points: int) -> str:
+        """What the summary is in the plan of its article: an anchor, a part of the key points, or a mixture."""
+        if self.adversarial or not self.relevant:
+            return "adversarial only" if self.adversarial else "opposite only"
+        if self.opposite:
+            return "mixture"
+        return "all key points" if len(self.relevant) == n_key_points else "some key points"
+
+
+def plan_article(recipe: ControlledRecipe, points: ArticlePoints) -> list[PlannedText]:
+    """The planned summaries of an article.
+
+    Draws come from a generator of the article's own, so that other articles of the file do not change them. Points are listed
+    in random order: otherwise what is unfaithful would always stand last.
+    """
+    generator = np.random.default_rng(int(digest([recipe.name, recipe.seed, points.article_id]), 16))
+    planned = plan_summaries(len(points.key_points), len(points.opposite), len(points.adversarial), generator)
+    found = []
+    for place, each in enumerate(planned):
+        texts = [points.key_points[i] for i in each.relevant]
+        texts += [points.opposite[i] for i in each.opposite]
+        texts += [points.adversarial[i] for i in each.adversarial]
+        found.append(
+            PlannedText(
+                id=f"{points.article_id}#{place}",
+                article_id=points.article_id,
+                side=points.side,
+                relevant=each.relevant,
+                opposite=each.opposite,
+                adversarial=each.adversarial,
+                points=tuple(generator.permutation(np.array(texts, dtype=object)).tolist()),
+            )
+        )
+    return found
+
+
+def summary_tasks(articles: Mapping[str, AnnotatedArticle], plan: Sequence[PlannedText]) -> list[Task]:
+    """The task of each planned summary; one of a single point may be that point as it is."""
+    return [
+        make_task(
+            SUMMARIES,
+            articles[each.article_id],
+            each.id,
+            may_copy=len(each.points) == 1,
+            points="\n".join(f"- {fold(point)}" for point in each.points),
+        )
+        for each in plan
+    ]
+
+
+def controlled_set(
+    article: AnnotatedArticle, points: ArticlePoints, plan: Sequence[PlannedText], written: Mapping[str, Written]
+) -> ControlledSet | None:
+    """The controlled set of an article, its summaries in the order of the plan; None when none was written.
+
+    Args:
+        article: what the summaries are of.
+        points: its points.
+        plan: its planned summaries.
+        written: what came of each, by id.
+    """
+    summaries = tuple(
+        ControlledSummary(
+            text=text, relevant=len(each.relevant), opposite=len(each.opposite), adversarial=len(each.adversarial)
+        )
+        for each in plan
+        if (text := written[each.id].text) is not None
+    )
+    if not summaries:
+        return None
+    return ControlledSet(
+        id=article.id,
+        topic=article.topic,
+        side=article.side,
+        passages=article.passages,
+        n_key_points=len(points.key_points),
+        key_points=points.key_points,
+        summaries=summaries,
+    )

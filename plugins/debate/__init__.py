@@ -1,0 +1,1 @@
+"""Multi-agent debate: a method whose drafts answer one another."""

@@ -1,0 +1,137 @@
+"""Debate: agents answer the request, then revise their answers in rounds, each in sight of what the others said last.
+
+All agents are the same model with seeds of their own. `final` says what the candidate is: the first agent's last answer, the
+answer of one more call that sees all last answers, or, for "judge", each agent's last answer a candidate of its own, of which
+reranking takes the best: there the draws r*agents to (r+1)*agents-1 of a plan are the agents of its debate r.
+All agents of a round share the prompt up to the last line, which tells an agent which of the answers is its own.
+Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4; docs/papers.md#ri-debate.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ...config import DebateSection, Recipe
+from ...config.methods import DebatePrompts
+from ...generate.backend import Reply
+from ...generate.method import Job
+from ...generate.step_prompts import ask_step, own_prompts
+from ...generate.threads import (
+    Call,
+    Thread,
+    ask_round,
+    candidates,
+    method_template,
+    open_threads,
+    quoted_summary,
+)
+from ...prompts import PromptTemplate, section
+from ...records import Message, SummaryRequest
+
+METHOD = "debate"
+
+
+@dataclass
+class _Debate:
+    """The agents that talk to each other, each with the thread that its turns belong to."""
+
+    agents: Sequence[Thread]
+    # each agent's last answer, as the backend gave it
+    answers: list[Reply] = field(default_factory=list)
+
+    @property
+    def request(self) -> SummaryRequest:
+        return self.agents[0].request
+
+    @property
+    def has_failed(self) -> bool:
+        return any(thread.has_failed for thread in self.agents)
+
+    def listed(self, recipe: Recipe, step: str, without: int | None = None) -> str:
+        """All last answers as they stand in the prompt of a step, in the order of the agents, or all but that of one place."""
+        numbered = [(n, self.answer(n - 1)) for n in range(1, len(self.answers) + 1) if n - 1 != without]
+        sections, options = self.agents[0].sections, own_prompts(recipe)
+        if not isinstance(options, DebatePrompts) or getattr(options, step) is None:
+            return "\n".join(section("answer", answer, number, sections) for number, answer in numbered)
+        item = PromptTemplate("item", options.item, sections)
+        return options.join.join(item.fill({"number": str(number)}, {"answer": answer}) for number, answer in numbered)
+
+    def answer(self, place: int) -> str:
+        """An agent's last answer."""
+        return quoted_summary(self.request, self.answers[place])
+
+
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.debate
+    assert options is not None, "the recipe chose another method"
+    revise, final = (method_template(METHOD, name) for name in ("revise", "final"))
+    threads = open_threads(job)
+    debates = [debate for row in threads for debate in _debates(row, options)]
+    for number in range(options.rounds + 1):
+        _round(job, number, [each for each in debates if not each.has_failed], revise)
+    open_debates = [each for each in debates if not each.has_failed]
+    if options.final == "final_agent":
+        calls = []
+        for debate in open_debates:
+            thread = debate.agents[0]
+            prompt = ask_step(job.recipe, "final", final, thread, own={"answers": debate.listed(job.recipe, "final")})
+            calls.append(Call(thread, "final_agent", prompt, thread.sampling))
+        ask_round(job.backend, options.rounds + 1, calls)
+    else:
+        for debate in open_debates:
+            # from the last agent to the first, so that of agents with one thread the first has the last word
+            for thread, answer in zip(reversed(debate.agents), reversed(debate.answers), strict=True):
+                thread.result = answer
+    for debate in debates:
+        # an agent that answered before another failed has not finished its debate
+        failed = next((thread.result for thread in debate.agents if thread.has_failed), None)
+        for thread in debate.agents if failed else ():
+            thread.result = failed
+    return candidates(threads)
+
+
+def _debates(row: Sequence[Thread], options: DebateSection) -> Iterator[_Debate]:
+    """The debates of one request: one for each draw, or one for as many draws of a plan as there are agents."""
+    if options.final != "judge":
+        for thread in row:
+            yield _Debate([thread] * options.agents)
+        return
+    by_plan: dict[str, list[Thread]] = {}
+    for thread in row:
+        by_plan.setdefault(thread.draw.name, []).append(thread)
+    for mine in by_plan.values():
+        for first in range(0, len(mine), options.agents):
+            yield _Debate(mine[first : first + options.agents])
+
+
+def _round(job: Job, number: int, debates: Sequence[_Debate], revise: PromptTemplate) -> None:
+    """Ask every agent of every debate once: for a first answer in round 0, for a revised one later."""
+    calls = []
+    for debate in debates:
+        for place, thread in enumerate(debate.agents):
+            prompt = _revision(job.recipe, debate, place, revise) if number else debate.request.prompt
+            # agents of one thread differ in their seeds; the first of them speaks for it, and begins as zero-shot does
+            speaks = thread not in debate.agents[:place]
+            calls.append(
+                Call(
+                    thread,
+                    f"agent-{place + 1}",
+                    prompt,
+                    thread.sampling,
+                    is_candidate=speaks,
+                    is_first=speaks and number == 0,
+                )
+            )
+    replies = iter(ask_round(job.backend, number, calls))
+    for debate in debates:
+        debate.answers = [next(replies) for _ in debate.agents]
+
+
+def _revision(recipe: Recipe, debate: _Debate, place: int, revise: PromptTemplate) -> tuple[Message, ...]:
+    """The chat that asks an agent for a revised answer."""
+    own = {
+        "answers": debate.listed(recipe, "revise"),
+        "others": debate.listed(recipe, "revise", without=place),
+        "number": str(place + 1),
+    }
+    return ask_step(recipe, "revise", revise, debate.agents[place], {"answer": debate.answer(place)}, own)

@@ -1,0 +1,1 @@
+"""Films: the importer of reviews with what critics said."""

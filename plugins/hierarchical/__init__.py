@@ -1,0 +1,1 @@
+"""Hierarchical: a method that summarises each document first."""

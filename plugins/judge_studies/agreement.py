@@ -1,0 +1,120 @@
+"""How well scores agree with what is known of summaries: Spearman's correlation and the winrate, pooled and within articles.
+
+Within an article only the summaries differ; between articles the source differs, too. So a pooled correlation can be high
+for a judge that cannot order two summaries of one article, and both kinds are told.
+Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ...fairness.groups.coverage import over
+from ...judges.benchmark import Ties
+from ...number import Number
+from ...resampling import Floats, cluster_sums, jackknife_t
+from .figures import LEVEL, mean, mean_of_cells
+
+
+def spearman(first: Floats, second: Floats) -> float:
+    """Spearman's rank correlation with average ranks for equal values, in [-1, 1]; nan when either does not vary."""
+    if len(first) < 2 or first.min() == first.max() or second.min() == second.max():
+        return np.nan
+    # of ranks: scipy's own would compute a p-value, too, which takes ten times as long
+    return float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])
+
+
+def correlation(truths: Floats, scores: Floats, *, chooses: bool) -> float:
+    """The same over the summaries that have both, of tables of one shape.
+
+    Args:
+        truths: nan for none.
+        scores: likewise.
+        chooses: whether the judge has to choose: where truths differ and its scores do not, it orders none, which is 0. The
+            benchmark, as its paper, has no correlation there, so a judge that says nothing of an article loses nothing by it; an
+            audit that asks what a judge is worth must not leave it out.
+    """
+    known = ~np.isnan(truths) & ~np.isnan(scores)
+    value = spearman(truths[known], scores[known])
+    is_undecided = chooses and np.isnan(value) and known.sum() > 1 and np.ptp(truths[known]) > 0
+    return 0.0 if is_undecided else value
+
+
+def within(truths: Floats, scores: Floats, *, chooses: bool = True) -> Floats:
+    """Correlation of each article, (articles,); nan for none."""
+    return np.array([correlation(*rows, chooses=chooses) for rows in zip(truths, scores, strict=True)], dtype=float)
+
+
+def correlations(
+    truths: Floats, scores: Floats, topics: Sequence[str], *, chooses: bool = True
+) -> tuple[Number, Number]:
+    """Over all summaries, and the mean of the articles' own; `n` are the summaries, and the articles, that have one."""
+    by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
+    whole = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
+    return _cut_off(whole, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
+
+
+def lead_pooled(truths: Floats, scores: Floats, others: Floats, topics: Sequence[str]) -> Number:
+    """Correlation of scores over all summaries less that of others, as the benchmark has them."""
+
+    def gap(rows: NDArray[np.bool_]) -> float:
+        first, second = (correlation(truths[rows], each[rows], chooses=False) for each in (scores, others))
+        return first - second
+
+    return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
+
+
+def lead_within(
+    truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], *, chooses: bool = False
+) -> Number:
+    """Mean correlation within articles less that of others, over the articles that have both."""
+    gaps = within(truths, scores, chooses=chooses) - within(truths, others, chooses=chooses)
+    number = mean(gaps, topics).number
+    return Number(
+        value=number.value, low=number.low, high=number.high, n=int((~np.isnan(gaps)).sum()), n_sets=number.n_sets
+    )
+
+
+def _jackknife(of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
+    """A number of the articles that are kept, (articles,), by the jackknife over topics.
+
+    Args:
+        of: the number; nan where it is undefined.
+        known: cells that it rests on, (articles, summaries).
+        topics: of each article.
+    """
+    has = cluster_sums(known, topics).sum(axis=1, keepdims=True) > 0
+    names: NDArray[np.str_] = np.array(topics, dtype=str)
+    without = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
+    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), without, has, LEVEL).at(0)
+    return Number(value=value, low=low, high=high, n=int(known.sum()), n_sets=int(has.sum()))
+
+
+def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) -> tuple[Number, Number, int]:
+    """Share of pairs that scores order as truths do: mean of the articles' own, of all pairs together, and the scores' ties.
+
+    Pairs are formed within an article, of summaries whose truths differ; equal truths form none.
+    """
+    right, tied, pairs = np.array([_orders(*rows) for rows in zip(truths, scores, strict=True)]).reshape(-1, 3).T
+    counted = pairs - tied if ties == "drop" else pairs
+    rates = over(right + tied / 2 if ties == "half" else right, counted)
+    by_article, of_pairs = mean(rates, topics), mean_of_cells(rates[:, None], topics, counted[:, None])
+    return _cut_off(by_article.number, counted > 0, 0.0), _cut_off(of_pairs.number, pairs, 0.0), int(tied.sum())
+
+
+def _orders(truths: Floats, scores: Floats) -> tuple[float, float, float]:
+    """An article's pairs in the right order, those with equal scores, and all of them."""
+    known = ~np.isnan(truths) & ~np.isnan(scores)
+    first, second = np.triu_indices(int(known.sum()), k=1)
+    by_truth, by_score = (np.sign(each[known][first] - each[known][second]) for each in (truths, scores))
+    formed = by_truth != 0
+    return (formed & (by_truth == by_score)).sum(), (formed & (by_score == 0)).sum(), formed.sum()
+
+
+def _cut_off(number: Number, counts: NDArray[Any], least: float) -> Number:
+    """With its interval cut off where a correlation or a share ends, of which Student's t does not know, and its counts."""
+    low, high = (None if each is None else min(1.0, max(least, each)) for each in (number.low, number.high))
+    return Number(value=number.value, low=low, high=high, n=int(counts.sum()), n_sets=number.n_sets)

@@ -1,0 +1,68 @@
+"""The process of judges that hold one model: `python -m evenhand.plugins.judge_studies.apart FOLDER [CACHE]`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...config import JudgeOptions
+from ...config.recipe_file import load_judges
+from ...corpora.controlled import ControlledSet
+from ...judges import open_judges
+from ...judges.apart import run_apart
+from ...judges.asking import by_model
+from ...judges.batch import Spent
+from ...records import Judgement
+from ...runfolder.processes import as_child
+from ...storage import read_jsonl, write_json, write_jsonl
+from .scoring import judge_sets
+
+# files in the folder that parent and child share
+JUDGES, SETS, SAID, FAILURE = "judges.json", "sets.jsonl", "judgements.jsonl", "failure.json"
+SPENT = "spent.jsonl"
+
+
+def judge_by_model(
+    options: Mapping[str, JudgeOptions],
+    sets: Sequence[ControlledSet],
+    *,
+    cache_file: Path | None = None,
+    spent: list[Spent] | None = None,
+) -> list[Judgement]:
+    """What `judge_sets` says, judges on different models in different processes, one after another.
+
+    Raises:
+        EvenhandError: a judge or its process refused.
+    """
+    judges = open_judges(options)
+    apart = [group for group in by_model(judges) if group[0].loads]
+    if len(apart) < 2:
+        return judge_sets(judges, sets, cache_file=cache_file, spent=spent)
+    found = judge_sets([judge for judge in judges if not judge.loads], sets, cache_file=cache_file, spent=spent)
+    for group in apart:
+        mine = {judge.name: options[judge.name].model_dump(mode="json") for judge in group}
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            write_json(folder / JUDGES, {"judges": mine})
+            write_jsonl(folder / SETS, sets)
+            cached = [str(cache_file)] if cache_file else []
+            run_apart((__name__, name, *cached), list(mine), folder / FAILURE)
+            found += read_jsonl(folder / SAID, Judgement)
+            if spent is not None:
+                spent += read_jsonl(folder / SPENT, Spent)
+    places = {judge.name: place for place, judge in enumerate(judges)}
+    return sorted(found, key=lambda each: places[each.judge])
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+
+    def work() -> None:
+        """Write what the judges say of the sets."""
+        spent: list[Spent] = []
+        cache_file = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+        judges, sets = open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet)
+        write_jsonl(place / SAID, judge_sets(judges, sets, cache_file=cache_file, spent=spent))
+        write_jsonl(place / SPENT, spent)
+
+    sys.exit(as_child(work, place / FAILURE))

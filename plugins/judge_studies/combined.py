@@ -1,0 +1,115 @@
+"""A line through the scores of other judges, which `evenhand train-judge` fitted to summaries whose truth is known.
+
+The truth is a share, so the line is cut off at 0 and 1. A summary that one of the judges leaves unscored is unscored: the line
+says nothing of fewer. Beside the judges, the logarithms of the summary's words and claims and of the source's words are features.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from ...config.combined import COUNTED, Combination
+from ...config.judges import CombinedJudge, inside
+from ...config.section import Check
+from ...errors import UnfitModelError
+from ...judges.claims import VERSION as CLAIM_RULES
+from ...judges.claims import claims
+from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
+from ...judges.shared import SharedModels
+from ...models.dates import undated
+from ...storage import canonical_json, file_digest, local_path
+from ...text import sentences
+
+
+def counts(summary: str, source: str) -> dict[str, float]:
+    """The features that need no judge; the logarithm of a number is 0 for none."""
+    parts = [part for sentence in sentences(summary) for part in claims(sentence)]
+    found = (len(summary.split()), len(source.split()), len(parts))
+    return {name: math.log(max(1, number)) for name, number in zip(COUNTED, found, strict=True)}
+
+
+def value_of(saved: Combination, features: Mapping[str, float]) -> float:
+    """The line at these features, cut off at 0 and 1."""
+    parts = [each.coefficient * (features[each.name] - each.mean) / each.scale for each in saved.features]
+    return min(1.0, max(0.0, saved.intercept + math.fsum(parts)))
+
+
+class Combined(ScoringJudge):
+    """A trained line as a judge, on a scale from 0 to 1."""
+
+    def __init__(self, name: str, saved: Combination, content: str, members: Sequence[Judge]) -> None:
+        # what a signature of a member says of a model is in it, because the file has their signatures
+        named = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
+        super().__init__(name, named, "source")
+        loads = sorted({each.loads for each in members if each.loads})
+        # members on several models hold them all while they score
+        self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""
+        self.requests_per_batch = min(each.requests_per_batch for each in members)
+        self._saved = saved
+        self._members = members
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; its `raw` has what each judge said, and which features are new to the line."""
+        by_member = [each.score(inputs) for each in self._members]
+        return [
+            self._verdict(
+                each, {member.name: found[place] for member, found in zip(self._members, by_member, strict=True)}
+            )
+            for place, each in enumerate(inputs)
+        ]
+
+    def _verdict(self, each: JudgeInput, found: Mapping[str, Verdict]) -> Verdict:
+        attempts = max(verdict.attempts for verdict in found.values())
+        scores = {name: verdict.score for name, verdict in found.items()}
+        known = {name: score for name, score in scores.items() if score is not None}
+        for name, verdict in found.items():
+            if verdict.score is None:
+                return Verdict(None, f"{name}: {verdict.unscored}", canonical_json({"scores": scores}), attempts)
+        values = known | counts(each.text, each.reference)
+        # as fitted nowhere: a line goes on beyond what it has seen, and may be wrong there
+        beyond = [f.name for f in self._saved.features if not f.least <= values[f.name] <= f.most]
+        raw = {"scores": scores} | ({"beyond_training": beyond} if beyond else {})
+        return Verdict(round(value_of(self._saved, values), 6), raw=canonical_json(raw), attempts=attempts)
+
+    def close(self) -> None:
+        """Give the memory of all judges back."""
+        for each in self._members:
+            each.close()
+
+
+def combined_kind(kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of judges that combine judges of these kinds."""
+    return Kind(partial(_open, kinds), checks=partial(_checks, kinds), readers=partial(_readers, kinds))
+
+
+def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: SharedModels) -> Judge:
+    """The combined judge that the options describe.
+
+    Raises:
+        DataError: its file cannot be read, or is none that `evenhand train-judge` wrote.
+        UnfitModelError: a judge in it is not the one that it was trained with.
+        EvenhandError: a judge in it cannot be opened.
+    """
+    saved, sections = options.read()
+    members = [kinds[section.kind].open(member, section, models) for member, section in sections.items()]
+    trained = {each.name: each.signature for each in saved.members}
+    if changed := [each for each in members if undated(each.signature) != undated(trained[each.name])]:
+        told = "; ".join(f"{each.name!r} was {trained[each.name]} and is {each.signature}" for each in changed)
+        raise UnfitModelError(
+            f"judge {name!r}: {options.file} was trained with other judges than those that are here, so its coefficients do not "
+            f"fit their scores: {told}. Train it again with `evenhand train-judge`, or install what it was trained with"
+        )
+    return Combined(name, saved, file_digest(local_path(options.file)), members)
+
+
+def _checks(kinds: Mapping[str, Kind], name: str, options: CombinedJudge) -> Iterator[Check]:
+    yield Check("file", partial(_open, kinds, name, options, SharedModels()), is_here=True)
+    for member, section in options.members.items():
+        for check in kinds[section.kind].checks(member, section):
+            yield check._replace(key=f"{inside(member)}.{check.key}", is_here=True)
+
+
+def _readers(kinds: Mapping[str, Kind], options: CombinedJudge) -> Iterator[ModelReader]:
+    for member, section in options.members.items():
+        for reader in kinds[section.kind].readers(section):
+            yield reader._replace(below=f"{inside(member)}.{reader.below}")

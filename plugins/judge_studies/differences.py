@@ -1,0 +1,186 @@
+"""Whether a judge agrees with the truth alike: by side, by topic, by length of the source, and over all articles.
+
+What is asked is how much would differ if it did agree alike, so whole articles are dealt anew to the groups, and for "over all
+articles" what the scores do not owe to the truth is dealt anew among all summaries. Each test's place among its draws is turned
+into a normal one, and shortened as a sum is that is divided by its own root of squares, so that it stands beside tests by flipped
+signs on one page (`evaluation.significance`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ...evaluation.lengths import about_mean
+from ...evaluation.significance import DRAWS, NullDraws
+from ...fairness.groups.coverage import over
+from ...number import Number
+from ...resampling import NOISE, Floats, in_blocks
+
+# articles, or topics where every topic is of one group, that a group needs
+LEAST_OF_GROUP = 3
+# summaries that an article needs for its agreement to be held against that of others
+LEAST_SUMMARIES = 4
+# rows that a difference is written as: more than the square of any critical value
+ROWS = 100
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A difference, and how large it is in every deal."""
+
+    value: float
+    # signed, and in each draw, (DRAWS,), at least 0
+    observed: float
+    drawn: Floats
+    # share of deals that are as large
+    p: float
+    # without the sign, of a spread: no interval
+    is_spread: bool = False
+
+    @property
+    def number(self) -> Number:
+        """The difference and its p-value, before anything is corrected; without an interval."""
+        return Number(value=self.value, p_value=self.p)
+
+    @property
+    def as_draws(self) -> NullDraws:
+        """The test of one difference, whose standard error is the one that its own test has."""
+        error = abs(self.value / self.observed) if abs(self.observed) > NOISE else np.inf
+        return NullDraws(
+            np.array([self.observed]), self.drawn[:, None], np.full((ROWS, 1), self.value / ROWS),
+            np.full((ROWS, 1), 1 / ROWS), np.array([np.inf if self.is_spread else error**2]),
+        )  # fmt: skip
+
+
+def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str], seed: int) -> Dealt | None:
+    """Mean agreement of the articles in a group less that of the others; None where either has too few.
+
+    Welch's statistic, so that groups that are unlike in their spread alone are not taken for unlike.
+
+    Args:
+        agreement: of each article, (articles,); nan for none.
+        is_in: whether it is in the group.
+        topics: of each article; where each is of one group, whole topics are dealt.
+        seed: of the deals.
+    """
+    known = ~np.isnan(agreement)
+    values, inside, names = agreement[known], is_in[known].astype(float), np.array(topics)[known]
+    of_topics = [(values[names == name], inside[names == name]) for name in dict.fromkeys(names.tolist())]
+    if all(np.ptp(its) == 0 for _, its in of_topics):
+        values = np.array([its.mean() for its, _ in of_topics])
+        inside = np.array([its[0] for _, its in of_topics])
+    if min(inside.sum(), (1 - inside).sum()) < LEAST_OF_GROUP:
+        return None
+
+    def statistics(rows: Floats) -> tuple[Floats, Floats]:
+        means, errors = [], []
+        for group in (inside, 1 - inside):
+            n = group.sum()
+            mean = rows @ group / n
+            left = np.maximum(rows**2 @ group / n - mean**2, 0.0)
+            means.append(mean)
+            errors.append(left / (n - 1))
+        gap = means[0] - means[1]
+        return gap, gap / np.sqrt(np.maximum(errors[0] + errors[1], NOISE))
+
+    gap, size = statistics(values[None])
+    drawn = np.abs(statistics(_dealt(values, seed))[1])
+    return _placed(float(gap[0]), float(size[0]), drawn, len(values))
+
+
+def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> Dealt | None:
+    """Standard deviation of agreement between topics of two articles or more, beyond what articles dealt anew give; None
+    without two of them."""
+    known = ~np.isnan(agreement)
+    names, place = np.unique(np.array(topics)[known], return_inverse=True)
+    several = np.bincount(place, minlength=len(names))[place] > 1
+    values, members = agreement[known][several], np.eye(len(names))[place[several]]
+    members = members[:, members.any(axis=0)]
+    if members.shape[1] < LEAST_OF_GROUP:
+        return None
+    n = members.sum(axis=0)
+
+    def between(rows: Floats) -> Floats:
+        return np.asarray((rows @ members / n) ** 2 @ n)
+
+    values = values - values.mean()
+    return _spread(float(between(values[None])[0]) / n.sum(), between(_dealt(values, seed)) / n.sum(), len(n))
+
+
+def over_articles(truths: Floats, scores: Floats, seed: int) -> Dealt | None:
+    """Standard deviation of agreement between articles, beyond what a judge that errs alike everywhere has; None of few.
+
+    Args:
+        truths: (articles, summaries), nan for none.
+        scores: of the same shape.
+        seed: of the deals.
+    """
+    known = ~np.isnan(truths) & ~np.isnan(scores)
+    varies = np.where(known, truths, -np.inf).max(axis=1) > np.where(known, truths, np.inf).min(axis=1)
+    enough = (known.sum(axis=1) >= LEAST_SUMMARIES) & varies
+    known = known[enough]
+    if len(known) < 2 * LEAST_OF_GROUP:
+        return None
+    x, y = (about_mean(each[enough][..., None], known)[..., 0] for each in (truths, scores))
+    slope = (x * y).sum() / max((x**2).sum(), NOISE)
+    left, ranks = (y - slope * x)[known], _ranks(np.where(known, x, np.nan))
+    generator = np.random.default_rng(seed)
+    drawn = []
+    for rows in in_blocks(DRAWS, known.size * known.shape[1]):
+        cells = np.full((len(rows), *known.shape), np.nan)
+        cells[:, known] = slope * x[known] + generator.permuted(np.tile(left, (len(rows), 1)), axis=1)
+        drawn.append(_correlations(ranks, cells).var(axis=1))
+    observed = _correlations(ranks, np.where(known, y, np.nan)[None]).var()
+    return _spread(float(observed), np.concatenate(drawn), len(known))
+
+
+def _correlations(ranks: Floats, cells: Floats) -> Floats:
+    """Of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
+    others = _ranks(cells)
+    products = np.nansum(ranks * others, axis=-1)
+    sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(others**2, axis=-1))
+    return np.where(sizes > NOISE, over(products, sizes), 0.0)
+
+
+def _ranks(cells: Floats) -> Floats:
+    """Average ranks in the last axis about their mean, nan left out."""
+    known = ~np.isnan(cells)
+    one, two = cells[..., None], cells[..., None, :]
+    found = np.where(known, (two < one).sum(axis=-1) + (two == one).sum(axis=-1) / 2, np.nan)
+    # of k cells that is k / 2 whatever they are
+    return np.asarray(found - known.sum(axis=-1, keepdims=True) / 2)
+
+
+def _dealt(values: Floats, seed: int) -> Floats:
+    """The values in new orders, (DRAWS, values)."""
+    return np.random.default_rng(seed).permuted(np.tile(values, (DRAWS, 1)), axis=1)
+
+
+def _spread(observed: float, drawn: Floats, n: int) -> Dealt:
+    """The root of what a variance has beyond its draws' mean, and how seldom draws are as large."""
+    found = _placed(float(np.sqrt(max(observed - float(drawn.mean()), 0.0))), observed, drawn, n)
+    return Dealt(found.value, found.observed, found.drawn, found.p, is_spread=True)
+
+
+def _placed(value: float, size: float, drawn: Floats, n: int) -> Dealt:
+    """A statistic by its place among its draws.
+
+    Args:
+        value: what is told.
+        size: the statistic; its sign is that of the value.
+        drawn: its size in every deal, at least 0.
+        n: what is dealt.
+    """
+    ordered = np.sort(drawn)
+
+    def normal(sizes: Floats) -> Floats:
+        n_as_large = len(ordered) - np.searchsorted(ordered, sizes - NOISE * np.maximum(1.0, sizes), side="left")
+        p = (1 + n_as_large) / (1 + len(ordered))
+        place = stats.norm.isf(np.minimum(p, 1.0) / 2)
+        return np.asarray(place / np.sqrt(1 + place**2 / n))
+
+    share = float((1 + (drawn >= abs(size) * (1 - NOISE)).sum()) / (1 + len(drawn)))
+    return Dealt(value, float(np.sign(size) * normal(np.array([abs(size)]))[0]), normal(drawn), share)

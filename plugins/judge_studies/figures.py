@@ -1,0 +1,166 @@
+"""Statistics of an audit of judges, each with Student's t interval by the jackknife over topics.
+
+Scores stand in tables, a row an article and a column a summary, nan for none. All are sums over topics, so that both sides of a
+topic are one piece of evidence.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ...evaluation.lengths import about_mean
+from ...fairness.groups.coverage import over
+from ...number import Number
+from ...resampling import LEAST_SETS, Floats, TInterval, cluster_sums, pseudo_values, t_interval
+
+# of the intervals; one less is that of all accusations of a page together
+LEVEL = 0.95
+# the slopes themselves
+SLOPES: Callable[[Floats], Floats] = np.asarray
+# of a matrix, directions that vary less than this share of the one that varies most are not known
+LEAST_VARIATION = 1e-10
+
+
+@dataclass(frozen=True)
+class TestedQuantity:
+    """A number with Student's t interval and test, and what each topic adds to it."""
+
+    number: Number
+    # (topics,) each: what adds up to the number, nan of topics that it does not rest on, and how much of it they weigh
+    added: Floats
+    weights: Floats
+
+
+NOTHING = TestedQuantity(Number(), np.empty(0), np.empty(0))
+
+
+def mean(values: Sequence[float] | Floats, topics: Sequence[str]) -> TestedQuantity:
+    """Mean of values, one an article; nan is left out."""
+    table = np.asarray(values, dtype=float)[:, None]
+    return mean_of_cells(table, topics)
+
+
+def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None = None) -> TestedQuantity:
+    """Mean of all cells of a table, (articles, summaries), by their weights, of the same shape, where not all weigh alike."""
+    weighs = np.where(np.isnan(table), 0.0, 1.0 if weights is None else weights)
+    rows = np.stack([(np.where(weighs > 0, table, 0.0) * weighs).sum(axis=1), weighs.sum(axis=1)], axis=1)
+    sums = cluster_sums(rows, topics)
+    has = sums[:, 1:] > 0
+    if not has.any():
+        return NOTHING
+    found = t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, LEVEL)
+    return _one(found, 0, has, sums / sums[:, 1].sum())
+
+
+def slopes(
+    scores: Floats,
+    columns: Sequence[Floats],
+    topics: Sequence[str],
+    of: Callable[[Floats], Floats] = SLOPES,
+) -> list[TestedQuantity]:
+    """Slopes of the scores on the columns, given each other, among the summaries of an article.
+
+    Args:
+        scores: (articles, summaries).
+        columns: of the same shape.
+        topics: of each article.
+        of: what of the slopes is wanted, (..., columns) to (..., columns).
+    """
+    k = len(columns)
+    x = np.stack(columns, axis=-1)  # (articles, summaries, k)
+    known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
+    known = known & (known.sum(axis=1) > 1)[:, None]
+    x, y = about_mean(x, known), about_mean(scores[..., None], known)
+    squares = cluster_sums(np.einsum("ask,asl->akl", x, x), topics)
+    products = cluster_sums(np.einsum("ask,as->ak", x, y[..., 0]), topics)
+    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
+    whole = squares.sum(axis=0)
+    if not has.any() or np.linalg.matrix_rank(whole, hermitian=True) < k:
+        return [NOTHING] * k
+
+    def quantities(columns: Floats) -> Floats:
+        matrix = columns[..., : k * k].reshape(*columns.shape[:-1], k, k)
+        return of((np.linalg.pinv(matrix, LEAST_VARIATION, hermitian=True) @ columns[..., k * k :, None])[..., 0])
+
+    sums = np.concatenate([squares.reshape(len(squares), -1), products], axis=1)
+    found = t_interval(quantities, sums, np.repeat(has, k, axis=1), LEVEL)
+    if of is not SLOPES:
+        said = pseudo_values(quantities, sums, np.repeat(has, k, axis=1)) / has.sum()
+        return [_one(found, j, has, np.stack([said[:, j], has[:, 0] / has.sum()], axis=1)) for j in range(k)]
+    return [_one(found, j, has, _added_to_slope(j, squares, products, found.estimate)) for j in range(k)]
+
+
+def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -> Floats:
+    """What each topic adds to a slope given the others, and its weight in it, (topics, 2).
+
+    Args:
+        j: place of the slope.
+        squares: products of the columns with each other by topic, (topics, k, k).
+        products: of the columns with the scores, (topics, k).
+        slopes: of all topics, (k,).
+    """
+    others = [place for place in range(len(slopes)) if place != j]
+    whole, alone = squares.sum(axis=0), np.zeros(len(slopes))
+    alone[j] = 1.0
+    if others:
+        # of the column only what the others do not say
+        alone[others] = -np.linalg.lstsq(whole[np.ix_(others, others)], whole[others, j], rcond=None)[0]
+    left = products - squares[:, :, others] @ slopes[others]
+    weights = np.einsum("k,tkl,l->t", alone, squares, alone)
+    return np.asarray(np.stack([left @ alone, weights], axis=1) / weights.sum())
+
+
+def ranks(table: Floats) -> Floats:
+    """Ranks within each article, of mean 0 and deviation 1; nan where there is no value, and 0 where none differ."""
+    found = np.full(table.shape, np.nan)
+    for row, values in zip(found, table, strict=True):
+        known = ~np.isnan(values)
+        if known.any():
+            mine = stats.rankdata(values[known])
+            about = mine - mine.mean()
+            row[known] = about / (mine.std() or 1.0)
+    return found
+
+
+def flips(before: Floats, after: Floats) -> Floats:
+    """Share of an article's pairs of summaries whose order changes, of pairs that had one; (articles,), nan without pairs."""
+    found = []
+    for one, two in zip(before, after, strict=True):
+        known = ~np.isnan(one) & ~np.isnan(two)
+        first, second = np.triu_indices(int(known.sum()), k=1)
+        was = np.sign(one[known][first] - one[known][second])
+        now = np.sign(two[known][first] - two[known][second])
+        found.append(float((now != was)[was != 0].mean()) if (was != 0).any() else np.nan)
+    return np.array(found)
+
+
+def spread(scores: Floats) -> float:
+    """Standard deviation of scores within an article; 0 where none differ."""
+    known = ~np.isnan(scores)
+    left = about_mean(scores[..., None], known)[..., 0]
+    free = int(known.sum() - known.any(axis=1).sum())
+    return float(np.sqrt((left**2).sum() / free)) if free > 0 else 0.0
+
+
+def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | None = None) -> TestedQuantity:
+    """One number of several.
+
+    Args:
+        found: their values and intervals.
+        place: of the number.
+        has: topics that it rests on, (topics, 1).
+        added: what they add to it, and their weight in it, (topics, 2); None of a number that is not tested.
+    """
+    value, low, high, p_value = found.at(place)
+    n_topics = int(has.sum())
+    table = np.full((len(has), 2), np.nan) if added is None else np.where(has, added, np.nan)
+    if value is not None and not np.isnan(table[:, 0]).all():
+        # of others than sums the topics' mean is a little off
+        table[:, 0] += (value - np.nansum(table[:, 0])) / n_topics
+    number = Number(
+        value=value, low=low, high=high, p_value=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics
+    )
+    return TestedQuantity(number, table[:, 0], table[:, 1])

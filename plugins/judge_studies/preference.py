@@ -1,0 +1,129 @@
+"""Whether a judge prefers its own writing: summaries of several systems that people scored, one system being the judge's model.
+
+A judge that agrees with people only in part would seem to prefer whatever people like less, if its scores were simply compared
+with theirs. So its scores are regressed on people's and on who wrote a summary, among the summaries of one document.
+
+People err, too. Where the judge's own model writes better than the others, scores that go with quality seem to prefer it beyond
+what people's noisy scores explain. Regressed the other way round, people's scores on the judge's, it is the judge's noise that
+counts, and the fault goes the other way: the preference lies between the two (Klepper and Leamer 1984). What both say is sure.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...config.needs import Purpose
+from ...corpora.controlled import ControlledSet, ControlledSummary
+from ...corpora.human.annotation import HumanUnit
+from ...corpora.human.scores import human_scores
+from ...errors import DataError
+from ...resampling import Floats
+from ...text import did_you_mean
+from .figures import NOTHING, TestedQuantity, slopes, spread
+
+
+@dataclass(frozen=True)
+class PeoplesScores:
+    """Summaries of several systems with people's scores of them, documents down, systems across."""
+
+    systems: tuple[str, ...]
+    # the system whose writing is the judge's own
+    own: str
+    documents: tuple[ControlledSet, ...]
+    # document set of each
+    topics: tuple[str, ...]
+    # attribute -> (documents, systems), nan where people said nothing
+    scores: Mapping[Purpose, Floats]
+    # documents that are not finished
+    left_out: int = 0
+
+
+def peoples_scores(units: Sequence[HumanUnit], own: str, left_out: int = 0) -> PeoplesScores:
+    """What people said, each annotator's document a row.
+
+    Args:
+        units: finished ones.
+        own: the system that the judges' model wrote.
+        left_out: how many are not finished.
+
+    Raises:
+        DataError: no summary of that system was scored, or none of another.
+    """
+    systems = tuple(dict.fromkeys(system for unit in units for system in unit.summaries))
+    if own not in systems or len(systems) < 2:
+        raise DataError(
+            f"--own {own!r}: people scored summaries of {', '.join(systems) or 'nobody'}{did_you_mean(own, systems)} Name the "
+            "one that the judges' model wrote; at least one other is needed"
+        )
+    scores: dict[Purpose, NDArray[np.float64]] = {
+        "coverage": np.full((len(units), len(systems)), np.nan),
+        "faithfulness": np.full((len(units), len(systems)), np.nan),
+    }
+    documents = []
+    for row, unit in enumerate(units):
+        for column, system in enumerate(systems):
+            if system in unit.summaries:
+                said = human_scores(unit.annotation, system)
+                scores["coverage"][row, column] = np.nan if said.coverage is None else said.coverage
+                scores["faithfulness"][row, column] = np.nan if said.faithfulness is None else said.faithfulness
+        documents.append(_document(unit, systems))
+    return PeoplesScores(systems, own, tuple(documents), tuple(unit.cluster for unit in units), scores, left_out)
+
+
+def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
+    """The document with its summaries as judges are asked about them; how many points they have is not looked at."""
+    # a system that wrote nothing for it keeps its column
+    texts = [unit.summaries.get(system, "").strip() or unit.document for system in systems]
+    return ControlledSet(
+        id=f"{unit.annotator}/{unit.number}",
+        topic=unit.cluster,
+        side=unit.side or None,
+        passages=tuple(unit.passages),
+        n_key_points=0,
+        summaries=tuple(ControlledSummary(text=text, relevant=0) for text in texts),
+    )
+
+
+def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> TestedQuantity:
+    """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
+
+    Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
+
+    Args:
+        people: what people said.
+        scores: the judge's, (documents, systems).
+        purpose: the attribute that both are to score.
+    """
+    said = people.scores[purpose]
+    ours = np.where(np.isnan(said), np.nan, scores)
+    size = spread(ours)
+    if not size:
+        return NOTHING
+    ours = ours / size
+    is_own = np.broadcast_to([system == people.own for system in people.systems], said.shape).astype(float)
+    by_people = slopes(ours, [is_own, said], people.topics)[0]
+    goes_with = slopes(said, [is_own, ours], people.topics)[1].number
+    if by_people.number.value is None or (goes_with.low is not None and goes_with.low <= 0):
+        return NOTHING
+    by_judge = slopes(said, [is_own, ours], people.topics, of=_implied)[0]
+    return _least(by_people, by_judge)
+
+
+def _implied(slopes_of_people: Floats) -> Floats:
+    """What people's scores, as a line of who wrote and of the judge's score, say that the judge adds for its own."""
+    own, ours = slopes_of_people[..., :1], slopes_of_people[..., 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([-own / ours, ours], axis=-1)
+
+
+def _least(one: TestedQuantity, other: TestedQuantity) -> TestedQuantity:
+    """The smaller of the two, as sure as the one that is less sure where both are above 0."""
+    small, large = sorted((one, other), key=lambda each: each.number.value or 0.0)
+    if (small.number.value or 0.0) <= 0 or small.number.p_value is None or large.number.p_value is None:
+        return small
+    if large.number.p_value <= small.number.p_value:
+        return small
+    as_small = large.added * (small.number.value or 0.0) / (large.number.value or 1.0)
+    return TestedQuantity(small.number.model_copy(update={"p_value": large.number.p_value}), as_small, large.weights)

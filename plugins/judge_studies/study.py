@@ -1,0 +1,142 @@
+"""Labelled summaries and what judges said of them, in tables: articles down, summaries across, nan for nothing."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...config.needs import Purpose
+from ...corpora.controlled import ControlledSet, topics_of
+from ...judges.batch import Spent
+from ...records import Judgement
+from ...resampling import Floats
+from ...text import n_words
+from .preference import PeoplesScores
+from .probes import Exchanges, Variant, places, variant_id
+
+OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
+# set id -> scores of its summaries
+Scores = Mapping[str, Sequence[float | None]]
+
+
+@dataclass(frozen=True)
+class JudgeStudy:
+    """What judges said of summaries whose coverage and faithfulness are known: all that commands on judges compute from."""
+
+    sets: Sequence[ControlledSet]
+    # of each of their summaries by each judge, in the order of sets and summaries; of the sets in all variants among them
+    judgements: Sequence[Judgement]
+    # the sets in all variants
+    asked: Sequence[ControlledSet] = ()
+    # what judges said of the plain ones when they were asked again
+    again: Sequence[Judgement] = ()
+    # names of two sides
+    tellers: tuple[str, str] = ("left", "right")
+    # summaries that people scored, and the judges' scores of them
+    people: PeoplesScores | None = None
+    of_people: Sequence[Judgement] = ()
+    spent: Sequence[Spent] = ()
+    # what the variants exchange; None takes what the sets give
+    exchanges: Exchanges | None = None
+
+    @cached_property
+    def _scores(self) -> dict[str, dict[str, Scores]]:
+        """Of the three: judge -> set id -> scores."""
+        said = {"first": self.judgements, "again": self.again, "people": self.of_people}
+        return {name: _by_judge(judgements) for name, judgements in said.items()}
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Those that said something, in order."""
+        return list(self._scores["first"])
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """Of each set."""
+        return topics_of(self.sets)
+
+    @cached_property
+    def truths(self) -> dict[Purpose, Floats]:
+        """Attribute -> (articles, summaries)."""
+        return {
+            name: self.table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
+        }
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Words of each summary."""
+        return self.of_texts(n_words)
+
+    @cached_property
+    def log_words(self) -> Floats:
+        """Their logarithm; nan for none."""
+        return np.asarray(np.log(np.where(self.lengths > 0, self.lengths, np.nan)))
+
+    @cached_property
+    def exchanged(self) -> Exchanges:
+        """What the variants exchange."""
+        return self.exchanges or Exchanges.of(self.sets, self.tellers)
+
+    def of_texts(self, number: Callable[[str], float]) -> Floats:
+        """A number of each summary's text, (articles, summaries)."""
+        return self.table([[number(s.text) for s in each.summaries] for each in self.sets])
+
+    def table(self, rows: Iterable[Sequence[float | None]]) -> Floats:
+        """A number for each summary, (articles, summaries); nan for None, and where a set has fewer summaries than another."""
+        table = np.full((len(self.sets), max((len(each.summaries) for each in self.sets), default=0)), np.nan)
+        for place, row in enumerate(rows):
+            table[place, : len(row)] = np.array(row, dtype=float)
+        return table
+
+    def has_word(self, word: str) -> NDArray[np.bool_]:
+        """Whether each summary has a word, (articles, summaries)."""
+        pattern = re.compile(rf"\b{re.escape(word)}\b")
+        return np.equal(self.of_texts(lambda text: float(bool(pattern.search(text)))), 1)
+
+    def is_changed(self, variant: Variant) -> NDArray[np.bool_]:
+        """Whether each summary's text is another in a variant, (articles, summaries)."""
+        made = {each.id: each.summaries for each in self.asked}
+        both = [(each.summaries, made.get(variant_id(each.id, variant), each.summaries)) for each in self.sets]
+        rows = [[float(one.text != two.text) for one, two in zip(*its, strict=True)] for its in both]
+        return np.equal(self.table(rows), 1)
+
+    @cached_property
+    def is_longer(self) -> NDArray[np.bool_]:
+        """Whether a summary is of the longer half of all, (articles, summaries)."""
+        known = self.log_words[~np.isnan(self.log_words)]
+        return self.log_words > (np.median(known) if len(known) else np.inf)
+
+    @cached_property
+    def earlier(self) -> Floats:
+        """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
+        turned = {each.id: each for each in self.asked}
+        rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
+        return self.table([list(row) for row in rows])
+
+    def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
+        """Of a judge, (articles, summaries); nan for none."""
+        mine = self._scores[when].get(judge, {})
+        return self.table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
+
+    def is_asked(self, judge: str, each: ControlledSet) -> bool:
+        """Whether a judge was asked about an article."""
+        return each.id in self._scores["first"].get(judge, {})
+
+    def people_scores(self, judge: str) -> Floats | None:
+        """Of a judge, (documents, systems); None where it was not asked."""
+        mine = self._scores["people"].get(judge)
+        if self.people is None or mine is None:
+            return None
+        return np.array([mine[each.id] for each in self.people.documents], dtype=float)
+
+
+def _by_judge(judgements: Sequence[Judgement]) -> dict[str, Scores]:
+    """Judge -> set id -> scores, in the order of the judgements."""
+    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements:
+        found[each.judge][each.request_id].append(each.score)
+    return {name: dict(mine) for name, mine in found.items()}

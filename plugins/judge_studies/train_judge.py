@@ -1,0 +1,189 @@
+"""`evenhand train-judge`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...config import JudgeOptions
+from ...config.combined import COUNTED, Combination, Member, MemberAgreement, Sign, TrainedOn
+from ...config.judges import CombinedJudge, MemberJudge
+from ...config.needs import Purpose
+from ...errors import RecipeError
+from ...evaluation.pages.folder import KNOWN, Content, Result, Say
+from ...judges.benchmark import BenchmarkRow
+from ...judges.calibration import LENGTH
+from ...storage import listed, write_json
+from ...text import did_you_mean
+from .apart import judge_by_model
+from .benchmark import SCORES, benchmark
+from .line import fit_best, leave_topic_out, moments_by_topic
+from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
+from .study import JudgeStudy
+from .training import COMBINED, FeatureTable, Training, features, gaps, terms, unseen
+from .training_page import page
+
+JUDGE = "judge.json"
+TRAINED_JUDGE = Result(
+    "trained judge",
+    "training.json",
+    "training.md",
+    is_ours=KNOWN["training.json"][1],
+    named=lambda found: (
+        f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
+    ),
+    key=lambda found: (found["judge"]["purpose"], found["benchmark"]["digest"], _judges_of(found)),
+    others=(JUDGE, SCORES),
+)
+
+
+def _judges_of(found: Content) -> list[str]:
+    return sorted(name for name in found["benchmark"]["signatures"] if name != COMBINED)
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What is to be trained."""
+
+    purpose: Purpose
+    # judges beside ROUGE, by name
+    judges: Mapping[str, JudgeOptions]
+    # feature -> sign that its coefficient is held to
+    signs: Mapping[str, Sign] = field(default_factory=dict)
+
+
+def train_judge(
+    file: Path,
+    request: TrainingRequest,
+    out: Path,
+    *,
+    evidence: Path | None = None,
+    say: Say | None = None,
+) -> Training:
+    """Train a judge on a controlled file; what came of it, after it was written to `out`.
+
+    Args:
+        file: as `read_labels` takes it.
+        request: what is to be trained.
+        out: folder for judge.json, training.json, judgements.jsonl and the page.
+        evidence: the authors' evidence file, when `file` is theirs.
+        say: called with a line on an earlier judge that will be replaced.
+
+    Raises:
+        StorageError: a file cannot be read.
+        DataError: the files are wrong or have too few topics, or the folder is refused.
+        RecipeError: a judge cannot be a feature, or a sign is of none.
+        JudgeError: a judge cannot run at all.
+    """
+    TRAINED_JUDGE.check(out)
+    refuse_unfit(request)
+    labels = read_labels(file, request.judges, evidence)
+    _refuse_trained_on(labels)
+    with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
+        judgements = judge_by_model(labels.judges, labels.sets)
+        # the logarithm of length is a feature in its place
+        table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
+        if strangers := sorted(set(request.signs) - set(table.names)):
+            raise RecipeError(
+                f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
+                f"{', '.join(table.names)}"
+            )
+        held = table.held(request.signs)
+        line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
+        scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
+        signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
+        both = [*unseen(table, scores, labels.sets, signature), *judgements]
+        found = benchmark(labels.sets, both, file=labels.file, digest=labels.digest)
+        rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (request.purpose, None)}
+        others = _others(rows)
+        judge = Combination(
+            purpose=request.purpose,
+            intercept=line.intercept,
+            features=terms(table, line, request.signs),
+            members=tuple(
+                Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
+                for name in table.names[: -len(COUNTED)]
+            ),
+            penalty=line.penalty,
+            trained_on=_trained_on(labels, table),
+            figures=tuple(
+                MemberAgreement(name=name, pooled=rows[name].pooled, within=rows[name].within)
+                for name in (COMBINED, *others)
+            ),
+            made_with=found.versions.get("evenhand", "unknown"),
+        )
+        training = Training(
+            judge=judge,
+            benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
+            gaps=gaps(JudgeStudy(labels.sets, both), request.purpose, others),
+            penalties=penalties,
+        )
+        TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
+        # last, so that a judge is there only with its figures
+        write_json(out / JUDGE, judge.model_dump(mode="json"))
+    return training
+
+
+def _trained_on(labels: LabelledFile, table: FeatureTable) -> TrainedOn:
+    articles = {name for name, _ in table.places}
+    seen = [each.marks for each in labels.sets if each.id in articles] + [each.seen for each in labels.judges.values()]
+    return TrainedOn(
+        file=labels.file,
+        digest=labels.digest,
+        topics=len(set(table.topics)),
+        articles=len(articles),
+        summaries=len(table.rows),
+        left_out=table.left_out,
+        # of the articles that the line, or a judge in it, was trained on
+        seen=tuple(sorted(frozenset().union(*seen))),
+    )
+
+
+def refuse_unfit(request: TrainingRequest) -> None:
+    """Refuse judges that cannot be features.
+
+    Raises:
+        RecipeError: one reads another text than the source, is a combination itself, or has a name that is taken.
+    """
+    mistakes = [f"judge {name!r} {reason}" for name, each in request.judges.items() if (reason := _unfit(name, each))]
+    if mistakes:
+        raise RecipeError(
+            listed([*mistakes, "name those that are to be combined with --judge NAME, or mend the recipe"])
+        )
+
+
+def _refuse_trained_on(labels: LabelledFile) -> None:
+    """Refuse judges whose scores of these sets are no evidence of what they say of others.
+
+    Raises:
+        RecipeError: one was trained on an article or a topic of them.
+    """
+    if labels.seen:
+        name, ids = next(iter(labels.seen.items()))
+        raise RecipeError(
+            f"judge {name!r} was trained on {len(ids)} of {len(labels.sets)} articles or on their topics and knows them, so a "
+            "line would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave "
+            "it out"
+        )
+
+
+def _unfit(name: str, options: JudgeOptions) -> str | None:
+    """Why a judge cannot be a feature; None when it can."""
+    if name in (COMBINED, *COUNTED):
+        return "has a name that is taken; give it another"
+    if isinstance(options, CombinedJudge):
+        return "combines others itself; combine those"
+    if not isinstance(options, MemberJudge):
+        return "does not compare a summary with its source"
+    if options.kind == "length" and name != LENGTH:
+        return "counts words, which are a feature already; leave it out"
+    if options.against != "source":
+        return f"compares the summary with {options.against}, and a combined judge has the source alone; write against: source"
+    return has_nothing_to_judge(options)
+
+
+def _others(rows: Mapping[str, BenchmarkRow]) -> list[str]:
+    """Length, the best ROUGE and the best other judge, turned round or not: what a trained judge has to surpass."""
+    rouge = [name for name in rows if name in BASELINES and name != LENGTH]
+    rest = [name for name in rows if name not in (COMBINED, *BASELINES)]
+    best = [max(group, key=lambda name: abs(rows[name].pooled.value or 0.0)) for group in (rouge, rest) if group]
+    return [LENGTH, *best]

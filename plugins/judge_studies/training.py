@@ -1,0 +1,149 @@
+"""What judges and counts say of controlled summaries as features, the line that is fitted to them, and what it is worth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ...config.combined import COUNTED, Combination, Feature, Sign
+from ...config.needs import Purpose
+from ...corpora.controlled import ControlledSet
+from ...errors import DataError
+from ...judges.benchmark import Benchmark
+from ...number import Number
+from ...records import Judgement, Record
+from ...resampling import LEAST_SETS, Floats
+from .agreement import correlation, lead_pooled, lead_within
+from .combined import counts
+from .line import FittedLine, Held
+from .study import JudgeStudy
+
+# what the trained line is called beside its judges
+COMBINED = "combined"
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """The summaries that can be trained on: those with a truth and every feature."""
+
+    # of the columns
+    names: tuple[str, ...]
+    rows: Floats  # (summaries, features)
+    truths: Floats  # (summaries,)
+    # of each row
+    topics: tuple[str, ...]
+    # set and place of the summary in it, of each row
+    places: tuple[tuple[str, int], ...]
+    left_out: int
+
+    def held(self, signs: Mapping[str, Sign]) -> Held:
+        """Bounds of the coefficients."""
+        own = [signs.get(name) for name in self.names]
+        low, high = [0.0 if x == "up" else -np.inf for x in own], [0.0 if x == "down" else np.inf for x in own]
+        return np.array(low), np.array(high)
+
+
+def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) -> FeatureTable:
+    """The table of a study: judges in order of first appearance, then what is counted.
+
+    Args:
+        study: what judges said.
+        purpose: which truth is known.
+        but: judges that are left out.
+
+    Raises:
+        DataError: too few topics are left to learn from.
+    """
+    judges = [name for name in study.judges if name not in but]
+    truths, scores = study.truths[purpose], np.stack([study.scores(name) for name in judges], axis=-1)
+    known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
+    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(known)]
+    topics = tuple(topic for _, _, topic in cells)
+    if len(set(topics)) < LEAST_SETS:
+        raise DataError(
+            f"{len(set(topics))} topics have summaries with a known {purpose} and a score by every judge, but it takes at least "
+            f"{LEAST_SETS} to see what a trained judge is worth on another; add articles, or leave out judges that score few"
+        )
+    counted = [[*counts(each.summaries[place].text, each.source).values()] for each, place, _ in cells]
+    places = tuple((each.id, place) for each, place, _ in cells)
+    n_all = sum(len(each.summaries) for each in study.sets)
+    rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
+    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
+
+
+def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
+    """The line's terms as they are saved."""
+    return tuple(
+        Feature(
+            name=name,
+            coefficient=float(line.coefficients[place]),
+            mean=float(line.means[place]),
+            scale=float(line.scales[place]),
+            least=float(table.rows[:, place].min()),
+            most=float(table.rows[:, place].max()),
+            sign=signs.get(name),
+        )
+        for place, name in enumerate(table.names)
+    )
+
+
+def unseen(table: FeatureTable, said: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
+    """What the lines that never saw the topic said, as judgements of every summary."""
+    known = dict(zip(table.places, said, strict=True))
+    found = []
+    for each in sets:
+        for place in range(len(each.summaries)):
+            score = known.get((each.id, place))
+            found.append(
+                Judgement(
+                    candidate_id=f"{each.id}#{place}",
+                    request_id=each.id,
+                    judge=COMBINED,
+                    signature=signature,
+                    score=None if score is None else float(score),
+                    unscored="no truth, or a judge left it unscored" if score is None else None,
+                )
+            )
+    return found
+
+
+class Gap(Record):
+    """How much better the trained judge agrees with the truth than another, on topics that it was not fitted to."""
+
+    other: str
+    # whether the other agrees better turned round, as length with faithfulness does, and is compared so
+    is_reversed: bool
+    # by correlation over all summaries, and within articles
+    pooled: Number
+    within: Number
+
+    @property
+    def is_above(self) -> bool:
+        """Whether both intervals are above zero."""
+        return all(each.low is not None and each.low > 0 for each in (self.pooled, self.within))
+
+
+class Training(Record):
+    """All that is reported; `training.json`."""
+
+    format: Literal["evenhand-judge-training/2"] = "evenhand-judge-training/2"
+    judge: Combination
+    # every judge, and the trained one on topics that it was not fitted to
+    benchmark: Benchmark
+    # to length, the best ROUGE and the best other judge
+    gaps: tuple[Gap, ...]
+    # topic -> penalty of the line that did not see it
+    penalties: dict[str, float]
+
+
+def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str]) -> tuple[Gap, ...]:
+    """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
+    truths, ours = study.truths[purpose], study.scores(COMBINED)
+    found = []
+    for other in others:
+        scores = study.scores(other)
+        is_reversed = correlation(truths, scores, chooses=False) < 0
+        both = truths, ours, -scores if is_reversed else scores, study.topics
+        found.append(Gap(other=other, is_reversed=is_reversed, pooled=lead_pooled(*both), within=lead_within(*both)))
+    return tuple(found)

@@ -1,0 +1,126 @@
+"""`evenhand audit-judge`: what judges are worth, before they reward, report or gate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ....cli.inputs import Evidence, Sets, refuse_unknown_judges
+from ....cli.terminal import say, show_page
+from ....errors import EvenhandError, RecipeError
+
+if TYPE_CHECKING:
+    from ....config.needs import Purpose
+
+EXAMPLE = "Example: evenhand audit-judge sample --judges quickstart --out runs/audit-judge"
+
+
+def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    sets: Sets,
+    judges: Annotated[
+        Path, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to audit.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for index.html, details.html, calibration.json, calibration.md, tables/ and judgements.jsonl."
+        ),
+    ] = Path("runs/audit-judge"),
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this judge. Repeatable. Default: all of them.")
+    ] = None,
+    purpose: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PURPOSE",
+            help="What a judge is to measure, coverage or faithfulness, where its section does not say. Repeatable.",
+        ),
+    ] = None,
+    evidence: Evidence = None,
+    human: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            metavar="FILE|FOLDER",
+            help="Sheets of people's scores, as `evenhand human score` takes them, or a folder of them. Repeatable; needs --own.",
+        ),
+    ] = None,
+    own: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="With --human: the system that the judges' own model wrote.")
+    ] = None,
+    sides: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIDE,SIDE",
+            help="Sides that the same text is attributed to. Default: the sets' own, else left,right.",
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many articles, from the first.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; ask nothing.")] = False,
+) -> None:
+    """Audit judges before they reward, report or gate: agreement with known truth, compared with length, and faults.
+
+    Probes: repeated sentences, instructions in the text, whose name it bears, names and words of the sides exchanged, what comes
+    first, the judge's own writing, the other attribute, ROUGE, and whether it agrees alike by side, length and topic. What could
+    not be tried is listed. Words of the sides come from the corpus of the recipe, if --judges has one. calibration.json goes
+    to a recipe's key `calibration`; reports then say what their judges are worth.
+    """
+    from ....config.recipe_file import load_judges
+    from ....evaluation.pages.write import PAGE
+    from ..page import page
+    from ..run import AUDIT_OF_JUDGES, AuditRequest, audit_judges, plan_lines, prepare
+
+    given = load_judges(judges)
+    refuse_unknown_judges(judge or (), given)
+    request = AuditRequest(
+        file=sets,
+        judges={name: given[name] for name in judge or given},
+        evidence=evidence,
+        purposes=dict(map(_purpose, purpose or [])),
+        human=human or (),
+        own=own,
+        tellers=_sides(sides) if sides is not None else None,
+        documents=_documents(judges),
+        limit=limit,
+    )
+    work = prepare(request)
+    if dry_run:
+        for line in plan_lines(work):
+            say(line)
+        return
+    show_page(page(audit_judges(work, out, say)))
+    say(f"report: {out / PAGE}")
+    say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
+
+
+def _documents(recipe: Path) -> "list[tuple[str, str]]":
+    """Documents of the recipe's corpus with their sides; none where it names no corpus, or one that is not here."""
+    from ....config.recipe_file import corpus_of
+    from ....corpora.reader import load_corpus
+
+    section = corpus_of(recipe)
+    if section is None:
+        return []
+    try:
+        sets = load_corpus(section)
+    except EvenhandError as error:
+        say(
+            f"words of the sides are learned from the articles alone, since the recipe's corpus cannot be read: {error}"
+        )
+        return []
+    documents = (document for each in sets for document in each.documents)
+    return [(side, each.text) for each in documents if (side := each.attributes.get(section.attribute))]
+
+
+def _purpose(given: str) -> "tuple[str, Purpose]":
+    name, _, what = given.rpartition("=")
+    if not name or what not in {"coverage", "faithfulness"}:
+        raise RecipeError(f"--purpose {given!r}: write NAME=coverage or NAME=faithfulness")
+    return name, what  # type: ignore[return-value]
+
+
+def _sides(given: str) -> tuple[str, str]:
+    names = [name.strip() for name in given.split(",")]
+    if len(names) != 2 or not all(names) or names[0].casefold() == names[1].casefold():
+        raise RecipeError(f"--sides {given!r}: write two different names with a comma between them, such as left,right")
+    return names[0], names[1]

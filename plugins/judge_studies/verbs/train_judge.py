@@ -1,0 +1,64 @@
+"""The verb that trains a judge on controlled sets. Only the command line's files print."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ....cli.inputs import Evidence, Sets, refuse_unknown_judges, single_keys
+from ....cli.terminal import say, show_page
+from ....config.recipe_file import load_judges
+from ....errors import RecipeError
+
+if TYPE_CHECKING:
+    from ....config.combined import Sign
+
+EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/judges/coverage"
+
+
+def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: Sets,
+    purpose: Annotated[Literal["coverage", "faithfulness"], typer.Option(help="What the judge is to measure.")],
+    out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
+    judges: Annotated[
+        Path | None,
+        typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE."),
+    ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Combine these judges of it alone. Repeatable.")
+    ] = None,
+    monotone: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=up|down",
+            callback=single_keys("--monotone"),
+            help="The score may only rise, or only fall, with this feature. Repeatable.",
+        ),
+    ] = None,
+    evidence: Evidence = None,
+) -> None:
+    """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
+    given = load_judges(judges) if judges else {}
+    if judge and judges is None:
+        raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
+    refuse_unknown_judges(judge or (), given)
+    signs = dict(_sign(each) for each in monotone or ())
+    from ....evaluation.pages.write import PAGE
+    from ..train_judge import JUDGE, TrainingRequest
+    from ..train_judge import train_judge as train
+    from ..training_page import page
+
+    named = {name: each for name, each in given.items() if not judge or name in judge}
+    found = train(file, TrainingRequest(purpose, named, signs), out, evidence=evidence, say=say)
+    show_page(page(found))
+    say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
+    say(f"report: {out / PAGE}")
+
+
+def _sign(text: str) -> "tuple[str, Sign]":
+    name, _, sign = text.partition("=")
+    if sign == "up":
+        return name, "up"
+    if sign == "down":
+        return name, "down"
+    raise RecipeError(f"--monotone {text!r}: write NAME=up or NAME=down, for example rouge1-recall=up")

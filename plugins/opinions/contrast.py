@@ -1,0 +1,81 @@
+"""Contrast: how much better the documents of the asked side support the summary than those of the other sides.
+
+Each unit of the summary has the best window of its own side's documents, less the best of the others'; the score is the mean over
+the units. Above 0 the summary is nearer to its own side, higher is better. It is for requests of one side; a summary of all sides
+has none to be contrasted with and is unscored. The measure is our own, after the two scores (against the source, against opposing
+documents) that Ri et al. 2025 set side by side; what entails is as for Equal Coverage, without gate and without merging. One
+unit is enough, since nothing is compared but sides.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...config.fairness import ContrastJudge
+from ...fairness.groups.entailment import document_entailment
+from ...fairness.groups.masses import Unscored
+from ...judges.documents import summary_of
+from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
+from ...judges.measures import Entailer, UnitEvidence, entailer_readers, open_entailer
+from ...judges.overflow import CUT_PAIRS
+from ...judges.shared import SharedModels
+from ...storage import canonical_json
+
+ALL_SIDES = "the request asks for all sides"
+NO_OTHERS = "no documents of other sides"
+NO_OWN = "no documents of the side"
+
+
+class SupportContrast(ScoringJudge):
+    """Support by the own side less support by the others as a judge, on a scale from -1 to 1."""
+
+    low = -1.0
+
+    def __init__(self, name: str, options: ContrastJudge, entailer: Entailer) -> None:
+        named = judge_signature("contrast", "contrast", entailer=entailer.signature, v=2)
+        super().__init__(name, named, "documents", entailer)
+        self._entailer = entailer
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; its `raw` has both supports and the number of units."""
+        verdicts = {i: Verdict(None, why, attempts=0) for i, each in enumerate(inputs) if (why := _why_not(each))}
+        asked = [place for place in range(len(inputs)) if place not in verdicts]
+        found = self._entailer.evidence([summary_of(inputs[place]) for place in asked], between=False)
+        verdicts |= {place: _verdict(inputs[place], evidence) for place, evidence in zip(asked, found, strict=True)}
+        return [verdicts[place] for place in range(len(inputs))]
+
+
+def _why_not(each: JudgeInput) -> str | None:
+    """Why there is nothing to contrast; None when there is."""
+    given = each.labelled
+    if given.side is None:
+        return ALL_SIDES
+    is_own = [document.value == given.side for document in given.documents]
+    if not any(is_own):
+        return NO_OWN
+    return NO_OTHERS if all(is_own) else None
+
+
+def _verdict(each: JudgeInput, found: UnitEvidence | Unscored) -> Verdict:
+    if isinstance(found, Unscored):
+        return Verdict(None, found.reason)
+    evidence, given = found.evidence, each.labelled
+    best = document_entailment(evidence.nli, evidence.windows, len(given.documents), gate=False)  # (documents, units)
+    is_own = np.array([document.value == given.side for document in given.documents])
+    own, others = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
+    raw = {"own": round(own, 6), "others": round(others, 6), "units": len(found.units)}
+    if found.n_cut:
+        raw[CUT_PAIRS] = found.n_cut
+    return Verdict(round(own - others, 6), raw=canonical_json(raw))
+
+
+def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Judge:
+    """The judge of contrast that the options describe.
+
+    Raises:
+        ModelError: as `open_entailer`.
+    """
+    return SupportContrast(name, options, open_entailer(options.entailer, models))
+
+
+CONTRAST = Kind(open_contrast, readers=lambda each: entailer_readers(each.entailer))

@@ -1,0 +1,1 @@
+"""Debates between parties: the importer."""

@@ -1,0 +1,266 @@
+"""`evenhand human`: people annotate summaries in a page, and their marks are scored and compared."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ...cli.inputs import SummaryColumns
+from ...cli.outputs import refuse_outputs
+from ...cli.terminal import say, show
+from ...cli.verbs import Verbs
+from ...errors import DataError
+from ...text import some_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ...evaluation.pages.blocks import Page
+
+app = Verbs(
+    help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
+    "Start here:  [bold]evenhand human page --system zero-shot=RUN/evaluation/base --out page.html[/bold]",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILES...",
+        exists=True,
+        dir_okay=False,
+        help="Exported sheets with page.key.json, human_N.json with human_items_N.json, or Label Studio's export.",
+    ),
+]
+
+
+@app.command(
+    epilog="Example: evenhand human page --system base=runs/a/evaluation/base --system dpo=runs/a/evaluation/round-00"
+)
+def page(
+    system: Annotated[
+        list[str],
+        typer.Option(
+            metavar="LABEL=FOLDER",
+            help="A system: its name and the folder with its best.jsonl, of a phase or of evenhand score. Repeatable.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written next to it.")] = Path(
+        "page.html"
+    ),
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Show at most this many requests, drawn by the seed, equally many of each side."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Of the draw and of the order of the systems; drawn, and written to the key, if not given."
+        ),
+    ] = None,
+    annotator: Annotated[str, typer.Option(help="The name to begin with; it can be changed in the page.")] = "",
+) -> None:
+    """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
+    from ...evaluation.pages.words import counted
+    from .page import blank_sheet, write_page
+
+    refuse_outputs(out, ".html", [])
+    sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
+    key_path, blank_path = write_page(out, sheet, key)
+    summaries = counted(len(key.systems), "summary", "summaries")
+    say(f"{out}: {counted(len(sheet.items), 'item')}, {summaries} each; open it in a browser")
+    say(f"{key_path}: which system each letter is; keep it from the annotators, scoring needs it")
+    say(f"{blank_path}: the same items for evenhand human convert")
+    _say_left_out({(each.reason, each.side): each.count for each in key.left_out})
+
+
+@app.command(epilog="Example: evenhand human score annotations-anna.json page.key.json --out scores.json")
+def score(
+    files: Files,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="JSON file for everything the table shows; a page, .report.html, is written next to it."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over document sets.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
+) -> None:
+    """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
+    from ...corpora.human.files import read_annotations
+    from ...resampling import Bootstrap
+    from .result_pages import results_page
+    from .results import human_results
+
+    if out:
+        refuse_outputs(out, ".json", files)
+    found = read_annotations(files)
+    results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
+    if out:
+        _keep(results, results_page(results), out)
+    _show(results_page(results), out)
+    if not results.numbers:
+        raise DataError(
+            f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
+        )
+
+
+@app.command(epilog="Example: evenhand human agreement annotations-anna.json annotations-ben.json")
+def agreement(
+    files: Files,
+    draws: Annotated[int, typer.Option(min=1, help="Random drawings of the baseline.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of those.")] = 0,
+) -> None:
+    """How far annotators agree in their highlights, compared with random ones of the same number and length.
+
+    With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
+    Sheets of one page need no key; those of different pages need the keys of all.
+    """
+    from ...corpora.human.files import read_annotations
+    from .agreement import group_agreement
+    from .result_pages import agreement_page
+
+    found = read_annotations(files, highlights_only=True)
+    _say_left_out(found.left_out)
+    names = list(dict.fromkeys(unit.annotator for unit in found.units))
+    if len(names) < 2:
+        raise DataError(
+            f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
+        )
+    units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
+    everyone = group_agreement(units, draws=draws, seed=seed)
+    _show(agreement_page(everyone.pairs, everyone))
+
+
+@app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")
+def opinions(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="JSON file for the scores, opinion by opinion; a page, .report.html, next to it."),
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
+    ] = None,
+    summary_columns: SummaryColumns = None,
+) -> None:
+    """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair.
+
+    With --texts also ROUGE-1 against gold summaries and the Opinion Interaction Graph, and how they go with what people say. Its
+    lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
+    """
+    from ...corpora.summary_columns import columns_of
+    from ..opinions.reader import read_opinions
+    from .opinion_texts import NO_TEXTS, read_opinion_texts
+    from .opinions import opinion_results
+    from .result_pages import opinions_page
+
+    if out:
+        refuse_outputs(out, ".json", [file, texts] if texts else [file])
+    if summary_columns and not texts:
+        raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
+    annotated = read_opinions(file)
+    labelled = [(each.set_id, each.summary_id) for each in annotated]
+    read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
+    results = opinion_results(annotated, texts=read)
+    if out:
+        _keep(results, opinions_page(results), out)
+    _show(opinions_page(results), out)
+
+
+def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
+    """Write a result and its page; an earlier one is named, and a file of somebody else's refused."""
+    from ...evaluation.pages.folder import has, read_result
+    from ...evaluation.pages.write import is_beside, write_beside
+    from ...storage import write_json
+
+    if out.exists():
+        # the page may have been taken away, and is not there yet where an earlier command was stopped
+        required = [name for name, field in type(results).model_fields.items() if field.is_required()]
+        if not is_beside(out) and read_result(out, has(*required)) is None:
+            raise DataError(f"--out {out}: already exists and was not written by evenhand; name another file")
+        say(f"{out} holds an earlier result; it will be replaced.")
+    write_json(out, results.model_dump(mode="json"))
+    write_beside(page, out)
+
+
+@app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")
+def convert(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="A sheet, or Label Studio's JSON export."),
+    ],
+    to: Annotated[Literal["label-studio", "evenhand"], typer.Option(help="Which format to write.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write; for Label Studio the labelling configuration is next to it as .xml.")
+    ],
+    annotator: Annotated[
+        str | None, typer.Option(help="Whose sheet to write, when the file holds those of several.")
+    ] = None,
+    marks: Annotated[
+        Literal["annotations", "predictions"],
+        typer.Option(help="Whether Label Studio gets marks as annotations, or as predictions to review."),
+    ] = "annotations",
+) -> None:
+    """Turn a sheet, blank or annotated, into Label Studio's tasks and configuration, or its export into sheets."""
+    from ...corpora.human.files import read_sheets
+    from ...corpora.human.label_studio import labelling_configuration, to_tasks
+    from ...storage import write_json, write_text
+
+    refuse_outputs(out, ".json", [file])
+    sheets, left_out = read_sheets(file)
+    chosen = [sheet for sheet in sheets if annotator is None or sheet.annotator == annotator]
+    if len(chosen) != 1:
+        known = ", ".join(f"{sheet.annotator!r} (page {sheet.page})" for sheet in sheets) or "nobody"
+        raise DataError(
+            f"{file}: holds sheets of {known}; name one with --annotator, and give one page's tasks at a time"
+        )
+    (sheet,) = chosen
+    if to == "evenhand":
+        write_json(out, sheet.model_dump(mode="json"))
+    else:
+        write_json(out, to_tasks(sheet, marks))
+        write_text(out.with_suffix(".xml"), labelling_configuration(sheet))
+        say(f"{out.with_suffix('.xml')}: labelling configuration")
+    say(f"{out}: {len(sheet.items)} items")
+    _say_left_out(left_out)
+
+
+def _show(page: "Page", out: Path | None = None) -> None:
+    """Print a result, and where it was kept."""
+    from ...evaluation.pages import terminal
+    from ...evaluation.pages.write import BESIDE
+
+    show(terminal.render(page))
+    if out:
+        say(f"scores: {out}")
+        say(f"page: {out.with_suffix(BESIDE[0])}")
+
+
+def _systems(given: list[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    mistakes = []
+    for each in given:
+        label, sign, folder = each.partition("=")
+        if not (label and sign and folder):
+            mistakes.append(f"--system {each!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
+        elif label in found:
+            mistakes.append(f"--system {each!r}: the label {label!r} is given twice")
+        elif same := [name for name, known in found.items() if known.resolve() == Path(folder).resolve()]:
+            mistakes.append(f"--system {each!r}: is the folder of {same[0]!r}; name the folder of another system")
+        found[label] = Path(folder)
+    if mistakes:
+        raise DataError("\n".join(mistakes))
+    return found
+
+
+def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
+    from .result_pages import left_out_words
+
+    for (reason, side), count in sorted(Counter(left_out).items()):
+        say(f"left out: {left_out_words(reason, side, count)}")

@@ -1,0 +1,1 @@
+"""PoliSum: the importer."""

@@ -1,0 +1,1 @@
+"""Ray: the processes of a stage on a cluster."""

@@ -1,0 +1,1 @@
+"""Judges that their authors released, and the command that converts their checkpoints."""

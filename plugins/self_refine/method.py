@@ -1,0 +1,47 @@
+"""Self-refine: a summary, then rounds of feedback on it and revision in the light of the feedback.
+
+Round 0 is the zero-shot answer. Each later round makes two calls of the same model, feedback and refine; the candidate is the
+last round's summary. Every round's replies are kept in turns.jsonl, so one run tells all numbers of rounds up to its own.
+Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, section 4; docs/papers.md#ri-self-refine.
+"""
+
+from ...generate.backend import Reply
+from ...generate.method import Job
+from ...generate.reply_text import answer_of
+from ...generate.step_prompts import ask_step
+from ...generate.threads import (
+    Call,
+    ask_round,
+    candidates,
+    first_answers,
+    going,
+    method_template,
+    open_threads,
+)
+
+METHOD = "self-refine"
+
+
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.self_refine
+    assert options is not None, "the recipe chose another method"
+    feedback, feedback_all, refine = (method_template(METHOD, name) for name in ("feedback", "feedback-all", "refine"))
+    threads = open_threads(job)
+    first_answers(job.backend, going(threads))
+    for number in range(1, options.rounds + 1):
+        calls = []
+        for each in going(threads):
+            asked = feedback if each.request.perspective else feedback_all
+            prompt = ask_step(job.recipe, "feedback", asked, each, {"summary": each.summary()})
+            sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
+            calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
+        replies = ask_round(job.backend, number, calls)
+        said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
+        calls = []
+        for each, reply in said:
+            texts = {"summary": each.summary(), "feedback": answer_of(reply.text).text}
+            prompt = ask_step(job.recipe, "refine", refine, each, texts)
+            calls.append(Call(each, "refine", prompt, each.sampling))
+        ask_round(job.backend, number, calls)
+    return candidates(threads)

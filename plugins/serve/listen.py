@@ -1,0 +1,141 @@
+"""What must be right before anything listens, and listening."""
+
+import logging
+import os
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+
+from ...config import Recipe
+from ...config.model import LanguageModel
+from ...config.server import ServerSection
+from ...errors import DataError, ModelError, RecipeError
+from ...generate.server.reachability import refuse_unreachable
+from ...preflight import check_names
+from ...preflight.judges import under
+from ...runfolder.phases import BASE, Phase, open_phase
+from ...storage import listed
+from .app import CLOSING_SECONDS, NO_GUARD, Limits, build_app
+from .browsers import is_loopback
+from .connections import most_connections, protocol
+from .guard import Guard
+from .work import asks_servers
+
+log = logging.getLogger(__name__)
+
+# seconds until the command ends, at most, after it is told to stop; those of them that requests under way have
+LAST_SECONDS = 10
+# that a thread at work may keep the loop of events waiting: Python's own five milliseconds add up over the steps of an answer
+SWITCH_SECONDS = 0.0005
+LAST_OF_REQUESTS = LAST_SECONDS - CLOSING_SECONDS - 1
+# exit code of a command that was interrupted
+INTERRUPTED = 130
+
+
+def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
+    """The phase whose candidates are drawn: the untrained model's, unless another is named.
+
+    Raises:
+        RecipeError: there is no such phase, or the recipe is not fit to serve; all mistakes are listed.
+        ModelError: a server is not there, refuses the key, or lacks the model.
+    """
+    phase = open_phase(recipe, name or BASE)
+    section = recipe.generate
+    mistakes = []
+    if section.has_model and section.backend != "openai":
+        mistakes.append(
+            f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs in a server of "
+            "its own; start one (python -m vllm.entrypoints.openai.api_server --model MODEL), and write backend: openai with "
+            "server.base_url"
+        )
+    if recipe.limits.cost is not None:
+        mistakes.append(
+            "key 'limits.cost': is an account of a run, and serving keeps none, so nothing would be limited; leave it out: --set "
+            "limits.cost=null"
+        )
+    batched = [key for key, server in recipe.servers.items() if server.batches]
+    mistakes += [f"key '{key}.server.batches': answers come within a day; leave it out" for key in batched]
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+    check_names(recipe)
+    asked = {"generate": LanguageModel(recipe.model, section)} if section.has_model else {}
+    for judge in phase.judges:
+        models = recipe.judges[judge].language_models if asks_servers(recipe.judges[judge]) else {}
+        asked |= {f"{under(f'judges.{judge}', below)}.backend": each for below, each in models.items()}
+    for key, model in asked.items():
+        # a scripted backend asks nobody
+        if model.backend.server is not None:
+            _refuse_unreachable(f"{key}.server", model.backend.server, model.model.name)
+    return phase
+
+
+def _refuse_unreachable(key: str, server: ServerSection, model: str) -> None:
+    try:
+        refuse_unreachable(server, model)
+    except ModelError as error:
+        raise type(error)(f"key '{key}': {error}") from error
+
+
+def keys_from(variable: str | None) -> tuple[str, ...]:
+    """The keys in a variable of the environment, parted by commas; none where no variable is named.
+
+    Raises:
+        DataError: it is not set.
+    """
+    if variable is None:
+        return ()
+    keys = tuple(filter(None, (each.strip() for each in os.environ.get(variable, "").split(","))))
+    if not keys:
+        raise DataError(f"--api-key-env: the variable {variable} is not set; export one key, or several with commas")
+    return keys
+
+
+def warn_of_strangers(host: str, limits: Limits) -> None:
+    """Say what it means to listen to other machines without a key."""
+    if not limits.keys and not is_loopback(host):
+        log.warning(
+            "whoever reaches %s may ask, and what the model's server costs is yours: ask for a key (--api-key-env)",
+            host,
+        )
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """The address to listen at; port 0 takes a free one.
+
+    Raises:
+        DataError: it cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        place = address(host, port)
+        raise DataError(f"{place} cannot be listened at: {error}; name another with --host and --port") from error
+
+
+def address(host: str, port: int) -> str:
+    """Host and port as addresses have them, IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> uvicorn.Server:
+    """The server with the workers open.
+
+    Raises:
+        EvenhandError: the backend or a judge cannot be opened.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    bounds = {"http": protocol(most_connections()), "timeout_graceful_shutdown": LAST_OF_REQUESTS}
+    quiet = {"access_log": False, "log_config": None, "server_header": False, "proxy_headers": False, "ws": "none"}
+    options: dict[str, Any] = {**bounds, **quiet, "lifespan": "on"}
+    return uvicorn.Server(uvicorn.Config(build_app(phase, limits, guard), **options))
+
+
+def leave_what_hangs(server: Any) -> None:
+    """End the process at once where a thread of the server, which has ended, could not be closed: Python would wait for it."""
+    if not getattr(server.config.app.state, "is_closed", True):
+        log.warning("something hangs, and was left: a judge on this machine, or its model")
+        logging.shutdown()
+        os._exit(INTERRUPTED)

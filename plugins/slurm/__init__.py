@@ -1,0 +1,1 @@
+"""SLURM: the steps of a run as jobs of a scheduler."""
