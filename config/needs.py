@@ -1,7 +1,7 @@
 """The bases of the sections that describe judges: each section says what must be there, and what its scores rest on."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .model import (
     BackendSection,
@@ -77,6 +77,10 @@ def _key(*parts: str) -> str:
 class JudgeSection(NeedySection):
     """Base of all sections of judges."""
 
+    if TYPE_CHECKING:
+        # each kind's own literals: what it is called, and the text that it reads beside the summary
+        kind: str
+        against: str
     # requests that it can score: those of any scope, of one side alone, or of all sides
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ..config.needs import JudgeSection
 from ..config.section import Check
 from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
@@ -147,6 +148,8 @@ class Kind:
 
     # (name in the recipe, section, models that judges share) -> the judge
     open: Callable[[str, Any, SharedModels], Judge]
+    # what a recipe may say of one
+    section: type[JudgeSection]
     # (name, section) -> what else can be wrong, by key below the section; one of a model's key stands for "is it there?"
     checks: Callable[[str, Any], Iterable[Check]] = lambda name, options: ()
     # section -> how its models are opened; sentence encoders need none, since those take almost any model

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ....config.recipe_file import JUDGE_KINDS
+from ....config.judges import JUDGE_SECTIONS
 from ....number import Number
 from ...lengths import LONGER
 from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
@@ -165,7 +165,7 @@ def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
     found = PLAIN.get((kind, str(measure)), "words shared with {whose}" if kind == "rouge" else "")
     if written.get("type", "rouge1") not in ("rouge1", "average"):
         found = found.replace("words", "word pairs" if written["type"] == "rouge2" else "word sequences", 1)
-    section = JUDGE_KINDS.get(kind)
+    section = JUDGE_SECTIONS.get(kind)
     if not found and section is not None:
         judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
         found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(
@@ -177,7 +177,7 @@ def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
 def judges_mean(recipe: dict[str, Any], name: str) -> str:
     """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
     written = recipe.get("judges", {}).get(name, {})
-    section = JUDGE_KINDS.get(written.get("kind", ""))
+    section = JUDGE_SECTIONS.get(written.get("kind", ""))
     if section is None:
         return ""
     # not checked, since an older recipe may have keys that are no more
