@@ -345,8 +345,9 @@ JUDGE_SECTIONS: Door[type[JudgeSection]] = Door(
 
 def is_judge_section(section: object) -> bool:
     """Whether this is a section of judges, with the keys that all have."""
-    is_one = isinstance(section, type) and issubclass(section, JudgeSection)
-    return is_one and {"kind", "against"} <= section.model_fields.keys()
+    if not (isinstance(section, type) and issubclass(section, JudgeSection)):
+        return False
+    return {"kind", "against"} <= section.model_fields.keys()
 
 
 @cache

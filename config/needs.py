@@ -16,6 +16,9 @@ from .trained_encoder import read_trained
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
+# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
+# that the summary is to represent, one by one; "candidates" are all summaries of the same request
+Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
 # what the scores of a judge are to say of a summary
 Purpose = Literal["coverage", "faithfulness"]
 # of judges that compare in a direction: how much of the text is in the summary, how much of the summary is in the text
@@ -80,7 +83,7 @@ class JudgeSection(NeedySection):
     if TYPE_CHECKING:
         # each kind's own literals: what it is called, and the text that it reads beside the summary
         kind: str
-        against: str
+        against: Against
     # requests that it can score: those of any scope, of one side alone, or of all sides
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text

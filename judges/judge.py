@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ..config.needs import JudgeSection
+from ..config.needs import Against, JudgeSection
 from ..config.section import Check
 from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
 from .shared import Loadable, NoModel, SharedModels
-
-# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
-# that the summary is to represent, one by one; "candidates" are all summaries of the same request
-Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64

@@ -149,7 +149,7 @@ def test_no_heavy_library_is_imported_with_the_folder():
 
 
 def test_against_of_judges_and_recipes_agree():
-    from evenhand.judges.judge import Against
+    from evenhand.config.needs import Against
 
     sections = (RougeJudge, OpinionGraphJudge, ConsensusJudge)
     texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)
