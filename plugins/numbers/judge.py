@@ -42,6 +42,11 @@ class NumbersJudge(JudgeSection):
         return "lower"
 
     @property
+    def plain(self) -> str:
+        """What is found."""
+        return "numbers that are not in {whose}"
+
+    @property
     def bases(self) -> list[str]:
         """No model."""
         return ["numbers in common"]
