@@ -93,7 +93,7 @@ def _title(found: Calibration) -> str:
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
-    if few := too_few(found.n_topics, what="The audit", unit="topic"):
+    if few := too_few(found.n_topics, subject="The audit", unit="topic"):
         yield few
     if found.topics_unknown:
         yield (
