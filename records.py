@@ -34,7 +34,7 @@ Value = Annotated[str, AfterValidator(one_spelling), AfterValidator(not_blank)]
 
 
 def _by_value(points: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The same under the spellings that attribute values have."""
+    """Key points of each attribute value, under the one spelling of all that look the same."""
     if twice := repeated(map(one_spelling, points)):
         raise ValueError(f"has the value {some_of([repr(value) for value in twice])} in several spellings; keep one")
     return {one_spelling(value): texts for value, texts in points.items()}

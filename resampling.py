@@ -195,9 +195,9 @@ def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> 
 
 
 def _bounds_of_many(table: Floats, level: float) -> tuple[float, float]:
-    """The same without draws: Student's t, moved by the first term of the series (Hall 1988).
+    """Bounds about a mean of 0 without draws: those of Student's t, moved by the first term of the series (Hall 1988).
 
-    It is for skewness, and for distances that go with the number of values of a set.
+    The term is for skewness, and for distances that go with the number of values of a set.
     """
     from scipy.stats import skew, t
 
@@ -335,12 +335,12 @@ def t_interval(
 
 
 def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], level: float) -> TInterval:
-    """The same of quantities that are no functions of sums.
+    """Student's t with the jackknife's standard error, of quantities that are known without each set.
 
     Args:
         estimate: of all sets, (quantities,).
         without: without each set, (sets, quantities); an interval needs all of them.
-        rests_on: as above.
+        rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
     """
     from scipy.stats import t
@@ -396,7 +396,7 @@ def too_few(
 
 
 def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:
-    """The same, and how many sets the headline's tests need together; "" of enough.
+    """What `too_few` says, and how many sets the headline's tests need together; "" of enough.
 
     Args:
         n_sets: that differences rest on.
@@ -493,7 +493,7 @@ def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], 
 
 
 def sign_flip_p_values(totals: Floats, plan: Bootstrap) -> Floats:
-    """The same for several quantities, (quantities,): nan when fewer than two sets have a value.
+    """p-values as of `sign_flip_p_value`, one a quantity, (quantities,): nan when fewer than two sets have a value.
 
     Of `MANY_SETS` or more the sum over patterns is normal, and p is no smaller than draws would give it.
 
@@ -524,7 +524,7 @@ def _flipped(totals: Floats, plan: Bootstrap) -> Floats:
 def exchange_p_values(
     differences: Callable[[Floats], Floats], observed: Floats, n_sets: int, plan: Bootstrap
 ) -> Floats:
-    """The same for several quantities by the same patterns, means over sets or not: two-sided, (quantities,).
+    """Two-sided p-values of quantities when systems change places in some sets, (quantities,); means over sets or not.
 
     A pattern that leaves a quantity undefined counts as differing as much: nothing speaks against it.
 

@@ -152,7 +152,7 @@ class RecipeEstimate:
 
     @property
     def gpus(self) -> int:
-        """That the recipe asks for; 0 where no language model runs here."""
+        """GPUs that the recipe asks for; 0 where no language model runs here."""
         return max([stage.gpus for stage in self.stages], default=0)
 
     @property

@@ -40,7 +40,7 @@ class Assignment(NamedTuple):
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> tuple[Self, list[str]]:
-        """That of a command line, and what follows it there."""
+        """The assignment that a command line holds, and the options that follow it there."""
         recipe, phase, stage, key, shard, part, *options = arguments
         return cls(Path(recipe), phase, stage, key, read_shard(shard), part), options
 

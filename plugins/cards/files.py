@@ -66,7 +66,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Those that are as they were made, and those of which nothing is known."""
+    """Files of a run: those that are as they were made, and those of which nothing is known."""
 
     # without the renderings of the report, whose numbers are all in report.json
     made: tuple[RunFile, ...]

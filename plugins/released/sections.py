@@ -29,7 +29,7 @@ class FineSurEJudge(AskingSection):
 
     @property
     def says(self) -> Purpose | None:
-        """That of its measure; how concise a summary is says neither."""
+        """What its measure tells, coverage or faithfulness; how concise a summary is tells neither."""
         purposes: dict[str, Purpose] = {"faithfulness": "faithfulness", "completeness": "coverage"}
         return purposes.get(self.measure)
 

@@ -98,7 +98,7 @@ def refuse_queued(path: Path) -> None:
 
 
 def still_queued(ids: Iterable[str]) -> list[str]:
-    """Those of these jobs that SLURM still has, waiting or at work.
+    """The ids of the jobs that SLURM still has, waiting or at work.
 
     Raises:
         SchedulerError: it does not answer.
