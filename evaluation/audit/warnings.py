@@ -103,7 +103,7 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
             )
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if few := too_few(len(given.sets), what="The audit"):
+    if few := too_few(len(given.sets), subject="The audit"):
         yield few
     if len(set(given.declared)) > 1:
         yield (
@@ -123,7 +123,7 @@ def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]
             (int(each.rests_on[:, each.naming].sum(axis=0).max()) for each in its if not each.leftover), default=0
         )
         # half of the level is for shares
-        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, what=f"The test of {family.replace('-', ' ')}")
+        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, subject=f"The test of {family.replace('-', ' ')}")
         if few and not too_few(n_sets):
             yield few
 

@@ -49,14 +49,14 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from .queue import submit as send
     from .slurm import Nodes, Scripts, as_rows, idle_gpus, jobs, overrides
 
-    asked = Nodes(nodes, gpus_per_node, tuple(sbatch or []))
-    loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, asked)])
+    cluster = Nodes(nodes, gpus_per_node, tuple(sbatch or []))
+    loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, cluster)])
     # the machine that submits jobs need not have GPUs, models or libraries
     n_requests = preflight(loaded, elsewhere=True).n_requests
     planned = plan(loaded)
     say_put_aside(loaded, planned)
     todo = [row.step for row in planned if not row.is_done]
-    scripts = Scripts(loaded, asked, tuple(jobs(loaded, todo, asked, shards or nodes)))
+    scripts = Scripts(loaded, cluster, tuple(jobs(loaded, todo, cluster, shards or nodes)))
     if not scripts.jobs:
         say(f"{loaded.name}: every step is done; nothing to submit")
         return
@@ -70,7 +70,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         table.add_row(*row, *([queued[place].id] if queued else []))
     show(table)
     note(f"scripts, and what the jobs say: {scripts.folder}")
-    for idle in idle_gpus(loaded, asked, shards or nodes, n_requests):
+    for idle in idle_gpus(loaded, cluster, shards or nodes, n_requests):
         note(idle)
     if (shards or nodes) > 1:
         note(
