@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ....cli.door import JUDGES, Verb
 from ....cli.inputs import Evidence, Sets, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
@@ -62,3 +63,6 @@ def _sign(text: str) -> "tuple[str, Sign]":
     if sign == "down":
         return name, "down"
     raise RecipeError(f"--monotone {text!r}: write NAME=up or NAME=down, for example rouge1-recall=up")
+
+
+TRAIN_JUDGE = Verb(train_judge, JUDGES, EXAMPLE)

@@ -1,0 +1,98 @@
+"""The door of verbs: what adds a command to the command line, evenhand's own plug-ins among them.
+
+A verb is an entry point of the group `evenhand.verbs` whose name is the command: `card = "evenhand.plugins.cards.verbs:CARD"`.
+One whose name has a dot goes below a group: `import.tweets` is `evenhand import tweets`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+
+from ..doors import Door
+from ..errors import PluginError
+from .verbs import Verbs
+
+# panels of --help, in their order
+SUMMARIES, RUNS = "Summaries that are there", "Recipes and their runs"
+JUDGES, HERE, OTHERS = "What judges are worth", "Data and this machine", "Of other packages"
+PANELS = (SUMMARIES, RUNS, JUDGES, HERE, OTHERS)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A command, or a group of further commands."""
+
+    # a function with the options that its annotations tell typer
+    run: Callable[..., None] | Verbs
+    # of --help
+    panel: str = OTHERS
+    # the last lines of its own --help; a group brings its own
+    epilog: str | None = None
+    # whether it writes at its end alone, and starts over after an interruption; all others keep what they have finished
+    at_end: bool = False
+    # what it reads, where that is a kind of recipe of its own
+    recipe: type[BaseModel] | None = None
+
+
+def read_verbs(core: Mapping[str, Verb]) -> dict[str, Verb]:
+    """All verbs by name, those of the core first; one that cannot be had is there and says why."""
+    door: Door[Verb] = Door("verbs", "verb", lambda thing: isinstance(thing, Verb), core)
+    verbs: dict[str, Verb] = {}
+    for name in [*core, *sorted(door.keys() - core.keys())]:
+        try:
+            verbs[name] = door[name]
+        except PluginError as error:
+            verbs[name] = refusal(error)
+    return verbs
+
+
+def refusal(error: PluginError) -> Verb:
+    """A verb that cannot be run, and whose help and refusal is the error."""
+
+    def refuse(
+        arguments: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    ) -> None:
+        raise error
+
+    refuse.__doc__ = f"Cannot be run: {error}"
+    return Verb(refuse)
+
+
+def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
+    """Register verbs by their panels, and those with a dot in their names below their groups."""
+    order = {panel: place for place, panel in enumerate(PANELS)}
+    for name, verb in sorted(verbs.items(), key=lambda item: order.get(item[1].panel, len(order))):
+        group, _, below = name.rpartition(".")
+        if not group:
+            _add(app, name, verb, verb.panel)
+        elif (above := verbs.get(group)) is None or not isinstance(above.run, Verbs):
+            _add(
+                app,
+                name,
+                refusal(PluginError(f"verb {name!r}: there is no group {group!r} below which it goes")),
+                OTHERS,
+            )
+        elif below in _names(above.run):
+            _add(
+                above.run,
+                below,
+                refusal(PluginError(f"verb {name!r}: {group!r} has a verb {below!r} of its own")),
+                None,
+            )
+        else:
+            _add(above.run, below, verb, None)
+
+
+def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
+    if isinstance(verb.run, Verbs):
+        app.add_typer(verb.run, name=name, rich_help_panel=panel)
+    else:
+        app.command(name, epilog=verb.epilog, rich_help_panel=panel)(verb.run)
+
+
+def _names(group: Verbs) -> Iterator[str]:
+    for command in group.registered_commands:
+        yield command.name or getattr(command.callback, "__name__", "").replace("_", "-")
