@@ -17,7 +17,7 @@ from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
 from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
-from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, read_verbs
+from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Overrides, RecipePath
 from .progress import run_with_progress, watched
@@ -265,7 +265,7 @@ CORE: dict[str, Verb] = {
     **importing.VERBS,
     "models": Verb(models.app, HERE),
 }
-VERBS = importing.with_importers(read_verbs(CORE))
+VERBS = in_order(importing.with_importers(read_verbs(CORE)), CORE)
 # all other verbs keep what they have finished
 AT_END = sorted(name for name, verb in VERBS.items() if verb.at_end and "." not in name)
 EPILOG = (

@@ -37,11 +37,15 @@ class Verb:
     recipe: type[BaseModel] | None = None
 
 
+class Refusal(Verb):
+    """A verb that cannot be run, whatever stands behind it."""
+
+
 def read_verbs(core: Mapping[str, Verb]) -> dict[str, Verb]:
-    """All verbs by name, those of the core first; one that cannot be had is there and says why."""
+    """All verbs by name; one that cannot be had is there and says why."""
     door: Door[Verb] = Door("verbs", "verb", lambda thing: isinstance(thing, Verb), core)
     verbs: dict[str, Verb] = {}
-    for name in [*core, *sorted(door.keys() - core.keys())]:
+    for name in door:
         try:
             verbs[name] = door[name]
         except PluginError as error:
@@ -49,7 +53,14 @@ def read_verbs(core: Mapping[str, Verb]) -> dict[str, Verb]:
     return verbs
 
 
-def refusal(error: PluginError) -> Verb:
+def in_order(verbs: Mapping[str, Verb], core: Mapping[str, Verb]) -> dict[str, Verb]:
+    """The verbs as --help has them, panel by panel: those of the core in their order, then the others in that of their names."""
+    panels = {panel: place for place, panel in enumerate(PANELS)}
+    names = [*core, *sorted(verbs.keys() - core.keys())]
+    return {name: verbs[name] for name in sorted(names, key=lambda name: panels.get(verbs[name].panel, len(panels)))}
+
+
+def refusal(error: PluginError) -> Refusal:
     """A verb that cannot be run, and whose help and refusal is the error."""
 
     def refuse(
@@ -58,13 +69,12 @@ def refusal(error: PluginError) -> Verb:
         raise error
 
     refuse.__doc__ = f"Cannot be run: {error}"
-    return Verb(refuse)
+    return Refusal(refuse)
 
 
 def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
-    """Register verbs by their panels, and those with a dot in their names below their groups."""
-    order = {panel: place for place, panel in enumerate(PANELS)}
-    for name, verb in sorted(verbs.items(), key=lambda item: order.get(item[1].panel, len(order))):
+    """Register verbs, and those with a dot in their names below their groups."""
+    for name, verb in verbs.items():
         group, _, below = name.rpartition(".")
         if not group:
             _add(app, name, verb, verb.panel)
@@ -90,7 +100,8 @@ def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
     if isinstance(verb.run, Verbs):
         app.add_typer(verb.run, name=name, rich_help_panel=panel)
     else:
-        app.command(name, epilog=verb.epilog, rich_help_panel=panel)(verb.run)
+        settings = {"ignore_unknown_options": isinstance(verb, Refusal)}
+        app.command(name, epilog=verb.epilog, rich_help_panel=panel, context_settings=settings)(verb.run)
 
 
 def _names(group: Verbs) -> Iterator[str]:
