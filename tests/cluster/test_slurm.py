@@ -272,7 +272,7 @@ def test_a_batch_that_the_processes_cannot_share_is_refused_before_it_is_queued(
     path = tmp_path / "recipe.yaml"
     path.write_text(dump_recipe(asked))
     with pytest.raises(RecipeError, match=said):
-        made = load_recipe(path, overrides(asked, Nodes(4, 8)))
+        made = load_recipe(path, keys_of_nodes(asked, 4, 8))
         jobs(made, steps(made), Nodes(4, 8), 4)
 
 
