@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from pydantic import BaseModel
+from rich.markup import escape
 
 from ..doors import Door
 from ..errors import PluginError
@@ -37,7 +38,7 @@ class Verb:
     recipe: type[BaseModel] | None = None
 
 
-class Refusal(Verb):
+class RefusedVerb(Verb):
     """A verb that cannot be run, whatever stands behind it."""
 
 
@@ -60,7 +61,7 @@ def in_order(verbs: Mapping[str, Verb], core: Mapping[str, Verb]) -> dict[str, V
     return {name: verbs[name] for name in sorted(names, key=lambda name: panels.get(verbs[name].panel, len(panels)))}
 
 
-def refusal(error: PluginError) -> Refusal:
+def refusal(error: PluginError) -> RefusedVerb:
     """A verb that cannot be run, and whose help and refusal is the error."""
 
     def refuse(
@@ -68,8 +69,9 @@ def refusal(error: PluginError) -> Refusal:
     ) -> None:
         raise error
 
-    refuse.__doc__ = f"Cannot be run: {error}"
-    return Refusal(refuse)
+    # what else stands in brackets would be taken for a style
+    refuse.__doc__ = f"Cannot be run: {escape(str(error))}"
+    return RefusedVerb(refuse)
 
 
 def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
@@ -79,19 +81,11 @@ def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
         if not group:
             _add(app, name, verb, verb.panel)
         elif (above := verbs.get(group)) is None or not isinstance(above.run, Verbs):
-            _add(
-                app,
-                name,
-                refusal(PluginError(f"verb {name!r}: there is no group {group!r} below which it goes")),
-                OTHERS,
-            )
+            error = PluginError(f"verb {name!r}: there is no group {group!r} below which it goes")
+            _add(app, name, refusal(error), OTHERS)
         elif below in _names(above.run):
-            _add(
-                above.run,
-                below,
-                refusal(PluginError(f"verb {name!r}: {group!r} has a verb {below!r} of its own")),
-                None,
-            )
+            error = PluginError(f"verb {name!r}: {group!r} has a verb {below!r} of its own")
+            _add(above.run, below, refusal(error), None)
         else:
             _add(above.run, below, verb, None)
 
@@ -100,7 +94,7 @@ def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
     if isinstance(verb.run, Verbs):
         app.add_typer(verb.run, name=name, rich_help_panel=panel)
     else:
-        settings = {"ignore_unknown_options": isinstance(verb, Refusal)}
+        settings = {"ignore_unknown_options": isinstance(verb, RefusedVerb)}
         app.command(name, epilog=verb.epilog, rich_help_panel=panel, context_settings=settings)(verb.run)
 
 

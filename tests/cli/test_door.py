@@ -86,6 +86,7 @@ def test_a_verb_of_another_package_is_a_command_with_help_and_refusals(bring):
         ("GREET = 7\n", "is int and no verb"),
         ("def GREET(): pass\n", "is function and no verb"),
         ("", "AttributeError"),
+        ("raise OSError('[/disk] is full')", "OSError: [/disk] is full"),
     ],
 )
 def test_a_verb_that_cannot_be_had_says_so_and_others_run(bring, text, said):
