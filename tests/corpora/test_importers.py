@@ -22,19 +22,17 @@ from evenhand.records import Document, DocumentSet
 
 
 def read(path, attribute):
-    sets, left_out = [], 0
+    sets, empty = [], 0
     for block in path.read_text(encoding="utf-8").strip().split("\\n\\n"):
-        title, *lines = block.splitlines()
-        if not lines:
-            left_out += 1
-            continue
-        title = title.removeprefix("petition ")
-        documents = [
+        title, *lines = block.removeprefix("petition ").splitlines()
+        parts = [line.split(": ", 1) for line in lines]
+        documents = tuple(
             Document(id=f"{title}/{n}", text=text, attributes={"side": side, "place": "here"})
-            for n, (side, text) in enumerate((line.split(": ", 1) for line in lines), start=1)
-        ]
-        sets.append(DocumentSet(id=title, topic=title, documents=tuple(documents)))
-    return BuiltSets(sets, {"petitions without a text": left_out} if left_out else {})
+            for n, (side, text) in enumerate(parts, start=1)
+        )
+        sets += [DocumentSet(id=title, topic=title, documents=documents)] if documents else []
+        empty += not documents
+    return BuiltSets(sets, {"petitions without a text": empty} if empty else {})
 
 
 PETITIONS = Importer(
