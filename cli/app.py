@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..config.python_code import code_sections
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
@@ -80,6 +81,9 @@ def validate(
     from ..loop import plan
     from ..preflight import preflight
 
+    for key, section in code_sections(loaded).items():
+        code = section.code()
+        say(f"runs code: {key}: {code.label} (SHA-256 {code.digest[:16]})")
     found = preflight(loaded, elsewhere=elsewhere)
     say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
 

@@ -29,8 +29,14 @@ CORRECTIONS = {"evaluation/significance.py", "evaluation/gate/decide.py"}
 UNCALLED = {
     "log_odds_z": "the words of two groups of texts, after Steen and Markert; a vector of theirs holds it",
     "common_tokens": "what the released code of Zhang et al. can leave out; a vector of theirs holds it",
+    "interaction_edges": "what the graph is drawn with, after Shandilya et al.; a vector of theirs holds it",
     "compute_score": "called by verl, whose configuration names it",
     "evenhand_reward": "called by the trainer of TRL that is given it",
+}
+# fields of dataclasses that no code reads by their names, and why they are there
+UNREAD = {
+    "needs_gib": "of training.json, which is written of the whole record",
+    "usable_gib": "of training.json, which is written of the whole record",
 }
 
 
@@ -185,6 +191,29 @@ def test_what_is_public_is_run_by_commands(package):
     assert uncalled == UNCALLED.keys()
 
 
+def test_fields_are_read(package):
+    """Those of dataclasses; records of pydantic go into users' files, and named tuples are unpacked."""
+    used = {
+        name
+        for tree in package.values()
+        for node in ast.walk(tree)
+        if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+        for name in (
+            [node.attr] if isinstance(node, ast.Attribute) else names_in(node) if isinstance(node, ast.Constant) else []
+        )
+    }
+    for template in (path for room in ("evaluation", "serve") for path in (ROOT / room).rglob("templates/*")):
+        used |= set(re.findall(r"\w+", template.read_text(encoding="utf-8")))
+    unread = {
+        each.target.id
+        for _, node in classes(package)
+        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and each.target.id not in used
+    }
+    assert unread == UNREAD.keys()
+
+
 def test_many_tests_are_corrected_in_one_place(package):
     methods = re.compile(r"Holm|Bonferroni|Benjamini|Hochberg|false_discovery_control|multipletests")
     found = {path for path in package if methods.search((ROOT / path).read_text(encoding="utf-8"))}
@@ -201,3 +230,26 @@ def test_too_few_sets_are_said_in_one_place(package):
         and any(isinstance(each, ast.Name) and each.id == "LEAST_SETS" for each in ast.walk(node))
     ]
     assert len(found) <= MOST_FEW, found
+
+
+def test_labels_of_too_few_are_worded_in_one_place(package):
+    label = re.compile(r"too few (\w+s )?(for an? |to )|too few sets: ", re.IGNORECASE)
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in package.items()
+        if path.startswith(("evaluation/", "plugins/")) and path != "evaluation/pages/words.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and label.search(node.value)
+        if node not in {each.value for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    ]
+    assert found == []
+
+
+def test_pages_take_warnings_as_one_tuple_that_is_shortened_in_one_place(package):
+    found = {
+        path
+        for path, tree in package.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and node.id == "MOST_CAUTIONS"
+    }
+    assert found == {"evaluation/pages/blocks.py"}

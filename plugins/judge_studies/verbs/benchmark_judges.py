@@ -31,10 +31,13 @@ def benchmark_judges(
     Start with what is bundled: evenhand benchmark-judges sample
     """
     from ....evaluation.pages.write import PAGE
+    from ....judges import try_judges
     from ..benchmark import benchmark_judges as benchmark
     from ..benchmark_page import page
 
-    found = benchmark(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
+    named = load_judges(judges) if judges else {}
+    try_judges(named)
+    found = benchmark(file, named, out, ties, evidence=evidence, say=say)
     show_page(page(found))
     say(f"report: {out / PAGE}")
 
