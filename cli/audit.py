@@ -37,8 +37,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Option(
             rich_help_panel=INPUT,
-            help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files, or a table (.csv, .tsv, "
-            ".parquet) with a row for each document; .gz too. reviews is bundled; films and debates are a package's.",
+            help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
+            "(.csv, .tsv, .parquet) with a row for each document; .gz too. reviews is bundled; an importer may have a corpus.",
         ),
     ],
     attribute: Annotated[

@@ -8,7 +8,7 @@ from shlex import quote
 from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
-from ...corpora.packaged import PACKAGED
+from ...corpora.packaged import packaged_corpus
 from ...evaluation.pages.blocks import (
     Block,
     Code,
@@ -192,8 +192,8 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
     yield "base model", Text(run.base_name, "" if run.base else "; ".join(local))
     path = corpus["path"]
     origin = "comes with evenhand" if path in DOCUMENTS else "a file of the run's own"
-    if path in PACKAGED:
-        origin = f"read from the package {PACKAGED[path].part.pin}"
+    if packaged := packaged_corpus(path):
+        origin = f"read from the package {packaged.part.pin}"
     yield "documents", Text(PurePosixPath(path).name, origin)
     yield "sides", Text(f"{corpus['attribute']}: {', '.join(run.report.sides)}", source)
     yield "prompts", Text(", ".join(dict.fromkeys(run.report.provenance.templates.values())), style="code")

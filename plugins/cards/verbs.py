@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ...cli.door import RUNS, Verb
 from ...cli.terminal import note, say
 from ...errors import DataError
 from ...storage import as_given
@@ -142,3 +143,8 @@ def pairs(
     refuse_outputs(path, ".html", [folder])
     write_text(path, render(pairs_page(folder, most, order)))
     say(f"pairs: {path}")
+
+
+CARD = Verb(card, RUNS, CARD_EXAMPLE, at_end=True)
+VERIFY = Verb(verify, RUNS, VERIFY_EXAMPLE)
+PAIRS = Verb(pairs, RUNS, PAIRS_EXAMPLE, at_end=True)

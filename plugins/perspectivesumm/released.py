@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ...corpora.entries import read_list, refuse_entries
+from ...corpora.entries import BuiltSets, read_list, refuse_entries
+from ...corpora.importers import Importer
 from ...errors import DataError
 from ...records import DocumentSet
 from ...storage import read_json
@@ -106,6 +107,13 @@ def released_sets(
     return sets
 
 
+def read_released(path: Path, attribute: str | None) -> BuiltSets:
+    """The document sets of a released file, and how many of its sets have no text; see `read_perspectivesumm`."""
+    records = read_json(path)
+    sets = released_sets(records, path, attribute)
+    return BuiltSets(sets, {"sets: without a text": empty} if (empty := count_empty(records)) else {})
+
+
 def count_empty(records: Any) -> int:
     """How many sets of a released file have no text."""
     unit_lists = (
@@ -158,3 +166,11 @@ def _wrong_units(released: ReleasedSet, attribute: str) -> Iterator[str]:
                     f"units of {attribute} {value!r}, joined by {separator!r}, are not what 'value_input' says; it has "
                     f"{len(text):,} characters, they have {len(joined):,}"
                 )
+
+
+PERSPECTIVESUMM = Importer(
+    about="PerspectiveSumm's released JSON, all six sources; units and value texts must agree.",
+    read=read_released,
+    recognises=lambda head: head.is_array and "units" in head.keys,
+    form="PerspectiveSumm's JSON array (elements with 'units')",
+)

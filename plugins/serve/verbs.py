@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli.door import RUNS, Verb
 from ...cli.inputs import Overrides
 from ...cli.terminal import note, say
 from ...config.recipe_file import load_recipe
@@ -102,3 +103,6 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             server.run(sockets=[listening])
         finally:
             leave_what_hangs(server)
+
+
+SERVE = Verb(serve, RUNS, EXAMPLE)

@@ -157,45 +157,11 @@ class Scripts:
         return [*command, "--phase", phase.name] if phase else command
 
 
-def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
-    """Keys of the recipe that make its training use these nodes, as --set takes them.
-
-    An accelerate configuration for several machines is started on all nodes, with a process for each of their GPUs, unless the
-    recipe gives numbers of its own. One for a single machine is left as it is.
-
-    Raises:
-        RecipeError: the accelerate configuration is not there or is none, or a node has fewer GPUs than its processes need.
-    """
-    if not recipe.rounds:
-        return []
-    section = recipe.train
-    config = accelerate_config(section.accelerate_config)
-    values = read_accelerate(config)
-    keys: list[str] = []
-    if (values.num_machines or 1) > 1:
-        machines = section.num_machines or nodes.n
-        keys = ["train.launcher=srun", f"train.num_machines={machines}"]
-        if nodes.gpus_each and not values.use_cpu and section.num_processes is None:
-            keys.append(f"train.num_processes={machines * nodes.gpus_each}")
-        section = section.model_copy(update={"launcher": "srun", "num_machines": machines})
-        if machines > nodes.n:
-            raise RecipeError(f"key 'train.num_machines': training on {machines} nodes, and --nodes {nodes.n}")
-        if keys[2:]:
-            return keys
-    per_node = n_processes(section, config) // n_machines(section, config)
-    if nodes.gpus_each and not values.use_cpu and per_node > nodes.gpus_each:
-        raise RecipeError(
-            f"key 'train.accelerate_config': {config.stem!r} starts {per_node} processes with a GPU each on a node, and "
-            f"--gpus-per-node {nodes.gpus_each}; write train.num_processes, or name multi_node, which takes all nodes' GPUs"
-        )
-    return keys
-
-
 def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str, int]) -> list[str]:
     """What leaves GPUs idle, in words, with a remedy.
 
     Args:
-        recipe: with the keys of `overrides`.
+        recipe: with the keys of `keys_of_nodes`.
         nodes: what there is.
         shards: tasks of each array.
         n_requests: of one phase, by split.
@@ -223,7 +189,7 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
     """The jobs of these steps, in the order in which they wait for each other.
 
     Args:
-        recipe: with the keys of `overrides`.
+        recipe: with the keys of `keys_of_nodes`.
         steps: those that are not done.
         nodes: what there is.
         shards: tasks of each array.

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ...cli.door import JUDGES, Verb
 from ...cli.terminal import say
 from ...errors import RecipeError
 
@@ -62,3 +63,6 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
         say(f"judge: {{kind: alignment, aligner: nli, chunks: sentence, parts: claim, model: {out}}}")
     else:
         say(f"judge: {{kind: alignment, parts: claim, model: {out}}}")
+
+
+TRAIN_ENCODER = Verb(train_encoder, JUDGES, EXAMPLE, at_end=True)
