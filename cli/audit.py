@@ -180,12 +180,13 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = "ratio",
     opinion_units: Annotated[
-        Literal["sentences", "documents"],
+        Literal["sentences", "documents"] | None,
         typer.Option(
             rich_help_panel=MEASURES,
             help="For opinions, what a summary could take over whole: documents for posts, else sentences.",
+            show_default="sentences",
         ),
-    ] = "sentences",
+    ] = None,
     word_lists: Annotated[
         Path | None,
         typer.Option(

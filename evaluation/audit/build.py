@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,17 @@ from .contents import (
     AuditNumber,
     ChanceGap,
     MeasureNote,
-    NumberKind,
     Representation,
-    SummaryUnit,
     ValueNote,
 )
+from .families import described
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
+from .kinds import NumberKind, SummaryUnit
 from .plan import AuditPlan
-from .value_names import OF_OTHERS, Name, named, namer, with_names
+from .value_names import Name, has_own_groups, named, namer, with_names
 from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
@@ -106,7 +106,7 @@ def build_audit(
             for each in measured
             for example in take_apart(each, given, plan.n_examples, found_of.get((each.system, each.family.name)))
         ),
-        options=asdict(plan),
+        options=described(plan),
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
     )
@@ -257,7 +257,7 @@ def most_unfair(figures: Figures, n: int) -> list[Chosen]:
 
 
 def _name_of(value: str, family: Family, given: AuditInput) -> str:
-    return value if family.name in OF_OTHERS else given.name_of(value)
+    return value if has_own_groups(family.name) else given.name_of(value)
 
 
 def take_apart(

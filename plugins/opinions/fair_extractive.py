@@ -11,6 +11,7 @@ from typing import Literal
 
 from ...config import FairExtractiveSection
 from ...errors import DataError
+from ...fairness.groups.quotas import group_quotas
 from ...generate.backend import Reply
 from ...generate.method import Job
 from ...records import SummaryRequest
@@ -22,7 +23,6 @@ from .measures.selection import (
     biased_batch,
     check_quotas,
     equal_quotas,
-    group_quotas,
     select_batch,
     select_fair,
 )
