@@ -1,6 +1,7 @@
 """The families of measures of an audit: the core's own, and those that packages bring by the door `evenhand.measures`."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +16,7 @@ from ...judges.shared import SharedModels
 from ..gate.limits import fold
 from . import coverage, order, shares, tone
 from .family import FamilyKind, Opening, Tool, Tools
-from .figures import Family
+from .figures import Family, blamed
 from .input import AuditInput
 from .kinds import SHARES, NumberKind
 from .plan import AuditPlan, usual_entailer
@@ -133,13 +134,19 @@ def _opened(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family
         if name in plan.measures:
             kind = MEASURES[name]
             need_all(kind, name)
-            family = kind.open(Opening(name, given, plan, tools, plan.options.get(name, kind.options())))
+            with of_package(name, "documents"):
+                family = kind.open(Opening(name, given, plan, tools, plan.options.get(name, kind.options())))
             if not isinstance(family, Family) or family.name != name:
                 raise PluginError(
                     f"measure {name!r} is opened as {type(family).__name__} {getattr(family, 'name', '')!r}, which is no family "
                     "of that name; see docs/plugins.md for what a family must have"
                 )
             yield family
+
+
+def of_package(name: str, what: str) -> AbstractContextManager[None]:
+    """Where code of a family runs: what a package's raises is said in one message, see `figures.blamed`."""
+    return nullcontext() if name in CORE else blamed(name, what)
 
 
 def need_all(kind: FamilyKind, name: str) -> None:

@@ -196,7 +196,11 @@ def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
     if told := (*of_shares, *speaking(audit.represented), *audit.represented):
         return _claim_of_one(told[0])
-    return next((_measured(each) for each in audit.numbers if each.sentence), "Nothing could be measured")
+    told = [
+        *(each for each in audit.numbers if each.sentence),
+        *(each for each in audit.numbers if each.value is not None),
+    ]
+    return next(map(_measured, told), "Nothing could be measured")
 
 
 def _claim_of_one(found: Representation) -> str:
@@ -212,9 +216,10 @@ def _claim_of_one(found: Representation) -> str:
 def _measured(found: AuditNumber) -> str:
     """What a number means, or where that takes long the number."""
     said = found.sentence.removesuffix(".")
-    if found.value is None or len(said.split()) <= MOST_WORDS:
+    if said and (found.value is None or len(said.split()) <= MOST_WORDS):
         return said
-    return f"{found.measure}: {percent(found.value) if found.kind.is_share else f'{found.value:.3f}'}"
+    number = percent(found.value) if found.kind.is_share else f"{found.value:.3f}"
+    return f"{', '.join(filter(None, (found.side, found.measure)))}: {number}"
 
 
 def _of_orders(effects: Sequence[Number]) -> str:
