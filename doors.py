@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .errors import PluginError
 
@@ -27,16 +27,18 @@ class Door(Mapping[str, T]):
         what: one of them is called, in errors: "judge".
         check: whether something is one of them.
         core: those that are always there.
+        part: what of a thing of another package is wanted here, all of it by default.
     """
 
     def __init__(
         self,
         name: str,
         what: str,
-        check: Callable[[object], bool],
+        check: Callable[[Any], bool],
         core: Mapping[str, T] = MappingProxyType({}),
+        part: Callable[[Any], T] = lambda thing: thing,
     ) -> None:
-        self.name, self._what, self._check, self._core = name, what, check, core
+        self.name, self._what, self._check, self._core, self._part = name, what, check, core, part
 
     @cached_property
     def _points(self) -> dict[str, list[EntryPoint]]:
@@ -74,7 +76,7 @@ class Door(Mapping[str, T]):
     def _loaded(self, point: EntryPoint) -> T:
         whose = f"{self._what} {point.name!r} of package {package_of(point)}"
         try:
-            thing: T = point.load()
+            thing = point.load()
         except Exception as error:
             raise PluginError(
                 f"{whose} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
@@ -83,7 +85,7 @@ class Door(Mapping[str, T]):
             raise PluginError(
                 f"{whose} is {type(thing).__name__} and no {self._what}; see docs/plugins.md for what {point.value} must be"
             )
-        return thing
+        return self._part(thing)
 
 
 def package_of(point: EntryPoint) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..config import Recipe, SummaryColumnsSection
+from ..config.needs import Against
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..corpora.summary_columns import columns_of
@@ -29,7 +30,7 @@ from ..generate.stage import make_batch
 from ..judges import open_judges
 from ..judges.batch import judge_inputs, judge_together
 from ..judges.combine import reward_ranges
-from ..judges.judge import Against, JudgeInput
+from ..judges.judge import JudgeInput
 from ..records import Candidate, Judgement, Sampling, SummaryRequest
 from ..rerank.pairs import choose_pairs, preference_pair
 from ..rerank.stage import best_summary, score_group

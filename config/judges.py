@@ -1,16 +1,16 @@
-"""The judges a recipe can name: here those that ask a language model or count words, in `metrics` and `fairness` the others."""
+"""The judges a recipe can name: here the core's that ask a language model or count words, in `metrics` and `fairness` its others.
 
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+Sections of all other kinds come in by the door of judges, with their kinds.
+"""
 
-from pydantic import Field, TypeAdapter
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from ..errors import DataError
-from ..storage import explained
-from .combined import Combination, read_combination
-from .fairness import FairnessJudge
-from .metrics import Metric
-from .model import refuse_no_room
+from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
+
+from ..doors import Door
+from .fairness import EqualCoverageJudge, ValueSharesJudge
+from .metrics import BertScoreJudge
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
@@ -65,41 +65,6 @@ class RubricJudge(AskingSection):
         if self.mode == "released_rubric" and self.rubric != "faithfulness":
             raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
         refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
-
-
-class FineSurEJudge(AskingSection):
-    """FineSurE: an LLM that checks each sentence of the summary for errors, or each key fact for its place in the summary."""
-
-    kind: Literal["finesure"]
-    meaning: ClassVar[str] = (
-        "A language model checks sentences for errors, or key facts for their place in the summary: a share from 0 to 1."
-    )
-    # "faithfulness": share of the summary's sentences without error; "completeness": share of the key facts found in the summary;
-    # "conciseness": share of the summary's sentences that hold a key fact. The last two need against: key_points
-    measure: Literal["faithfulness", "completeness", "conciseness"] = "faithfulness"
-    # longest reply in tokens; a reply that is cut off cannot be read
-    most_reply_tokens: int = Field(default=512, ge=16)
-    # attempts with a new seed and temperature 0.7 before the candidate is left unscored
-    max_attempts: int = Field(default=3, ge=1)
-    # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
-    overflow: Literal["skip", "truncate", "error"] = "skip"
-
-    @property
-    def says(self) -> Purpose | None:
-        """That of its measure; how concise a summary is says neither."""
-        found: dict[str, Purpose] = {"faithfulness": "faithfulness", "completeness": "coverage"}
-        return found.get(self.measure)
-
-    def refuse(self) -> None:
-        """A measure must have its text, and a prompt its room."""
-        super().refuse()
-        if self.measure != "faithfulness" and self.against != "key_points":
-            raise ValueError(f"measure {self.measure} counts key facts; write against: key_points")
-        if self.measure != "faithfulness" and self.overflow == "truncate":
-            raise ValueError(
-                f"measure {self.measure} must not lose a key fact; write overflow: skip or overflow: error"
-            )
-        refuse_no_room(self.most_reply_tokens, self.backend)
 
 
 class ExtractJudge(AskingSection):
@@ -246,6 +211,12 @@ class AlignmentJudge(TextJudgeSection):
         )
 
     @property
+    def plain(self) -> str:
+        """By its direction."""
+        found = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
+        return found.get(self.direction, "")
+
+    @property
     def scale(self) -> tuple[float, float] | None:
         """A regression may say anything."""
         return None if self.mode.startswith("reg") else (0.0, 1.0)
@@ -290,6 +261,13 @@ class RougeJudge(TextJudgeSection):
         return found.get(self.measure, self.meaning)
 
     @property
+    def plain(self) -> str:
+        """By its measure, of words or of what else its type counts."""
+        found = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
+        units = {"rouge2": "word pairs", "rougeL": "word sequences"}.get(self.type, "words")
+        return found.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         """ROUGE's own."""
         return ("rouge_score",)
@@ -312,6 +290,11 @@ class RuleJudge(TextJudgeSection):
         if self.kind == "length":
             return "Words of the summary."
         return "1 when the summary keeps the form that was asked for, else 0; blind to contents."
+
+    @property
+    def plain(self) -> str:
+        """By its kind."""
+        return "words of the summary" if self.kind == "length" else "the asked form kept"
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
@@ -357,76 +340,52 @@ class ConsensusJudge(JudgeSection):
         return None
 
 
-# judges that compare the summary with one text alone, so that what they say of it can be combined
-MemberJudge = RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge
-MemberOptions = Annotated[MemberJudge, Field(discriminator="kind")]
-_MEMBER: TypeAdapter[MemberOptions] = TypeAdapter(MemberOptions)
+_Core = (
+    RubricJudge
+    | ExtractJudge
+    | AlignmentJudge
+    | BertScoreJudge
+    | RougeJudge
+    | RuleJudge
+    | ConsensusJudge
+    | ValueSharesJudge
+    | EqualCoverageJudge
+)
+# kind of a judge -> its section
+JUDGE_SECTIONS: Door[type[JudgeSection]] = Door(
+    "judges",
+    "judge",
+    lambda thing: is_judge_section(getattr(thing, "section", None)),
+    {kind: section for section in get_args(_Core) for kind in get_args(section.model_fields["kind"].annotation)},
+    lambda thing: thing.section,
+)
 
 
-class CombinedJudge(JudgeSection):
-    """A line through the scores of other judges, fitted to summaries whose coverage or faithfulness is known."""
-
-    kind: Literal["combined"]
-    meaning: ClassVar[str] = (
-        "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
-        "them are blind to."
-    )
-    # judge.json, which `evenhand train-judge` wrote
-    file: Path
-    # the text that all judges in it read; nothing else can be written here
-    against: Literal["source"] = "source"
-
-    def read(self) -> "tuple[Combination, dict[str, MemberOptions]]":
-        """The file, and the sections of the judges in it by name.
-
-        Raises:
-            DataError: it cannot be read, or a section in it is wrong.
-        """
-        saved = read_combination(self.file)
-        return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
-
-    @property
-    def _found(self) -> "tuple[Combination | None, dict[str, MemberOptions]]":
-        """The same; nothing where it cannot be read, which the check of `file` says."""
-        try:
-            return self.read()
-        except DataError:
-            return None, {}
-
-    @property
-    def members(self) -> "dict[str, MemberOptions]":
-        """The sections of the judges in the file; none where it cannot be read."""
-        return self._found[1]
-
-    @property
-    def sections(self) -> "dict[str, MemberOptions]":
-        """The same, by key below this section."""
-        return {inside(name): each for name, each in self.members.items()}
-
-    @property
-    def purpose(self) -> Purpose | None:
-        """What it was trained to measure; None where the file cannot be read."""
-        saved, _ = self._found
-        return saved.purpose if saved else None
-
-    @property
-    def seen(self) -> frozenset[str]:
-        """Those of the file; none where it cannot be read."""
-        saved, _ = self._found
-        return frozenset(saved.trained_on.seen) if saved else frozenset()
+def is_judge_section(section: object) -> bool:
+    """Whether this is a section of judges, with the keys that all have."""
+    if not (isinstance(section, type) and issubclass(section, JudgeSection)):
+        return False
+    return {"kind", "against"} <= section.model_fields.keys()
 
 
-def inside(name: str) -> str:
-    """What stands for a judge in the file, below the section that names the file."""
-    return f"file.{name}"
+@cache
+def _adapter(kind: str) -> TypeAdapter[JudgeSection]:
+    """What reads sections of the core's kinds and of this one."""
+    sections: Any = _Core | JUDGE_SECTIONS[kind] if kind else _Core
+    return TypeAdapter(Annotated[sections, Field(discriminator="kind")])
 
 
-def _member(file: Path, name: str, options: dict[str, Any]) -> MemberOptions:
-    with explained(f"{file}: its judge {name!r} is wrong"):
-        return _MEMBER.validate_python(options)
+def read_judge(written: Any) -> JudgeSection:
+    """The section of a judge, of whatever kind there is.
+
+    Raises:
+        ValidationError: it is wrong, or of no kind.
+        PluginError: its kind cannot be imported.
+    """
+    if isinstance(written, JudgeSection):
+        return written
+    kind = written.get("kind") if isinstance(written, dict) else None
+    return _adapter(kind if isinstance(kind, str) and kind in JUDGE_SECTIONS else "").validate_python(written)
 
 
-JudgeOptions = Annotated[
-    MemberJudge | ConsensusJudge | CombinedJudge | FairnessJudge,
-    Field(discriminator="kind"),
-]
+JudgeOptions = Annotated[JudgeSection, SerializeAsAny(), PlainValidator(read_judge)]

@@ -1,7 +1,7 @@
 """The bases of the sections that describe judges: each section says what must be there, and what its scores rest on."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .model import (
     BackendSection,
@@ -16,6 +16,9 @@ from .trained_encoder import read_trained
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
+# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
+# that the summary is to represent, one by one; "candidates" are all summaries of the same request
+Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
 # what the scores of a judge are to say of a summary
 Purpose = Literal["coverage", "faithfulness"]
 # of judges that compare in a direction: how much of the text is in the summary, how much of the summary is in the text
@@ -77,6 +80,10 @@ def _key(*parts: str) -> str:
 class JudgeSection(NeedySection):
     """Base of all sections of judges."""
 
+    if TYPE_CHECKING:
+        # each kind's own literals: what it is called, and the text that it reads beside the summary
+        kind: str
+        against: Against
     # requests that it can score: those of any scope, of one side alone, or of all sides
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text
@@ -108,6 +115,12 @@ class JudgeSection(NeedySection):
     def means(self) -> str:
         """What its scores mean: the meaning of its kind, unless keys of the section make it another."""
         return self.meaning
+
+    @property
+    def plain(self) -> str:
+        """What it measures, in a reader's words, with {whose} for the text; "" where its name has to do."""
+        found: dict[Purpose, str] = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}
+        return found[self.purpose] if self.purpose else ""
 
     @property
     def purpose(self) -> Purpose | None:

@@ -15,9 +15,9 @@ from ..storage import listed
 from ..text import did_you_mean
 from ..text.shown import MOST_SHOWN, shortened
 from . import CorpusSection, JudgeOptions, Recipe, Section
+from .judges import JUDGE_SECTIONS
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers
-from .needs import JudgeSection
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
@@ -252,7 +252,7 @@ def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str =
 
 def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """Pydantic's place without what is no key of a recipe: the kind of a judge, the alternatives of a type."""
-    if len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_KINDS:
+    if len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_SECTIONS:
         place = place[:2] + place[3:]
     return tuple(
         step for step in place if not (isinstance(step, str) and ("[" in step or step.startswith("constrained-")))
@@ -271,9 +271,7 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
     if kind == "union_tag_invalid":
         tag = str(given["kind"])
-        return (
-            f"has the unknown kind {shortened(tag)}{did_you_mean(tag, JUDGE_KINDS)} Kinds are {', '.join(JUDGE_KINDS)}."
-        )
+        return f"has the unknown kind {shortened(tag)}{did_you_mean(tag, JUDGE_SECTIONS)} Kinds are {', '.join(JUDGE_SECTIONS)}."
     if kind == "value_error":
         message = problem["msg"].removeprefix("Value error, ")
         return f"is wrong: {message}" if key else message
@@ -283,7 +281,7 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
         kind = BARE_WORD
     if kind in WORDINGS:
         entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN and not SECRET.search(key) else "..."
-        return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_KINDS))
+        return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_SECTIONS))
     message = problem["msg"].removeprefix("Input ")
     return f"{message[:1].lower()}{message[1:]}, got {shown(given, key)}"
 
@@ -293,7 +291,7 @@ def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
     model = root
     for depth, step in enumerate(place):
         if depth == 2 and place[0] == "judges":
-            model = JUDGE_KINDS[str(step)]
+            model = JUDGE_SECTIONS[str(step)]
         elif step in model.model_fields:
             model = next(iter(_sections(model.model_fields[str(step)].annotation)), model)
         # any other step is a name that the user gave to a judge or a plan
@@ -306,12 +304,3 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
         yield annotation
     for inner in get_args(annotation):
         yield from _sections(inner)
-
-
-# kind of a judge -> its section type
-JUDGE_KINDS: dict[str, type[JudgeSection]] = {
-    kind: section
-    for section in _sections(JudgeOptions)
-    if issubclass(section, JudgeSection)
-    for kind in get_args(section.model_fields["kind"].annotation)
-}

@@ -3,14 +3,7 @@
 from collections.abc import Mapping
 
 from ..config import JudgeOptions
-from ..plugins.judge_studies.combined import combined_kind
-from ..plugins.opinions.contrast import CONTRAST
-from ..plugins.opinions.opinion_graph import OPINION_GRAPH
-from ..plugins.released.bleurt import BLEURT
-from ..plugins.released.finesure import FINESURE
-from ..plugins.released.minicheck import MINICHECK
-from ..plugins.released.summac import SUMMAC
-from ..plugins.released.unieval import UNIEVAL
+from ..doors import Door
 from .alignment import ALIGNMENT
 from .bertscore import BERTSCORE
 from .consensus import CONSENSUS
@@ -23,28 +16,20 @@ from .rules import CONTRACT, LENGTH
 from .shared import SharedModels
 from .value_shares import VALUE_SHARES
 
-# kind in the recipe -> what makes such a judge, and what can be asked before
-JUDGES: dict[str, Kind] = {
+CORE: dict[str, Kind] = {
     "rubric": RUBRIC,
-    "finesure": FINESURE,
     "extract": EXTRACT,
     "alignment": ALIGNMENT,
     "bertscore": BERTSCORE,
-    "summac": SUMMAC,
-    "unieval": UNIEVAL,
-    "minicheck": MINICHECK,
-    "bleurt": BLEURT,
     "rouge": ROUGE,
     "length": LENGTH,
     "contract": CONTRACT,
     "consensus": CONSENSUS,
     "value-shares": VALUE_SHARES,
     "equal-coverage": EQUAL_COVERAGE,
-    "opinion-graph": OPINION_GRAPH,
-    "contrast": CONTRAST,
 }
-# opens judges of the kinds above
-JUDGES["combined"] = combined_kind(JUDGES)
+# kind in the recipe -> what makes such a judge, and what can be asked before
+JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE)
 
 
 def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = None) -> Judge:

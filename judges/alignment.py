@@ -128,4 +128,4 @@ def _readers(options: AlignmentJudge) -> Iterator[ModelReader]:
         )
 
 
-ALIGNMENT = Kind(open_alignment, checks=_checks, readers=_readers)
+ALIGNMENT = Kind(open_alignment, AlignmentJudge, checks=_checks, readers=_readers)

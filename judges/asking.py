@@ -14,12 +14,12 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from ..config.needs import AskingSection
+from ..config.needs import Against, AskingSection
 from ..generate.backend import TOO_LONG, Ask, Backend, Reply, Usage
 from ..generate.backends import backend_signature
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
-from .judge import Against, Judge, JudgeInput, Verdict
+from .judge import Judge, JudgeInput, Verdict
 from .shared import Lazy
 
 # gives the asks of a round, gets their replies, and returns one verdict for each input

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
+from ..config.needs import Against
 from ..extras import no_bars
 from ..generate.backend import Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
@@ -19,7 +20,7 @@ from ..text import fold
 from .asking import by_model, companies, score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
-from .judge import Against, Judge, JudgeInput, Verdict
+from .judge import Judge, JudgeInput, Verdict
 
 T = TypeVar("T")
 

@@ -198,4 +198,6 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
     return BertScore(name, options, embedder)
 
 
-BERTSCORE = Kind(open_bertscore, readers=own_model(lambda each: TokenEmbedder(each.model, 1, 16, each.revision)))
+BERTSCORE = Kind(
+    open_bertscore, BertScoreJudge, readers=own_model(lambda each: TokenEmbedder(each.model, 1, 16, each.revision))
+)

@@ -71,4 +71,4 @@ def open_consensus(name: str, options: ConsensusJudge, models: SharedModels) -> 
     return Consensus(name, options)
 
 
-CONSENSUS = Kind(open_consensus)
+CONSENSUS = Kind(open_consensus, ConsensusJudge)

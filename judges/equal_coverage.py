@@ -91,4 +91,4 @@ def open_equal_coverage(name: str, options: EqualCoverageJudge, models: SharedMo
     return EqualCoverage(name, options, open_entailer(options.entailer, models))
 
 
-EQUAL_COVERAGE = Kind(open_equal_coverage, readers=lambda each: entailer_readers(each.entailer))
+EQUAL_COVERAGE = Kind(open_equal_coverage, EqualCoverageJudge, readers=lambda each: entailer_readers(each.entailer))

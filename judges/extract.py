@@ -180,4 +180,4 @@ def _prompt_needs(name: str, options: ExtractJudge) -> PromptNeeds:
     return asked._replace(template=shortest, overflow="truncate", grades=grades)
 
 
-EXTRACT = Kind(open_extract, readers=_readers, prompt=_prompt_needs)
+EXTRACT = Kind(open_extract, ExtractJudge, readers=_readers, prompt=_prompt_needs)

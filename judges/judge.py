@@ -6,14 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ..config.needs import Against, JudgeSection
 from ..config.section import Check
 from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
 from .shared import Loadable, NoModel, SharedModels
-
-# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
-# that the summary is to represent, one by one; "candidates" are all summaries of the same request
-Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64
@@ -147,6 +144,8 @@ class Kind:
 
     # (name in the recipe, section, models that judges share) -> the judge
     open: Callable[[str, Any, SharedModels], Judge]
+    # what a recipe may say of one
+    section: type[JudgeSection]
     # (name, section) -> what else can be wrong, by key below the section; one of a model's key stands for "is it there?"
     checks: Callable[[str, Any], Iterable[Check]] = lambda name, options: ()
     # section -> how its models are opened; sentence encoders need none, since those take almost any model

@@ -96,4 +96,4 @@ def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:
     return Rouge(name, options)
 
 
-ROUGE = Kind(open_rouge)
+ROUGE = Kind(open_rouge, RougeJudge)

@@ -240,6 +240,7 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
 
 RUBRIC = Kind(
     open_rubric,
+    RubricJudge,
     checks=lambda name, each: [Check("template", partial(rubric_template, name, each))],
     prompt=prompt_needs,
 )

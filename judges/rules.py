@@ -50,4 +50,4 @@ def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     return CountJudge(name, judge_signature("contract", "contract", v=4), 1.0, keeps_contract)
 
 
-LENGTH, CONTRACT = Kind(open_length), Kind(open_contract)
+LENGTH, CONTRACT = Kind(open_length, RuleJudge), Kind(open_contract, RuleJudge)

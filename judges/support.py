@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..config.needs import Against
 from ..resampling import Scale
 from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing
-from .judge import Against, JudgeInput, ScoringJudge, Verdict
+from .judge import JudgeInput, ScoringJudge, Verdict
 from .overflow import CUT_PAIRS
 from .shared import Lazy
 

@@ -102,6 +102,7 @@ def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels
 
 VALUE_SHARES = Kind(
     open_value_shares,
+    ValueSharesJudge,
     checks=lambda name, each: matcher_checks(each.matcher),
     readers=lambda each: matcher_readers(each.matcher),
 )

@@ -17,7 +17,7 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
-from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
+from evenhand.config.judges import ExtractJudge, RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
 from evenhand.generate import chain_of_thought, shuffled
@@ -35,6 +35,7 @@ from evenhand.plugins.controlled.summaries import PlannedText, summary_tasks
 from evenhand.plugins.debate import method as debate
 from evenhand.plugins.hierarchical import method as hierarchical
 from evenhand.plugins.released.finesure import open_finesure
+from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.plugins.self_refine import method as self_refine
 from evenhand.prompts import fence
 from evenhand.records import Document, DocumentSet

@@ -20,10 +20,11 @@ from forked import TRAINING, Server
 
 from evenhand.config import CorpusSection, Recipe
 from evenhand.config.fairness import EqualCoverageJudge
-from evenhand.config.judges import FineSurEJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.config.recipe_file import differing_keys, load_recipe
 from evenhand.config.shipped import PACKAGE, RECIPES, read_head, recipe_names
 from evenhand.corpora import load_corpus
+from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.records import DocumentSet, Judgement
 from evenhand.storage import read_jsonl, write_jsonl
 

@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ...config.combined import COUNTED, Combination
-from ...config.judges import CombinedJudge, inside
 from ...config.section import Check
 from ...errors import UnfitModelError
+from ...judges import JUDGES
 from ...judges.claims import VERSION as CLAIM_RULES
 from ...judges.claims import claims
 from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
@@ -19,6 +18,7 @@ from ...judges.shared import SharedModels
 from ...models.dates import undated
 from ...storage import canonical_json, file_digest, local_path
 from ...text import sentences
+from .combination import COUNTED, Combination, CombinedJudge, inside
 
 
 def counts(summary: str, source: str) -> dict[str, float]:
@@ -77,12 +77,7 @@ class Combined(ScoringJudge):
             each.close()
 
 
-def combined_kind(kinds: Mapping[str, Kind]) -> Kind:
-    """The kind of judges that combine judges of these kinds."""
-    return Kind(partial(_open, kinds), checks=partial(_checks, kinds), readers=partial(_readers, kinds))
-
-
-def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: SharedModels) -> Judge:
+def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
     """The combined judge that the options describe.
 
     Raises:
@@ -91,7 +86,7 @@ def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: 
         EvenhandError: a judge in it cannot be opened.
     """
     saved, sections = options.read()
-    members = [kinds[section.kind].open(member, section, models) for member, section in sections.items()]
+    members = [JUDGES[section.kind].open(member, section, models) for member, section in sections.items()]
     trained = {each.name: each.signature for each in saved.members}
     if changed := [each for each in members if undated(each.signature) != undated(trained[each.name])]:
         told = "; ".join(f"{each.name!r} was {trained[each.name]} and is {each.signature}" for each in changed)
@@ -102,14 +97,17 @@ def _open(kinds: Mapping[str, Kind], name: str, options: CombinedJudge, models: 
     return Combined(name, saved, file_digest(local_path(options.file)), members)
 
 
-def _checks(kinds: Mapping[str, Kind], name: str, options: CombinedJudge) -> Iterator[Check]:
-    yield Check("file", partial(_open, kinds, name, options, SharedModels()), is_here=True)
+def _checks(name: str, options: CombinedJudge) -> Iterator[Check]:
+    yield Check("file", partial(_open, name, options, SharedModels()), is_here=True)
     for member, section in options.members.items():
-        for check in kinds[section.kind].checks(member, section):
+        for check in JUDGES[section.kind].checks(member, section):
             yield check._replace(key=f"{inside(member)}.{check.key}", is_here=True)
 
 
-def _readers(kinds: Mapping[str, Kind], options: CombinedJudge) -> Iterator[ModelReader]:
+def _readers(options: CombinedJudge) -> Iterator[ModelReader]:
     for member, section in options.members.items():
-        for reader in kinds[section.kind].readers(section):
+        for reader in JUDGES[section.kind].readers(section):
             yield reader._replace(below=f"{inside(member)}.{reader.below}")
+
+
+COMBINED = Kind(_open, CombinedJudge, checks=_checks, readers=_readers)

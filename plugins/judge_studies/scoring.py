@@ -11,13 +11,14 @@ from pathlib import Path
 
 from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
+from ...config.needs import Against
 from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import ControlledSet, read_controlled
 from ...errors import RecipeError
 from ...extras import missing_extra
 from ...judges.batch import Spent, judge_together
 from ...judges.calibration import LENGTH
-from ...judges.judge import Against, Judge, JudgeInput
+from ...judges.judge import Judge, JudgeInput
 from ...records import Judgement
 from ...storage import file_digest
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...config import JudgeOptions
-from ...config.combined import COUNTED, Combination, Member, MemberAgreement, Sign, TrainedOn
-from ...config.judges import CombinedJudge, MemberJudge
-from ...config.needs import Purpose
+from ...config.needs import Purpose, TextJudgeSection
 from ...errors import RecipeError
 from ...evaluation.pages.folder import KNOWN, Content, Result, Say
 from ...judges.benchmark import BenchmarkRow
@@ -16,6 +14,7 @@ from ...storage import listed, write_json
 from ...text import did_you_mean
 from .apart import judge_by_model
 from .benchmark import SCORES, benchmark
+from .combination import COUNTED, Combination, CombinedJudge, Member, MemberAgreement, Sign, TrainedOn
 from .line import fit_best, leave_topic_out, moments_by_topic
 from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
 from .study import JudgeStudy
@@ -172,7 +171,7 @@ def _unfit(name: str, options: JudgeOptions) -> str | None:
         return "has a name that is taken; give it another"
     if isinstance(options, CombinedJudge):
         return "combines others itself; combine those"
-    if not isinstance(options, MemberJudge):
+    if not isinstance(options, TextJudgeSection):
         return "does not compare a summary with its source"
     if options.kind == "length" and name != LENGTH:
         return "counts words, which are a feature already; leave it out"

@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from ...config.combined import COUNTED, Combination, Feature, Sign
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError
@@ -15,6 +14,7 @@ from ...number import Number
 from ...records import Judgement, Record
 from ...resampling import LEAST_SETS, Floats
 from .agreement import correlation, lead_pooled, lead_within
+from .combination import COUNTED, Combination, Feature, Sign
 from .combined import counts
 from .line import FittedLine, Held
 from .study import JudgeStudy

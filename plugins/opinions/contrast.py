@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...config.fairness import ContrastJudge
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.masses import Unscored
 from ...judges.documents import summary_of
@@ -20,6 +19,7 @@ from ...judges.measures import Entailer, UnitEvidence, entailer_readers, open_en
 from ...judges.overflow import CUT_PAIRS
 from ...judges.shared import SharedModels
 from ...storage import canonical_json
+from .sections import ContrastJudge
 
 ALL_SIDES = "the request asks for all sides"
 NO_OTHERS = "no documents of other sides"
@@ -78,4 +78,4 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
     return SupportContrast(name, options, open_entailer(options.entailer, models))
 
 
-CONTRAST = Kind(open_contrast, readers=lambda each: entailer_readers(each.entailer))
+CONTRAST = Kind(open_contrast, ContrastJudge, readers=lambda each: entailer_readers(each.entailer))

@@ -9,7 +9,6 @@ sentences elsewhere. Source: Shandilya et al. 2020, section VII; docs/papers.md#
 
 from collections.abc import Sequence
 
-from ...config.fairness import OpinionGraphJudge
 from ...extras import installed_versions, need
 from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from ...judges.shared import SharedModels
@@ -18,6 +17,7 @@ from ...storage import canonical_json
 from ...text import sentences
 from .measures.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from .measures.summary_units import summary_units
+from .sections import OpinionGraphJudge
 
 
 class OpinionGraphScore(ScoringJudge):
@@ -82,4 +82,4 @@ def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedMode
     return OpinionGraphScore(name, options, named)
 
 
-OPINION_GRAPH = Kind(open_opinion_graph)
+OPINION_GRAPH = Kind(open_opinion_graph, OpinionGraphJudge)

@@ -16,7 +16,6 @@ import math
 from functools import partial
 from typing import Any
 
-from ...config.metrics import BleurtJudge
 from ...config.section import Check
 from ...errors import JudgeError
 from ...judges.aligner import Aligner, PairAligner, Pairing, most_tokens
@@ -27,6 +26,7 @@ from ...judges.shared import Lazy, SharedModels
 from ...judges.support import SupportJudge, SupportReading, aggregate
 from ...models import check, signature
 from ...storage import local_path, read_json
+from .sections import BleurtJudge
 
 ARCHITECTURES = ("rembert", "bert")
 
@@ -92,6 +92,7 @@ def refuse_absent(model: str) -> None:
 
 BLEURT = Kind(
     open_bleurt,
+    BleurtJudge,
     checks=lambda name, each: [Check("model", partial(refuse_absent, each.model), is_here=True)],
     readers=own_model(lambda each: BleurtAligner(each.model, 1, each.revision)),
 )

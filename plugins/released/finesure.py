@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ...config.judges import FineSurEJudge
 from ...generate.backend import Backend
 from ...judges.asking import LanguageModelJudge, Rounds, samplings, until_read
 from ...judges.judge import JudgeInput, Kind, PromptNeeds, judge_signature
@@ -30,6 +29,7 @@ from ...prompts import PromptTemplate, load_template
 from ...records import Message
 from ...text import sentences
 from ...text.thoughts import without_thoughts
+from .sections import FineSurEJudge
 
 
 class FineSurE(LanguageModelJudge):
@@ -115,6 +115,7 @@ def open_finesure(name: str, options: FineSurEJudge, models: SharedModels) -> Fi
 
 FINESURE = Kind(
     open_finesure,
+    FineSurEJudge,
     prompt=lambda name, each: PromptNeeds(partial(finesure_template, each), each.most_reply_tokens, each.overflow),
 )
 

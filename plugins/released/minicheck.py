@@ -9,7 +9,6 @@ too long, that code cuts the summary away, which stands last; here the chunk los
 from collections.abc import Sequence
 from typing import Any
 
-from ...config.metrics import MiniCheckJudge
 from ...errors import JudgeError
 from ...judges.aligner import Pairing
 from ...judges.alignment import whole
@@ -18,6 +17,7 @@ from ...judges.shared import SharedModels
 from ...judges.splitters import open_splitter, splitter_checks
 from ...judges.support import SupportJudge, SupportReading, aggregate
 from ...models import signature
+from .sections import MiniCheckJudge
 from .yes_no import YesNoAligner, YesNoQuestion, YesNoTokens, lazy_yes_no
 
 # ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
@@ -95,6 +95,7 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
 
 MINICHECK = Kind(
     open_minicheck,
+    MiniCheckJudge,
     checks=splitter_checks,
     readers=own_model(lambda each: YesNoAligner(each.model, Support(), 32, 1, each.revision)),
 )

@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...config.metrics import SummacJudge
 from ...config.section import Check
 from ...errors import DataError, JudgeError
 from ...extras import need
@@ -36,6 +35,7 @@ from ...judges.splitters import open_splitter, splitter_checks
 from ...judges.support import SupportJudge, SupportReading, aggregate
 from ...models import signature
 from ...storage import file_digest
+from .sections import SummacJudge
 
 Array = NDArray[np.float64]
 
@@ -174,6 +174,7 @@ def _checks(name: str, options: SummacJudge) -> Iterator[Check]:
 
 SUMMAC = Kind(
     open_summac,
+    SummacJudge,
     checks=_checks,
     readers=own_model(lambda each: NliAligner(each.model, 1, each.label, each.revision)),
 )

@@ -8,7 +8,6 @@ says. Source: Zhong et al. 2022 and its code; docs/papers.md#ri-metrics. With
 
 from typing import Any
 
-from ...config.metrics import UniEvalJudge
 from ...errors import JudgeError
 from ...judges.aligner import Pairing
 from ...judges.alignment import whole
@@ -17,6 +16,7 @@ from ...judges.shared import SharedModels
 from ...judges.splitters import open_splitter, splitter_checks
 from ...judges.support import SupportJudge, SupportReading, aggregate
 from ...models import signature
+from .sections import UniEvalJudge
 from .yes_no import YesNoAligner, YesNoQuestion, YesNoTokens, lazy_yes_no
 
 
@@ -65,6 +65,7 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
 
 UNIEVAL = Kind(
     open_unieval,
+    UniEvalJudge,
     checks=splitter_checks,
     readers=own_model(lambda each: YesNoAligner(each.model, Consistency(), 32, 1, each.revision)),
 )

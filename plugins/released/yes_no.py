@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ...config.metrics import MiniCheckJudge, UniEvalJudge
 from ...errors import JudgeError
 from ...extras import need
 from ...judges.aligner import Aligner, Alignment, Holder, Pairing, alignment_of, in_batches, warn_of_cuts
@@ -18,6 +17,7 @@ from ...judges.shared import Lazy, SharedModels
 from ...judges.tokens import as_text, special_tokens
 from ...storage import canonical_json
 from ...text.forms import normal_form
+from .sections import MiniCheckJudge, UniEvalJudge
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections import OrderedDict
 import pytest
 from typer.testing import CliRunner
 
-from evenhand.config.metrics import SummacJudge
 from evenhand.errors import DataError
+from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import read_weights
 from evenhand.plugins.released.verbs import app
 

@@ -3,7 +3,8 @@
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.config.fairness import ContrastJudge, EntailerSection, MatcherSection, ValueSharesJudge
+from evenhand.config.fairness import EntailerSection, MatcherSection, ValueSharesJudge
+from evenhand.plugins.opinions.sections import ContrastJudge
 
 UER = {"kind": "value-shares", "matcher": {"kind": "words"}}
 BASE = {

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from evenhand.config.metrics import BleurtJudge
 from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.bleurt import BleurtAligner, open_bleurt
+from evenhand.plugins.released.sections import BleurtJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -7,12 +7,12 @@ import pickle
 
 import pytest
 
-from evenhand.config.metrics import BleurtJudge
 from evenhand.errors import DataError, JudgeError, UnfitModelError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.bleurt import open_bleurt
 from evenhand.plugins.released.bleurt_checkpoint import convert_bleurt, sentencepiece_tokenizer
+from evenhand.plugins.released.sections import BleurtJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import pytest
 
-from evenhand.config.metrics import SummacJudge
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
 from evenhand.judges.bertscore import TokenEmbedder
@@ -17,6 +16,7 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.nli import NliAligner
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.bleurt import BleurtAligner
+from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import open_summac
 from evenhand.plugins.released.unieval import Consistency
 from evenhand.plugins.released.yes_no import YesNoAligner

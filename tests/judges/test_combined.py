@@ -6,11 +6,11 @@ import math
 import pytest
 from pydantic import TypeAdapter
 
-from evenhand.config.combined import Combination
-from evenhand.config.judges import CombinedJudge, JudgeOptions
+from evenhand.config.judges import JudgeOptions
 from evenhand.config.recipe_file import load_judges
 from evenhand.errors import DataError, UnfitModelError
 from evenhand.judges import JUDGES, JudgeInput, open_judge, open_judges
+from evenhand.plugins.judge_studies.combination import Combination, CombinedJudge
 from evenhand.plugins.judge_studies.combined import counts
 
 pytest.importorskip("rouge_score")

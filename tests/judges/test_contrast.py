@@ -5,8 +5,8 @@ import json
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
-from evenhand.config.fairness import ContrastJudge
 from evenhand.judges import open_judge
+from evenhand.plugins.opinions.sections import ContrastJudge
 
 
 def judged(*inputs, kind="words"):

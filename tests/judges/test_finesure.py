@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config.judges import FineSurEJudge
 from evenhand.generate.backend import Reply
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.finesure import open_finesure, read_categories, read_key_facts
+from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
 
 PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"

@@ -7,20 +7,21 @@ from typing import get_args
 
 import pytest
 
-from evenhand.config.fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
+from evenhand.config.fairness import EqualCoverageJudge, ValueSharesJudge
 from evenhand.config.judges import (
+    JUDGE_SECTIONS,
     AlignmentJudge,
     ConsensusJudge,
     ExtractJudge,
-    FineSurEJudge,
     RougeJudge,
     RubricJudge,
     RuleJudge,
 )
-from evenhand.config.metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
-from evenhand.config.recipe_file import JUDGE_KINDS
+from evenhand.config.metrics import BertScoreJudge
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.opinions.sections import ContrastJudge, OpinionGraphJudge
+from evenhand.plugins.released.sections import BleurtJudge, FineSurEJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),
@@ -48,7 +49,7 @@ OPTIONS = {
 
 
 def test_every_kind_that_a_recipe_may_name_has_an_opener():
-    assert set(JUDGES) == set(JUDGE_KINDS) >= set(OPTIONS)
+    assert set(JUDGES) == set(JUDGE_SECTIONS) >= set(OPTIONS)
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
@@ -148,7 +149,7 @@ def test_no_heavy_library_is_imported_with_the_folder():
 
 
 def test_against_of_judges_and_recipes_agree():
-    from evenhand.judges.judge import Against
+    from evenhand.config.needs import Against
 
     sections = (RougeJudge, OpinionGraphJudge, ConsensusJudge)
     texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)

@@ -5,7 +5,7 @@ import json
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
+from evenhand.config.judges import ExtractJudge, RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges import open_judge
@@ -13,6 +13,7 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
 from evenhand.judges.rubric import PROMPTS
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
 
 SECTIONS = {

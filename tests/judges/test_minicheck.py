@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config.metrics import MiniCheckJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.models import opening
 from evenhand.plugins.released.minicheck import open_minicheck, packed
+from evenhand.plugins.released.sections import MiniCheckJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -7,11 +7,11 @@ import pytest
 from conftest import make_candidate, make_request
 from labelled_sets import judge_input
 
-from evenhand.config.fairness import OpinionGraphJudge
 from evenhand.judges.batch import judge_inputs, score_batch
 from evenhand.judges.cache import VerdictCache
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.opinions.opinion_graph import OpinionGraphScore, open_opinion_graph
+from evenhand.plugins.opinions.sections import OpinionGraphJudge
 
 pytest.importorskip("networkx")
 

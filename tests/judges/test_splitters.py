@@ -5,10 +5,10 @@ import re
 import pytest
 
 from evenhand.config.judges import AlignmentJudge
-from evenhand.config.metrics import MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.errors import DataError
 from evenhand.judges import open_judge
 from evenhand.judges.splitters import open_splitter, sentence_signature
+from evenhand.plugins.released.sections import MiniCheckJudge, SummacJudge, UniEvalJudge
 
 SPLITTING = [
     AlignmentJudge(kind="alignment", model="org/model", splitter="nltk"),

@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from evenhand.config.metrics import SummacJudge
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups.tokens import open_nltk
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
 
 torch = pytest.importorskip("torch")

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from evenhand.config.metrics import UniEvalJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.sections import UniEvalJudge
 from evenhand.plugins.released.unieval import open_unieval
 
 torch = pytest.importorskip("torch")

@@ -11,7 +11,7 @@ from ....config.recipe_file import load_judges
 from ....errors import RecipeError
 
 if TYPE_CHECKING:
-    from ....config.combined import Sign
+    from ..combination import Sign
 
 EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/judges/coverage"
 

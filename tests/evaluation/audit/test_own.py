@@ -5,6 +5,7 @@ from textwrap import dedent
 
 import pytest
 from audit_inputs import ATTRIBUTE, make_set, write_sets, write_summaries
+from made_packages import install
 
 from evenhand import doors
 from evenhand.errors import DataError, MissingExtra, PluginError
@@ -43,22 +44,23 @@ QUESTIONS = """\
 
 
 @pytest.fixture
-def install(tmp_path, monkeypatch):
+def bring(tmp_path, monkeypatch):
     """Put a package on the path whose module has a family of the audit, and forget it afterwards."""
 
+    brought = []
+
     def installed(code, name="questions", package="mine"):
-        site = tmp_path / "site" / package
-        info = site / f"{package}-1.0.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[evenhand.measures]\n{name} = {package}_family:FAMILY\n")
-        (site / f"{package}_family.py").write_text(dedent(code))
-        monkeypatch.syspath_prepend(site)
+        site = tmp_path / package
+        points = f"[evenhand.measures]\n{name} = {package}:FAMILY\n"
+        files = {f"{package}-1.0.dist-info/entry_points.txt": points, f"{package}/__init__.py": dedent(code)}
+        install(site, package, "1.0", {path: text.encode() for path, text in files.items()})
+        monkeypatch.syspath_prepend(str(site))
+        brought.append(package)
         _forget()
 
     yield installed
-    for module in [name for name in sys.modules if name.endswith("_family") and "." not in name]:
-        del sys.modules[module]
+    for package in brought:
+        sys.modules.pop(package, None)
     _forget()
 
 
@@ -76,8 +78,8 @@ def audited(tmp_path, measures="questions", sets=SETS, out=None, **systems):
     return run_audit(ask(options), lambda: read_input(wanted), out)
 
 
-def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_names_nobody(install, tmp_path):
-    install(QUESTIONS)
+def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_names_nobody(bring, tmp_path):
+    bring(QUESTIONS)
     assert measure_names()[-3:] == ("opinions", "questions", "word-lists")
     found = audited(tmp_path, out=tmp_path / "audit")
     (number,) = found.numbers
@@ -92,13 +94,13 @@ def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_na
     assert again.numbers == found.numbers
 
 
-def test_it_is_measured_only_where_it_is_asked_for(install):
-    install(QUESTIONS)
+def test_it_is_measured_only_where_it_is_asked_for(bring):
+    bring(QUESTIONS)
     assert "questions" not in ask({}).measures
 
 
-def test_a_limit_can_name_it(install, tmp_path):
-    install(QUESTIONS)
+def test_a_limit_can_name_it(bring, tmp_path):
+    bring(QUESTIONS)
     limits = tuple(map(parse_limit, ("share_of_questions > 90 %", "share_of_questions > 1 %")))
     sets = [each.model_copy(update={"id": f"{each.id}-{k}"}) for k in range(2) for each in SETS]
     found = audited(tmp_path, sets=sets, made={each.id: SUMMARIES[each.id[:-2]] for each in sets})
@@ -138,8 +140,8 @@ NAMING = (
 LEANING = {each.id: "The ferry is cheap. Is it?" for each in SETS}
 
 
-def test_numbers_by_value_stand_in_the_table_of_values_and_name_nobody(install, tmp_path):
-    install(BY_VALUE)
+def test_numbers_by_value_stand_in_the_table_of_values_and_name_nobody(bring, tmp_path):
+    bring(BY_VALUE)
     found = audited(tmp_path, leaning=LEANING)
     assert [each.side for each in found.numbers] == ["left", "right"]
     # of six words the left's document has all, and the right's "the" and "is"
@@ -149,8 +151,8 @@ def test_numbers_by_value_stand_in_the_table_of_values_and_name_nobody(install, 
     assert "share of shared words" in markdown.render(page(found))
 
 
-def test_values_are_named_where_the_measure_says_what_would_be_expected(install, tmp_path):
-    install(NAMING)
+def test_values_are_named_where_the_measure_says_what_would_be_expected(bring, tmp_path):
+    bring(NAMING)
     found = audited(tmp_path, leaning=LEANING)
     (named,) = found.represented
     assert (named.family, named.over, named.under) == ("questions", ("left",), ("right",))
@@ -178,8 +180,8 @@ def test_values_are_named_where_the_measure_says_what_would_be_expected(install,
         ("return item", "must give numbers"),
     ],
 )
-def test_what_is_no_number_is_refused_in_one_message(install, tmp_path, body, said):
-    install(_returning(body))
+def test_what_is_no_number_is_refused_in_one_message(bring, tmp_path, body, said):
+    bring(_returning(body))
     with pytest.raises(PluginError, match=said):
         audited(tmp_path)
 
@@ -194,14 +196,14 @@ def test_what_is_no_number_is_refused_in_one_message(install, tmp_path, body, sa
         ("return 'no verb'", "no verb"),
     ],
 )
-def test_a_summary_without_a_number_is_left_out_with_the_reason(install, tmp_path, body, why):
-    install(_returning(f"if item.id == 'set-3':\n            {body}\n        return 0.5"))
+def test_a_summary_without_a_number_is_left_out_with_the_reason(bring, tmp_path, body, why):
+    bring(_returning(f"if item.id == 'set-3':\n            {body}\n        return 0.5"))
     (number,) = audited(tmp_path).numbers
     assert (number.value, number.n_sets, number.reasons) == (0.5, 11, {why: 1})
 
 
-def test_where_no_summary_has_a_number_nothing_is_left_to_audit(install, tmp_path):
-    install(_returning("return float('nan')"))
+def test_where_no_summary_has_a_number_nothing_is_left_to_audit(bring, tmp_path):
+    bring(_returning("return float('nan')"))
     with pytest.raises(DataError, match=r"questions: the measure gives nan \(12 sets\)"):
         audited(tmp_path)
 
@@ -228,8 +230,8 @@ def _returning(body, kind='NumberKind("share of questions")', more=""):
         ("return {'left': 'much'}", "must give numbers"),
     ],
 )
-def test_numbers_by_value_of_another_shape_are_refused(install, tmp_path, body, said):
-    install(_returning(body, more=", by_value=True"))
+def test_numbers_by_value_of_another_shape_are_refused(bring, tmp_path, body, said):
+    bring(_returning(body, more=", by_value=True"))
     with pytest.raises(PluginError, match=said):
         audited(tmp_path)
 
@@ -237,7 +239,7 @@ def test_numbers_by_value_of_another_shape_are_refused(install, tmp_path, body, 
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("import nowhere_at_all", "cannot be imported from mine_family:FAMILY: ModuleNotFoundError"),
+        ("import nowhere_at_all", "cannot be imported from mine:FAMILY: ModuleNotFoundError"),
         ("FAMILY = len", "is builtin_function_or_method and no measure"),
         (_returning("return 0.5", 'NumberKind("BUR")'), "has a number 'BUR', as measure 'value-shares' has"),
         (_returning("return 0.5", 'NumberKind("bur")'), "has a number 'bur', as measure 'value-shares' has"),
@@ -250,17 +252,17 @@ def test_numbers_by_value_of_another_shape_are_refused(install, tmp_path, body, 
         (_returning("return 0.5", more=", means='{of} %'"), "cannot be imported .* KeyError"),
     ],
 )
-def test_a_package_that_cannot_be_used_is_told(install, tmp_path, code, said):
-    install(code)
+def test_a_package_that_cannot_be_used_is_told(bring, tmp_path, code, said):
+    bring(code)
     with pytest.raises(PluginError, match=said):
         audited(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["coverage", "opinions", "questions"])
-def test_a_name_that_is_taken_is_told_with_both_packages(install, tmp_path, name):
-    install(QUESTIONS, name)
+def test_a_name_that_is_taken_is_told_with_both_packages(bring, tmp_path, name):
+    bring(QUESTIONS, name)
     if name == "questions":
-        install(QUESTIONS, name, "other")
+        bring(QUESTIONS, name, "other")
     with pytest.raises(PluginError, match=rf"measure '{name}' is brought by (mine|other|evenhand).* and by "):
         audited(tmp_path, name)
 
@@ -314,8 +316,8 @@ def _class(option="depth", answers="list(items)", figures="Figures(**made)", ope
     return CLASS.format(option=option, answers=answers, figures=figures, opened=opened)
 
 
-def test_a_class_of_a_package_is_a_family_too_and_has_options(install, tmp_path):
-    install(_class())
+def test_a_class_of_a_package_is_a_family_too_and_has_options(bring, tmp_path):
+    bring(_class())
     assert [each.value for each in audited(tmp_path).numbers] == [1.0]
     assert ask({"measures": "questions", "depth": 3}).own["questions"].depth == 3
     with pytest.raises(DataError, match="depth"):
@@ -327,8 +329,8 @@ def test_a_class_of_a_package_is_a_family_too_and_has_options(install, tmp_path)
 
 
 @pytest.mark.parametrize("option", ["tau", "opinion_units"])
-def test_an_option_that_is_taken_is_told(install, option):
-    install(_class(option))
+def test_an_option_that_is_taken_is_told(bring, option):
+    bring(_class(option))
     with pytest.raises(
         PluginError, match=f"measure 'questions' has an option '{option}'|measure 'opinions' .* '{option}'"
     ):
@@ -366,14 +368,14 @@ def test_an_option_that_is_taken_is_told(install, option):
         ({"opened": "opening"}, "is opened as Opening 'questions', which is no family"),
     ],
 )
-def test_a_class_whose_figures_do_not_hold_together_is_refused(install, tmp_path, change, said):
-    install(_class(**change))
+def test_a_class_whose_figures_do_not_hold_together_is_refused(bring, tmp_path, change, said):
+    bring(_class(**change))
     with pytest.raises(PluginError, match=said):
         audited(tmp_path)
 
 
-def test_a_library_that_a_measure_needs_is_named(install, tmp_path):
-    install(_class().replace("options=Options", "options=Options, needs=('nowhere_at_all',)"))
+def test_a_library_that_a_measure_needs_is_named(bring, tmp_path):
+    bring(_class().replace("options=Options", "options=Options, needs=('nowhere_at_all',)"))
     with pytest.raises(MissingExtra, match="measure 'questions' needs nowhere_at_all"):
         audited(tmp_path)
 

@@ -3,12 +3,12 @@
 import pytest
 from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config.fairness import OpinionGraphJudge
 from evenhand.config.judges import RougeJudge, RubricJudge, RuleJudge
 from evenhand.errors import RecipeError
 from evenhand.judges import open_judge, open_judges
 from evenhand.judges.judge import Verdict
 from evenhand.plugins.judge_studies.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
+from evenhand.plugins.opinions.sections import OpinionGraphJudge
 
 
 class Counting:

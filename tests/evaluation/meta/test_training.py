@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
+from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
 from evenhand.judges import open_judge, open_judges
 from evenhand.plugins.judge_studies import run as audit
 from evenhand.plugins.judge_studies.benchmark import benchmark_judges
+from evenhand.plugins.judge_studies.combination import CombinedJudge
 from evenhand.plugins.judge_studies.scoring import SEEN, judge_sets
 from evenhand.plugins.judge_studies.study import JudgeStudy
 from evenhand.plugins.judge_studies.train_judge import TRAINED_JUDGE, TrainingRequest, train_judge

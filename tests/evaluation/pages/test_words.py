@@ -1,6 +1,6 @@
 """Phrases of pages."""
 
-from evenhand.config.recipe_file import JUDGE_KINDS
+from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.evaluation.report.systems.words import judges_mean, slope_words
 
 
@@ -9,9 +9,9 @@ def test_one_candidate_a_request_is_no_request_without_differing_lengths():
 
 
 def test_every_judge_says_what_its_scores_mean():
-    said = [judges_mean({"judges": {"mine": {"kind": kind}}}, "mine") for kind in JUDGE_KINDS]
+    said = [judges_mean({"judges": {"mine": {"kind": kind}}}, "mine") for kind in JUDGE_SECTIONS]
     assert all(each.endswith(".") for each in said)
-    assert len(set(said)) == len(JUDGE_KINDS)
+    assert len(set(said)) == len(JUDGE_SECTIONS)
 
 
 def test_what_a_judge_means_goes_by_its_direction_and_its_text():
@@ -25,5 +25,5 @@ def test_what_a_judge_means_goes_by_its_direction_and_its_text():
     assert said["faithfulness"].endswith("says nothing of what is left out.")
     assert said["coverage"].endswith("says nothing of what is invented.")
     assert said["opposing"] == f"{said['faithfulness']} The text is the other sides' documents."
-    assert said["proxy"] == JUDGE_KINDS["rouge"].meaning
+    assert said["proxy"] == JUDGE_SECTIONS["rouge"].meaning
     assert not judges_mean({"judges": judges}, "another")

@@ -1,14 +1,16 @@
 """What `evenhand train-judge` writes and a judge of kind `combined` reads: a line through what other judges say, as JSON."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 
-from ..number import Number
-from ..records import Record
-from ..storage import as_given, explained, local_path, read_json
-from .needs import Purpose
+from ...config.judges import read_judge
+from ...config.needs import JudgeSection, Purpose, TextJudgeSection
+from ...errors import DataError
+from ...number import Number
+from ...records import Record
+from ...storage import as_given, explained, local_path, read_json
 
 # features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
 # that the summary's sentences are taken apart into
@@ -109,3 +111,71 @@ def read_combination(path: Path) -> Combination:
     """
     with explained(f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"):
         return Combination.model_validate(read_json(local_path(path)))
+
+
+class CombinedJudge(JudgeSection):
+    """A line through the scores of other judges, fitted to summaries whose coverage or faithfulness is known."""
+
+    kind: Literal["combined"]
+    meaning: ClassVar[str] = (
+        "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
+        "them are blind to."
+    )
+    # judge.json, which `evenhand train-judge` wrote
+    file: Path
+    # the text that all judges in it read; nothing else can be written here
+    against: Literal["source"] = "source"
+
+    def read(self) -> "tuple[Combination, dict[str, TextJudgeSection]]":
+        """The file, and the sections of the judges in it by name.
+
+        Raises:
+            DataError: it cannot be read, or a section in it is wrong.
+        """
+        saved = read_combination(self.file)
+        return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
+
+    @property
+    def _found(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
+        """The same; nothing where it cannot be read, which the check of `file` says."""
+        try:
+            return self.read()
+        except DataError:
+            return None, {}
+
+    @property
+    def members(self) -> "dict[str, TextJudgeSection]":
+        """The sections of the judges in the file; none where it cannot be read."""
+        return self._found[1]
+
+    @property
+    def sections(self) -> "dict[str, TextJudgeSection]":
+        """The same, by key below this section."""
+        return {inside(name): each for name, each in self.members.items()}
+
+    @property
+    def purpose(self) -> Purpose | None:
+        """What it was trained to measure; None where the file cannot be read."""
+        saved, _ = self._found
+        return saved.purpose if saved else None
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Those of the file; none where it cannot be read."""
+        saved, _ = self._found
+        return frozenset(saved.trained_on.seen) if saved else frozenset()
+
+
+def inside(name: str) -> str:
+    """What stands for a judge in the file, below the section that names the file."""
+    return f"file.{name}"
+
+
+def _member(file: Path, name: str, options: dict[str, Any]) -> TextJudgeSection:
+    with explained(f"{file}: its judge {name!r} is wrong"):
+        section = read_judge(options)
+    if not isinstance(section, TextJudgeSection):
+        raise DataError(
+            f"{file}: its judge {name!r} is wrong: kind {section.kind} does not compare a summary with one text"
+        )
+    return section
