@@ -1,13 +1,31 @@
-"""Quotas of groups: how many units of each a summary takes. Source: Dash et al. 2019; docs/papers.md#dash-quotas."""
+"""Units of documents by group, and quotas of groups: how many units of each a summary takes.
+
+Source: Dash et al. 2019; docs/papers.md#dash-quotas.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal, get_args
 
 from ...errors import DataError
+from ...records import SummaryRequest
+from ...text import fold, sentences
 
 # the same number from each group, or as many as is the group's share of the units
 Notion = Literal["equal", "proportional"]
+# what an extract takes over whole
+Unit = Literal["document", "sentence"]
+
+
+def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]:
+    """The units of a request's documents in their order, and the group of each."""
+    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
+    units, groups = list[str](), list[str]()
+    for document in request.source_documents:
+        mine = sentences(document.text) if unit == "sentence" else [fold(document.text)]
+        units += mine
+        groups += [document.attributes[request.attribute]] * len(mine)
+    return units, groups
 
 
 def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) -> dict[str, int]:
