@@ -101,8 +101,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
-            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists). "
-            "Default: the first three and opinions.",
+            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists), "
+            "or what a package brings. Default: the first three and opinions.",
         ),
     ] = None,
     matcher: Annotated[
@@ -196,6 +196,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
         ),
     ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            rich_help_panel=MEASURES,
+            help="An option of a measure that a package brings. Repeatable.",
+        ),
+    ] = None,
     least_group: Annotated[
         int,
         typer.Option(
@@ -279,6 +287,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.input import AuditFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
+    from ..evaluation.audit.options import read_option_entries
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.calibrated import refuse_llm_units
@@ -294,6 +303,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         "target": target, "tone": tone, "opinion_units": opinion_units, "word_lists": word_lists, "least_group": least_group,
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
+    options |= read_option_entries(option or (), options)
     asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
     wanted = AuditFiles(
         documents=documents,

@@ -10,11 +10,14 @@ from typing import Any, TypeVar, get_args
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from ...config.command_line import repeated_keys
 from ...config.fairness import EntailerSection, MatcherSection, ToneSection
+from ...config.keywords import shown_override
+from ...config.plain_yaml import NotYamlError, parse_yaml
 from ...config.recipe_file import load_section
 from ...config.section import Section
 from ...errors import DataError, MissingExtra, PluginError
-from ...storage import explained, local_path
+from ...storage import explained, listed, local_path
 from ...text import did_you_mean
 from .families import MEASURES, measure_names, need_all, those_using
 from .family import Tool
@@ -70,6 +73,37 @@ def read_tone(text: str) -> ToneSection:
         RecipeError: the file cannot be read or its keys are wrong; all mistakes are listed.
     """
     return _section("tone", text, ToneSection, None)
+
+
+def read_option_entries(entries: Sequence[str], taken: Collection[str]) -> dict[str, Any]:
+    """Options of measures' own from the command line: NAME=VALUE, the value in YAML.
+
+    Args:
+        entries: as they were given.
+        taken: names of the command line's own options.
+
+    Raises:
+        DataError: one is written otherwise, is given twice, or has an option of the command line; all are listed.
+    """
+    mistakes = [text for text in [repeated_keys("--option", entries)] if text]
+    options: dict[str, Any] = {}
+    for entry in entries:
+        name, equals, text = entry.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            mistakes.append(f"--option {shown_override(entry)}: write NAME=VALUE, for example depth=3")
+        elif name in taken:
+            mistakes.append(
+                f"--option {shown_override(entry)}: is no measure's own; write --{name.replace('_', '-')} VALUE"
+            )
+        else:
+            try:
+                options[name] = parse_yaml(text)
+            except NotYamlError as error:
+                mistakes.append(f"--option {shown_override(entry)}: the value {error}")
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return options
 
 
 def own_options(core: Collection[str] = ()) -> dict[str, str]:

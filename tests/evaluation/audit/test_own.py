@@ -13,7 +13,7 @@ from evenhand.evaluation.audit import contents
 from evenhand.evaluation.audit.families import MEASURES, measure_names
 from evenhand.evaluation.audit.input import AuditFiles, read_input
 from evenhand.evaluation.audit.named import AUDIT_PAGE
-from evenhand.evaluation.audit.options import read_measures
+from evenhand.evaluation.audit.options import read_measures, read_option_entries
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.gate.decide import gated
@@ -326,6 +326,26 @@ def test_a_class_of_a_package_is_a_family_too_and_has_options(bring, tmp_path):
         ask({"measures": "coverage", "depth": 3})
     with pytest.raises(DataError, match="option 'dept' is not known; did you mean 'depth'"):
         ask({"measures": "questions", "dept": 3})
+
+
+def test_options_of_measures_are_given_by_name_on_the_command_line():
+    assert read_option_entries(["depth=3", "word-forms={a: b}"], ["tau"]) == {"depth": 3, "word_forms": {"a": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        (["depth"], "--option 'depth': write NAME=VALUE"),
+        (["=3"], "write NAME=VALUE"),
+        (["tau=1"], "--option 'tau=1': is no measure's own; write --tau VALUE"),
+        (["depth=3", "depth=4"], "--option depth is given twice"),
+        (["depth=[3"], "--option 'depth=.*: the value"),
+        (["a", "tau=1"], "(?s)write NAME=VALUE.*is no measure's own"),
+    ],
+)
+def test_options_that_are_written_otherwise_are_refused(entries, said):
+    with pytest.raises(DataError, match=said):
+        read_option_entries(entries, ["tau"])
 
 
 @pytest.mark.parametrize("option", ["tau", "opinion_units"])
