@@ -14,7 +14,7 @@ from .families import kinds_by_name
 from .kinds import Measure, NumberKind, TakenApart
 
 # what audit.json calls itself
-SCHEMA = "evenhand-audit/8"
+SCHEMA: Literal["evenhand-audit/9"] = "evenhand-audit/9"
 
 
 @cache
@@ -185,8 +185,7 @@ class ValueNote(Record):
 class Audit(Record):
     """Everything the audit says."""
 
-    # of audit.json, so that a folder of something else is not taken for an audit
-    schema_name: str
+    format: Literal["evenhand-audit/9"]
     title: str
     warnings: tuple[str, ...]
     # what would have to be installed to measure more, and what was taken in its place

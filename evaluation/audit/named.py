@@ -7,7 +7,7 @@ from ...number import Number
 from ..gate.limits import fold
 from ..gate.numbers import SHARE_GAP, SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
-from .contents import SCHEMA, Audit, AuditNumber
+from .contents import Audit, AuditNumber
 from .families import kinds_by_name
 from .kinds import COVERAGE_DIFFERENCE, SHARES
 
@@ -90,9 +90,6 @@ class KindNames(Mapping[str, str]):
 AUDIT_PAGE = PageKind(
     record=Audit,
     verb="audit",
-    name="an audit",
-    file_name="audit.json",
-    schema=SCHEMA,
     read=page_numbers,
     functions=KindNames(
         {

@@ -5,7 +5,7 @@ Not to be confused with FairSumm of Li et al. 2025. Source: Dash et al. 2019; do
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ....errors import DataError
 from ....fairness.encoding import text_similarity
 from ....fairness.groups.quotas import Notion, group_quotas
-from .objective import Objective, ObjectivePlan, ObjectiveValue, SelectedUnits, cluster_units
+from .objective import Objective, ObjectivePlan, SelectedUnits, cluster_units
 
 
 def equal_quotas(group_sizes: Mapping[str, int], length: int) -> dict[str, int]:
@@ -99,9 +99,6 @@ class Selection:
 
     # positions in order of choice
     selected: tuple[int, ...]
-    value: ObjectiveValue
-    # group -> units selected, for every group
-    by_group: dict[str, int]
 
     @property
     def in_source_order(self) -> tuple[int, ...]:
@@ -142,7 +139,7 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
         order.append(unit)
         bounds[unit] = -np.inf
         left[group[unit]] -= 1
-    return Selection(tuple(order), objective.value(order), wanted)
+    return Selection(tuple(order))
 
 
 def _best(
@@ -193,8 +190,7 @@ def select_fair(
         (free,) = select_batch(
             units, one_group, [group_quotas(Counter(one_group), n_selected, "equal")], plan, similarity
         )
-        taken = Counter(groups[unit] for unit in free.selected)
-        return replace(free, by_group={group: taken[group] for group in Counter(groups)})
+        return free
     sizes = Counter(groups)
     if quotas == "equal":
         quotas = equal_quotas(sizes, n_selected)
