@@ -196,11 +196,11 @@ def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
     if told := (*of_shares, *speaking(audit.represented), *audit.represented):
         return _claim_of_one(told[0])
-    told = [
+    numbers = (
         *(each for each in audit.numbers if each.sentence),
         *(each for each in audit.numbers if each.value is not None),
-    ]
-    return next(map(_measured, told), "Nothing could be measured")
+    )
+    return next(map(_measured, numbers), "Nothing could be measured")
 
 
 def _claim_of_one(found: Representation) -> str:

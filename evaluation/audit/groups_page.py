@@ -1,6 +1,7 @@
 """Groups of a family of measures: what documents and summaries have of each, with gaps; and what follows the documents' order."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ..pages.blocks import Block, Column, Heading, Heads, Prose, group, grouped, row, table
 from ..pages.value_names import noun
@@ -10,7 +11,7 @@ from .families import MEASURES
 from .findings import order_sentence
 
 
-def group_table(audit: Audit, family: str, level: int = 2) -> Iterator[Block]:
+def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator[Block]:
     """What each group of a family has in documents and summaries, with its gap, by system.
 
     Nothing without a number, and of a family whose numbers stand in the table of attribute values.
