@@ -100,6 +100,8 @@ class FamilyPage:
     row: str = "{value}"
     # None: numbers by value stand in the table of attribute values
     table: GroupTable | None = None
+    # whether 0 of its numbers is fair
+    zero_is_fair: bool = True
     # whether the sides of an example are counts, not shares
     counts: bool = False
     # what a text that an example shows is called, by the audit's options

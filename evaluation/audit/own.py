@@ -182,7 +182,7 @@ def own_measure(
         "measured", "lower", "higher", f"in {kind.name} than by {null}",
         f"{{value}} has {{here}} of {kind.name}; {{expected}} would be expected by {null}",
     )  # fmt: skip
-    return FamilyKind(opened, (kind,), page=FamilyPage(wording if may_name else None))
+    return FamilyKind(opened, (kind,), page=FamilyPage(wording if may_name else None, zero_is_fair=False))
 
 
 def _file_digest(function: Score) -> str:

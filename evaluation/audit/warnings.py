@@ -263,7 +263,10 @@ def short_names(audit: Audit) -> str:
 
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
-    said = ["0 is fair."]
+    unknown = dict.fromkeys(n.kind.name for n in audit.aggregates if not MEASURES[n.family].page.zero_is_fair)
+    said = [f"0 is fair{f', but for {joined(list(unknown))}, of which that is not known' if unknown else ''}."]
+    if unknown and len(unknown) == len({n.kind.name for n in audit.aggregates}):
+        said = ["Which number is fair is not known."]
     if any(n.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
         said.append(
             "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "

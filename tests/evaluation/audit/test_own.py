@@ -89,9 +89,19 @@ def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_na
     assert not found.represented
     said = markdown.render(page(found))
     assert "Of the sentences 25.0 % are questions" in said
+    assert "Which number is fair is not known." in said
     assert (tmp_path / "audit" / "audit.json").is_file()
     again = contents.Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text())
     assert again.numbers == found.numbers
+
+
+def test_it_stands_beside_other_measures_and_changes_none_of_them(bring, tmp_path):
+    alone = audited(tmp_path, "coverage,word-lists").numbers
+    bring(QUESTIONS)
+    both = audited(tmp_path, "coverage,questions,word-lists")
+    assert [each.family for each in both.measures] == ["coverage", "questions", "word-lists"]
+    assert tuple(each for each in both.numbers if each.family != "questions") == alone
+    assert "0 is fair, but for share of questions, of which that is not known." in markdown.render(page(both))
 
 
 def test_it_is_measured_only_where_it_is_asked_for(bring):
