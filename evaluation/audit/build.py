@@ -27,11 +27,12 @@ from .contents import (
     ValueNote,
 )
 from .families import CORE, MEASURES, described, of_package
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most, refuse_unfit
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
 from .kinds import NumberKind, SummaryUnit
+from .package_checks import refuse_unfit
 from .plan import AuditPlan
 from .value_names import Name, has_own_groups, named, namer, with_names
 from .warnings import warnings

@@ -16,9 +16,10 @@ from ...judges.shared import SharedModels
 from ..gate.limits import fold
 from . import coverage, order, shares, tone
 from .family import FamilyKind, Opening, Tool, Tools
-from .figures import Family, blamed
+from .figures import Family
 from .input import AuditInput
 from .kinds import SHARES, NumberKind
+from .package_checks import blamed
 from .plan import AuditPlan, usual_entailer
 
 # in the order of every page and file
@@ -145,7 +146,7 @@ def _opened(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family
 
 
 def of_package(name: str, what: str) -> AbstractContextManager[None]:
-    """Where code of a family runs: what a package's raises is said in one message, see `figures.blamed`."""
+    """Where code of a family runs: what a package's raises is said in one message, see `package_checks.blamed`."""
     return nullcontext() if name in CORE else blamed(name, what)
 
 

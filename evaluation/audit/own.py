@@ -19,8 +19,9 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...storage import file_digest
 from .family import FamilyKind, FamilyPage, Opening, Wording
-from .figures import Figures, Floats, blamed, reasons
+from .figures import Figures, Floats, reasons
 from .kinds import Measure, NumberKind, Quantity, TakenApart
+from .package_checks import blamed
 
 # a number, numbers by attribute value, or why there is none
 Score = Callable[[LabelledSummary], Any]

@@ -18,7 +18,7 @@ from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import Audit, AuditNumber, SystemNote
 from .coverage import TOO_FEW_UNITS, Covered
-from .families import MEASURES
+from .families import MEASURES, of_package
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .kinds import AUC, BUR, COVERAGE_PARITY, SHORTFALL, SOF, UER
@@ -47,7 +47,9 @@ def warnings(
     yield from _left_out(measured)
     yield from _of_no_level(measured)
     for each in measured:
-        yield from MEASURES[each.family.name].page.warnings(each, plan.least_group)
+        with of_package(each.family.name, "its warnings"):
+            own = tuple(MEASURES[each.family.name].page.warnings(each, plan.least_group))
+        yield from own
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
 
