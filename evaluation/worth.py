@@ -16,12 +16,12 @@ from ..judges.calibration import (
     unlike,
 )
 from .pages.blocks import Block, Column, Heading, Prose, Table, Text, estimate, items, listing
-from .pages.words import joined
+from .pages.words import few_label, joined
 
 HEADING = "What the judges are worth"
 CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
 # of a judge of which the data say nothing, and of one that no probe could be tried on
-TOO_FEW, NOT_TRIED = "too few topics to say", "not tried"
+TOO_FEW, NOT_TRIED = few_label("to say", "topic"), "not tried"
 
 
 def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Worth:

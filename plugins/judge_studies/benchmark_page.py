@@ -30,7 +30,7 @@ from ...evaluation.pages.blocks import (
     strip,
     table,
 )
-from ...evaluation.pages.words import ALL, counted, headline
+from ...evaluation.pages.words import ALL, counted, few_label, headline
 from ...judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ...judges.calibration import LENGTH
 from ...number import Number
@@ -79,7 +79,7 @@ def _best(found: Benchmark, attribute: Purpose) -> BenchmarkRow | None:
 
 def _sure(number: Number) -> str:
     shown = estimate(number)
-    how_sure = shown.interval if number.low is not None else "too few articles for an interval"
+    how_sure = shown.interval if number.low is not None else few_label("for an interval", "article")
     return f"\u03c1 {shown.shown}, {how_sure}"
 
 
