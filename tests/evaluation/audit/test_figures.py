@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.figures import Figures, bounds_of, mean_deviation
-from evenhand.evaluation.audit.kinds import COVERAGE_DIFFERENCE, UER, Measure, Quantity
+from evenhand.evaluation.audit.kinds import COVERAGE_DIFFERENCE, UER, Measure, NumberKind, Quantity
 from evenhand.fairness.groups.coverage import over
-from evenhand.plugins.opinions.family import OPINION_GRAPH
 from evenhand.resampling import Bootstrap, cluster_interval, defined
+
+OPINION_GRAPH = NumberKind("opinion graph", is_share=False)
 
 
 def mean_figures(values):
