@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from ..records import is_none
 from .fairpo import ThinnedSection
 from .methods import (
     EXTRACTED,
@@ -18,6 +19,7 @@ from .methods import (
     ShuffledSection,
 )
 from .model import ReplicatedSection
+from .python_code import PythonMethodSection
 
 # method -> key of its options
 METHOD_OPTIONS = {
@@ -29,6 +31,7 @@ METHOD_OPTIONS = {
     "hierarchical": "hierarchical",
     "thinned": "thinned",
     "fair-extractive": "fair_extractive",
+    "python": "code",
 }
 
 
@@ -46,6 +49,7 @@ class GenerateSection(ReplicatedSection):
         "hierarchical",
         "thinned",
         "fair-extractive",
+        "python",
     ] = "zero-shot"
     # options of the method that is chosen; the others must be absent
     self_refine: SelfRefineSection | None = None
@@ -56,6 +60,7 @@ class GenerateSection(ReplicatedSection):
     hierarchical: HierarchicalSection | None = None
     thinned: ThinnedSection | None = None
     fair_extractive: FairExtractiveSection | None = None
+    code: PythonMethodSection | None = Field(default=None, exclude_if=is_none)
     # fair-extractive draws nothing: it has a plan for each of its summaries, which the recipe leaves out
     plans: dict[str, Plan] = Field(min_length=1)
     # interpreter of the generation process, when vLLM lives in another environment

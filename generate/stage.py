@@ -35,7 +35,7 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
-from . import chain_of_thought, drafts, shuffled, thinned, zero_shot
+from . import chain_of_thought, drafts, python_method, shuffled, thinned, zero_shot
 from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
@@ -66,6 +66,7 @@ METHODS: dict[str, Method] = {
     "hierarchical": Method(hierarchical.summarise, steps=hierarchical.steps),
     "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs, needs_all=True),
     "fair-extractive": Method(fair_extractive.summarise),
+    "python": Method(python_method.summarise),
 }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ....config.judges import JUDGE_SECTIONS
 from ....config.needs import JudgeSection
+from ....config.python_code import PythonJudge
 from ....number import Number
 from ....resampling import too_few
 from ...lengths import LONGER
@@ -158,7 +159,7 @@ def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
     return judge.plain.format(whose=whose) if judge else ""
 
 
-def _section(written: Mapping[str, Any]) -> JudgeSection | None:
+def _section(written: Mapping[str, Any]) -> JudgeSection | PythonJudge | None:
     """What a recipe says of a judge, not checked, since an older one may have keys that are no more; None of an unknown kind."""
     section = JUDGE_SECTIONS.get(written.get("kind", ""))
     if section is None:

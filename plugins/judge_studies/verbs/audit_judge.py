@@ -65,6 +65,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     """
     from ....config.recipe_file import load_judges
     from ....evaluation.pages.write import PAGE
+    from ....judges import try_judges
     from ....judges.benchmark import ATTRIBUTES
     from ..page import page
     from ..run import AUDIT_OF_JUDGES, AuditRequest, audit_judges, plan_lines, prepare
@@ -87,6 +88,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         for line in plan_lines(work):
             say(line)
         return
+    try_judges(request.judges)
     show_page(page(audit_judges(work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
