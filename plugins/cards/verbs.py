@@ -135,8 +135,8 @@ def pairs(
     """Show what was learnt from: each pair with its prompt, both texts, and every judge's scores, signature and replies."""
     from ...cli.outputs import refuse_outputs
     from ...evaluation.pages.html import render
-    from ...evaluation.report.checkpoint.pairs import paired_folder, pairs_page
     from ...storage import write_text
+    from .pairs import paired_folder, pairs_page
 
     folder = paired_folder(run, round_)
     path = out or run / "report" / f"pairs-{folder.name}.html"

@@ -14,12 +14,11 @@ from ...api.steps import changed
 from ...config import JudgeOptions, Recipe
 from ...errors import DataError
 from ...evaluation.gate.limits import Limit, fold, parse_limit
+from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.method import Draw, draws
 from ...records import Candidate, Judgement, SummaryRequest
 from ...runfolder.phases import BASE, Phase, open_phase
 from ...storage import listed
-from ..opinions.fair_extractive import units_of
-from ..opinions.measures.selection import group_quotas
 from .sides import TELL_SIDES, sides_of, worst_side
 
 # where a served summary comes from, in the order in which they are tried

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...corpora.controlled.triples import Triple
 from ...extras import need, without_load_report
 from ...judges.aligner import most_tokens
 from ...judges.encoder import UNREAD
@@ -18,6 +17,7 @@ from ...models import locate
 from ...models.opening import check_weights
 from ...models.wholeness import told_once
 from .plan import EncoderPlan, Parts
+from .triples import Triple
 
 FEATURE = "training an encoder"
 # names of the classes, which `aligner: nli` finds by them, in the order of their numbers

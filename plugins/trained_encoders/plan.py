@@ -6,9 +6,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...corpora.controlled.triples import Triple, TripleKind
 from ...errors import DataError
 from ...text import fold
+from .triples import Triple, TripleKind
 
 # "encoder": texts are encoded one by one and compared by cosine; "classifier": text and claim are read together
 Form = Literal["encoder", "classifier"]

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
 from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
-from ...corpora.controlled.triples import Triple, TripleKind, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
@@ -23,6 +22,7 @@ from ...models.cache import remove, whole_folder
 from ...storage import digest, write_json, write_text
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
 from .plan import EncoderPlan, Parts, parts
+from .triples import Triple, TripleKind, triples
 
 CARD = """\
 ---
