@@ -18,6 +18,7 @@ from evenhand.errors import EvenhandError
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
 from evenhand.runfolder.processes import share_processor
 
+pytest_plugins = ("fake_runs", "judge_models", "own_verbosity")
 share_processor()
 # numpy's products are small here: a second thread gains nothing, and spins where it waits on processors that other tests need
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

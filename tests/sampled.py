@@ -24,7 +24,7 @@ FILES = {
     "benchmarks/test_generation.py": Left((), "generate/test_vllm_whole.py; the contenders of the benchmark"),
     "benchmarks/test_judging.py": Left((), "its own tests; vLLM's cache of prefixes"),
     "benchmarks/test_loop.py": Left((), "test_kills.py runs the loop; its times"),
-    "benchmarks/test_serving.py": Left(("test_no_two", "test_documents"), "serve/test_app.py; the benchmark's processes"),
+    "benchmarks/test_serving.py": Left(("test_no_two", "test_documents"), "plugins/serve/test_app.py; the benchmark's processes"),
     "benchmarks/test_size.py": Left((), "its own tests of counts; memory of whole runs"),
     "benchmarks/test_training.py": Left((), "train/test_shared_prefix.py, test_packing.py; the contenders of the benchmark"),
     "calibration/test_headline.py": Left((), "its own fast cells; power of two systems in a hundred sets"),
@@ -32,13 +32,13 @@ FILES = {
     "calibration/test_named.py": Left((), "its own fast cells; every kind of fair corpus"),
     "calibration/test_verdicts.py": Left((), "its own fast cells; comparisons of equal entries"),
     "cli/test_audit.py": Left(ALL, "published numbers of an audit"),
-    "cli/test_bias.py": Left(ALL, "the verb on a real model"),
+    "plugins/bias/test_verbs.py": Left(ALL, "the verb on a real model"),
     "cli/test_compare.py": Left((), "evaluation/report/comparison; runs that share their candidates"),
-    "cluster/test_ray.py": Left(
+    "plugins/ray/test_ray.py": Left(
         ("test_engines_wait_for_places", "test_what_a_process_elsewhere", "test_without_a_cluster"),
         "runfolder/test_replicas.py has the same queue without Ray; nodes that end",
     ),
-    "cluster/test_slurm.py": Left(
+    "plugins/slurm/test_slurm.py": Left(
         ("test_a_job_that_slurm_refuses", "test_slurm_reads_odd_names"),
         "test_merging.py has the same shards without a queue; nodes that drain",
     ),
@@ -73,10 +73,10 @@ FILES = {
     "judges/test_rubric.py": Left(ALL, "a real model's grades"),
     "models/test_places.py": Left((), "models/test_published_shapes.py converts GGUF files; the whole folder"),
     "runfolder/test_replicas.py": Left((), "its own other tests; processes that hang"),
-    "serve/test_grpo.py": Left((), "serve/test_score.py; TRL's own GRPO against the server"),
-    "serve/test_late.py": Left((), "its own other tests of deadlines; extractions"),
-    "serve/test_load.py": Left((), "serve/test_hostile.py; honest clients beside hostile ones"),
-    "serve/test_soak.py": Left((), "serve/test_app.py; memory over many answers"),
+    "plugins/serve/test_grpo.py": Left((), "plugins/serve/test_score.py; TRL's own GRPO against the server"),
+    "plugins/serve/test_late.py": Left((), "its own other tests of deadlines; extractions"),
+    "plugins/serve/test_load.py": Left((), "plugins/serve/test_hostile.py; honest clients beside hostile ones"),
+    "plugins/serve/test_soak.py": Left((), "plugins/serve/test_app.py; memory over many answers"),
     "test_gpu_recipes.py": Left(
         tuple(
             f"test_every_recipe_for_gpus_runs_in_miniature[{recipe}]"

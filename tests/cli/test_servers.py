@@ -246,7 +246,7 @@ def test_dry_run_of_a_controlled_set_says_what_it_costs_at_most():
     with Server() as server:
         code, said = run("build-controlled", "controlled/sample", *at(server.base_url), "--dry-run")
         assert code == 0, said
-        # 9 key points, 34 adversarial ones and 48 summaries (tests/generate/controlled), 128 tokens at most for each
+        # 9 key points, 34 adversarial ones and 48 summaries (tests/plugins/controlled), 128 tokens at most for each
         assert re.search(r"texts by http\S+ [\d.]+ k tokens in, at most 11.65 k out; about \d", said), said
         assert "each counts as long as it may be" in said
         assert server.asked == []
