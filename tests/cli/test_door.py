@@ -140,8 +140,12 @@ def test_verbs_stand_by_panels_and_those_of_the_core_come_first():
 
 def test_the_core_names_no_verb_of_a_plug_in_and_all_that_write_at_their_end_are_told():
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
-    brought = {*groups["evenhand.verbs"], *(f"import.{name}" for name in groups["evenhand.importers"])}
+    values = groups["evenhand.verbs"] | {
+        f"import.{name}": value for name, value in groups["evenhand.importers"].items()
+    }
+    # one whose folder is deleted is not there
+    brought = {name for name, value in values.items() if (ROOT / "plugins" / value.split(".")[2]).is_dir()}
     assert brought == VERBS.keys() - CORE.keys()
     assert not any(isinstance(verb, RefusedVerb) for verb in VERBS.values())
     assert EPILOG.endswith(f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over.")
-    assert {"audit", "card", "human", "import"} <= {*AT_END}
+    assert {"audit", "export", "import"} <= {*AT_END}
