@@ -73,6 +73,11 @@ class Door(Mapping[str, T]):
             )
         return self._loaded(points[0]) if points else self._core[name]
 
+    def package(self, name: str) -> str | None:
+        """Name and version of the package that brings the thing of that name; None where it is evenhand's own, or not there."""
+        points = self._points.get(name, [])
+        return package_of(points[0]) if points and points[0].module.partition(".")[0] != "evenhand" else None
+
     def _loaded(self, point: EntryPoint) -> T:
         whose = f"{self._what} {point.name!r} of package {package_of(point)}"
         try:

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..config import Recipe, SummaryColumnsSection
+from ..config.generate import asks_model
 from ..config.needs import Against
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
@@ -100,7 +101,7 @@ def generate(
     if recipe is not None:
         base = loaded(recipe).model_dump(mode="json")
     if n is not None or (recipe is None and "plans" not in options):
-        draws_none = n is None and options.get("method") == "fair-extractive"
+        draws_none = n is None and not asks_model(options.get("method"))
         options["plans"] = {} if draws_none else _shared_out(9 if n is None else n, options.pop("max_tokens", None))
     asked = changed(
         base,

@@ -11,7 +11,7 @@ from ..text import did_you_mean, repeated, some_of
 from ..text.shown import shortened
 from .fairness import FairnessJudgeSection
 from .fairpo import THINNED
-from .generate import GenerateSection
+from .generate import GenerateSection, asks_model
 from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
@@ -108,7 +108,7 @@ class Recipe(Section):
     seed: int = 42
     # run folder
     output: Path
-    # may be left out where no language model is used: generate.method: fair-extractive
+    # may be left out where the method asks no language model: generate.method: fair-extractive
     model: ModelSection
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
@@ -135,7 +135,7 @@ class Recipe(Section):
     @classmethod
     def _extraction_has_no_model(cls, values: Any) -> Any:
         generate = values.get("generate") if isinstance(values, dict) else None
-        if isinstance(generate, dict) and generate.get("method") == "fair-extractive":
+        if isinstance(generate, dict) and not asks_model(generate.get("method")):
             return {"model": {"name": "none"}} | values
         return values
 
@@ -282,7 +282,7 @@ class Recipe(Section):
         """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
         mistakes = []
         generate = self.generate
-        if generate.options and (mistake := generate.options.scope_mistake(self.task.scope)):
+        if mistake := generate.options.scope_mistake(self.task.scope):
             mistakes.append(f"generate.{mistake}.")
         asked = {name: self.judges[name] for name in (*self.reward.judges, *self.evaluation.judges)}
         mistakes += scope_mistakes(asked, self.task.scope)
@@ -321,11 +321,11 @@ class Recipe(Section):
             )
         if self.evaluation.plans is None:
             return
-        if generate.fair_extractive is not None:
+        if not generate.options.asks_model:
             raise ValueError(
-                "evaluation.plans has no effect with method: fair-extractive, which draws nothing; leave it out"
+                f"evaluation.plans has no effect with method: {generate.method}, which draws nothing; leave it out"
             )
-        if generate.options and generate.unseen_method == generate.method:
+        if generate.unseen_method == generate.method:
             try:
                 generate.options.refuse_plans(self.evaluation.plans)
             except ValueError as error:
@@ -333,7 +333,7 @@ class Recipe(Section):
 
     def _fairpo_has_its_parts(self) -> None:
         mistakes = []
-        pairs, copies = self.pairs, self.generate.options.copies if self.generate.options else ""
+        pairs, copies = self.pairs, self.generate.options.copies
         if pairs.judge is not None:
             kind: str = self.judges[pairs.judge].kind if pairs.judge in self.judges else "equal-coverage"
             if kind != "equal-coverage":

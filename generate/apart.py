@@ -25,7 +25,7 @@ def is_apart(recipe: Recipe) -> bool:
     """Whether candidates are made by replicas; one process alone keeps the account of what a server costs."""
     section = recipe.generate
     if recipe.executor == "ray":
-        return section.server is None and section.fair_extractive is None
+        return section.server is None and section.options.asks_model
     return engines_of(section, recipe.executor).n > 1
 
 

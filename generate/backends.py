@@ -16,6 +16,7 @@ from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
 from ..storage import digest
 from .backend import Ask, Backend, Reply, Usage
+from .methods import METHODS
 
 # signature of what writes summaries without a model
 NO_MODEL = f"no model|content-tokens:{VERSION}"
@@ -95,9 +96,7 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
 def signature_of(phase: Phase) -> str:
     """What the candidates of the phase depend on besides what is asked; known without loading anything."""
     section = phase.recipe.generate
-    if section.fair_extractive is not None:
-        return NoBackend().signature
-    return backend_signature(section, phase.recipe.model, phase.adapter)
+    return backend_signature(section, phase.recipe.model, phase.adapter) if section.options.asks_model else NO_MODEL
 
 
 def open_backend_of(phase: Phase) -> Backend:
@@ -108,12 +107,9 @@ def open_backend_of(phase: Phase) -> Backend:
         ModelError: the model cannot be opened.
     """
     section = phase.recipe.generate
-    if section.fair_extractive is not None:
+    if not section.options.asks_model:
         return NoBackend()
     with booked("loading"):
-        if (options := section.attention_reweighting) is not None:
-            from ..plugins.attention_reweighting.pine.backend import PineBackend
-
-            named = backend_signature(section, phase.recipe.model, phase.adapter)
-            return PineBackend(section, phase.recipe.model, phase.adapter, named, is_control=not options.reweight)
+        if (open_own := METHODS[phase.method].open_backend) is not None:
+            return open_own(phase, backend_signature(section, phase.recipe.model, phase.adapter))
         return open_backend(section, phase.recipe.model, phase.adapter)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config.plain_yaml import parse_yaml
-from evenhand.generate.stage import METHODS
+from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
 
 ROOT = Path(__file__).parents[1]

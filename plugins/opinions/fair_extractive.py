@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from ...config import FairExtractiveSection
 from ...errors import DataError
 from ...generate.backend import Reply
-from ...generate.method import Job
+from ...generate.method import Job, Method
 from ...records import SummaryRequest
 from ...storage import digest
 from ...text import fold, sentences
@@ -26,6 +25,7 @@ from .measures.selection import (
     select_batch,
     select_fair,
 )
+from .sections import FairExtractiveSection
 
 Unit = Literal["document", "sentence"]
 UNMET = "quotas cannot be met"
@@ -33,8 +33,7 @@ UNMET = "quotas cannot be met"
 
 def summarise(job: Job) -> list[list[Reply]]:
     """The summaries of each request, one for each draw; one whose quotas the units cannot meet fails with the reason."""
-    options = job.recipe.generate.fair_extractive
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(FairExtractiveSection)
     assert len(job.draws) == len(options.names), "each summary is drawn once"
     sides = job.recipe.corpus.sides or ()
     return [_replies(request, options, sides) for request in job.requests]
@@ -96,3 +95,6 @@ def _selections(
             met.append(error)
     chosen = select_batch(units, groups, [each for each in met if not isinstance(each, DataError)], plan)
     return [each if isinstance(each, DataError) else next(chosen) for each in met]
+
+
+FAIR_EXTRACTIVE = Method(summarise, FairExtractiveSection)
