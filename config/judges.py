@@ -211,6 +211,12 @@ class AlignmentJudge(TextJudgeSection):
         )
 
     @property
+    def plain(self) -> str:
+        """By its direction."""
+        found = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
+        return found.get(self.direction, "")
+
+    @property
     def scale(self) -> tuple[float, float] | None:
         """A regression may say anything."""
         return None if self.mode.startswith("reg") else (0.0, 1.0)
@@ -255,6 +261,13 @@ class RougeJudge(TextJudgeSection):
         return found.get(self.measure, self.meaning)
 
     @property
+    def plain(self) -> str:
+        """By its measure, of words or of what else its type counts."""
+        found = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
+        units = {"rouge2": "word pairs", "rougeL": "word sequences"}.get(self.type, "words")
+        return found.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         """ROUGE's own."""
         return ("rouge_score",)
@@ -277,6 +290,11 @@ class RuleJudge(TextJudgeSection):
         if self.kind == "length":
             return "Words of the summary."
         return "1 when the summary keeps the form that was asked for, else 0; blind to contents."
+
+    @property
+    def plain(self) -> str:
+        """By its kind."""
+        return "words of the summary" if self.kind == "length" else "the asked form kept"
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:

@@ -117,6 +117,12 @@ class JudgeSection(NeedySection):
         return self.meaning
 
     @property
+    def plain(self) -> str:
+        """What it measures, in a reader's words, with {whose} for the text; "" where its name has to do."""
+        found: dict[Purpose, str] = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}
+        return found[self.purpose] if self.purpose else ""
+
+    @property
     def purpose(self) -> Purpose | None:
         """What its scores are to say of a summary and its own text; None where that is neither, or both."""
         return None

@@ -24,6 +24,8 @@ from pydantic_core import PydanticUndefined
 
 from evenhand.cli.app import app
 from evenhand.config import Recipe
+from evenhand.config.judges import JUDGE_SECTIONS
+from evenhand.config.needs import JudgeSection
 from evenhand.plugins.bias.recipe import BiasRecipe
 from evenhand.plugins.controlled.recipe import ControlledRecipe
 
@@ -103,8 +105,10 @@ def _key_row(key: str, field: FieldInfo, meaning: str) -> str:
 
 
 def _sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """What follows the key, and the section."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    """What follows the key, and the section; of judges all kinds that there are."""
+    if annotation is JudgeSection:
+        yield from (("", section) for section in dict.fromkeys(JUDGE_SECTIONS.values()))
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation
     elif get_origin(annotation) is dict:
         for below, section in _sections_in(get_args(annotation)[1]):
@@ -119,7 +123,7 @@ def _first_paragraph(section: type[BaseModel]) -> str:
 
 
 def key_meanings(section: type[BaseModel]) -> dict[str, str]:
-    """Key -> the comment above its field, which fields right below it share; else the base's, else what the section is."""
+    """Key -> the comment above its field, else the base's, else that of fields right above it, else what the section is."""
     found = dict.fromkeys(section.model_fields, "")
     for base in reversed(section.__mro__):
         if not (isinstance(base, type) and issubclass(base, BaseModel)) or base is BaseModel:
@@ -132,7 +136,8 @@ def key_meanings(section: type[BaseModel]) -> dict[str, str]:
                 while lines[above].strip().startswith("#"):
                     comment.insert(0, lines[above].strip().lstrip("# "))
                     above -= 1
-                own = " ".join(comment) or (shared if lines[above].strip() else "")
+                is_new = not found[node.target.id]
+                own = " ".join(comment) or (shared if lines[above].strip() and is_new else "")
                 found[node.target.id] = own or found[node.target.id]
                 shared = own
     for key, field in section.model_fields.items():

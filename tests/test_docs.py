@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.plain_yaml import parse_yaml
 from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
@@ -85,6 +86,8 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
         for section in (schema, *schema["$defs"].values()):
             if section.get("properties"):
                 assert set(section["properties"]) in [set(table) for table in tables], section["title"]
+    for section in JUDGE_SECTIONS.values():
+        assert set(section.model_fields) in [set(table) for table in tables], section
     assert not [row for table in tables for row in table.values() if row.endswith("|  |")]
 
 

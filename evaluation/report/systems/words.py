@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ....config.judges import JUDGE_SECTIONS
+from ....config.needs import JudgeSection
 from ....number import Number
 from ...lengths import LONGER
 from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
@@ -132,12 +133,6 @@ def judges_explained(judges: Sequence[JudgeNote], recipe: dict[str, Any]) -> Ite
 
 # what a judge's text is called, by its key against
 WHOSE = {"opposing": "the other side\u2019s documents", "key_points": "its key points"}
-PLAIN = {
-    ("rouge", "precision"): "words taken from {whose}",
-    ("rouge", "recall"): "words of {whose} kept",
-    ("alignment", "precision"): "claims borne out by {whose}",
-    ("alignment", "recall"): "sentences of {whose} covered",
-}
 
 
 def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sides: bool) -> dict[str, str]:
@@ -157,29 +152,23 @@ def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sid
 
 
 def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
-    kind = written.get("kind", "")
     whose = WHOSE.get(written.get("against", ""), "its own documents" if has_sides else "the documents")
-    if kind in ("length", "contract"):
-        return "words of the summary" if kind == "length" else "the asked form kept"
-    measure = written.get("measure", "recall") if kind == "rouge" else written.get("direction", "precision")
-    found = PLAIN.get((kind, str(measure)), "words shared with {whose}" if kind == "rouge" else "")
-    if written.get("type", "rouge1") not in ("rouge1", "average"):
-        found = found.replace("words", "word pairs" if written["type"] == "rouge2" else "word sequences", 1)
-    section = JUDGE_SECTIONS.get(kind)
-    if not found and section is not None:
-        judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
-        found = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}.get(
-            judge.purpose or "", ""
-        )
-    return found.format(whose=whose)
+    judge = _section(written)
+    return judge.plain.format(whose=whose) if judge else ""
+
+
+def _section(written: Mapping[str, Any]) -> JudgeSection | None:
+    """What a recipe says of a judge, not checked, since an older one may have keys that are no more; None of an unknown kind."""
+    section = JUDGE_SECTIONS.get(written.get("kind", ""))
+    if section is None:
+        return None
+    return section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
 
 
 def judges_mean(recipe: dict[str, Any], name: str) -> str:
     """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
     written = recipe.get("judges", {}).get(name, {})
-    section = JUDGE_SECTIONS.get(written.get("kind", ""))
-    if section is None:
+    judge = _section(written)
+    if judge is None:
         return ""
-    # not checked, since an older recipe may have keys that are no more
-    judge = section.model_construct(**{key: value for key, value in written.items() if key in section.model_fields})
     return " ".join(filter(None, (judge.means, TEXTS.get(written.get("against", ""), ""))))
