@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..errors import RecipeError
@@ -241,7 +241,7 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
             yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 
-def _schema_mistakes(error: ValidationError, root: type[Section], whole: str = RECIPE) -> list[tuple[str, str]]:
+def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str = RECIPE) -> list[tuple[str, str]]:
     """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
     texts: dict[str, list[str]] = {}
     for problem in error.errors():
@@ -259,7 +259,7 @@ def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     )
 
 
-def _wording(problem: ErrorDetails, key: str, root: type[Section], whole: str) -> str:
+def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str) -> str:
     """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
     kind, given = problem["type"], problem["input"]
     if kind == "extra_forbidden":
@@ -286,7 +286,7 @@ def _wording(problem: ErrorDetails, key: str, root: type[Section], whole: str) -
     return f"{message[:1].lower()}{message[1:]}, got {shown(given, key)}"
 
 
-def _keys_at(place: Sequence[int | str], root: type[Section]) -> list[str]:
+def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
     """The keys that the section at this place of a recipe of that type may have."""
     model = root
     for depth, step in enumerate(place):
@@ -294,15 +294,19 @@ def _keys_at(place: Sequence[int | str], root: type[Section]) -> list[str]:
             model = JUDGE_SECTIONS[str(step)]
         elif step in model.model_fields:
             model = next(iter(_sections(model.model_fields[str(step)].annotation)), model)
-        elif step in (further := model.further_sections()):
+        elif step in (further := _further(model)):
             model = further[str(step)]
         # any other step is a name that the user gave to a judge or a plan
-    return [*model.model_fields, *model.further_sections()]
+    return [*model.model_fields, *_further(model)]
 
 
-def _sections(annotation: Any) -> Iterable[type[Section]]:
+def _further(model: type[BaseModel]) -> Mapping[str, type[Section]]:
+    return model.further_sections() if issubclass(model, Section) else {}
+
+
+def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
     """The section types that an annotation such as dict[str, A | B] mentions, in order."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
         yield from _sections(inner)
