@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from made_packages import install
@@ -18,7 +19,7 @@ from evenhand.generate.stage import GenerateCounts, generate, generate_stage, ph
 from evenhand.records import Candidate, Failure, Turn
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, TURNS, open_phase
 from evenhand.runfolder.stages import Stage
-from evenhand.storage import read_jsonl
+from evenhand.storage import digest, read_jsonl
 
 # the worked example of docs/plugins.md: a method of another package
 SHORTER = '''
@@ -143,12 +144,12 @@ def test_wrong_options_are_explained_with_the_others(tmp_path, bring):
         in str(caught.value)
     )
     assert "key 'generate.max_model_len' needs a whole number" in str(caught.value)
-    with pytest.raises(RecipeError, match="key 'generate.shortr' is not known; did you mean 'shorter'"):
+    with pytest.raises(RecipeError, match=r"key 'generate.shortr' is not known; did you mean 'shorter'"):
         phase_of(tmp_path, "shorter", shortr={"words": 7})
     with pytest.raises(RecipeError, match="shorter has no effect with method: zero-shot; write method: shorter"):
         phase_of(tmp_path, "zero-shot", shorter={"words": 7})
     with pytest.raises(
-        RecipeError, match="generate.method' is wrong: there is no method 'shortre'; did you mean 'shorter'"
+        RecipeError, match=r"generate.method' is wrong: there is no method 'shortre'; did you mean 'shorter'"
     ):
         phase_of(tmp_path, "shortre")
 
@@ -165,7 +166,7 @@ def test_a_method_that_is_not_there_is_refused_in_one_message(tmp_path, monkeypa
 
 def test_it_cannot_be_trained_on_unless_it_says_so(bring):
     bring(SHORTER, {"shorter": "SHORTER"})
-    with pytest.raises(RecipeError, match="generate.method 'shorter' asks other prompts; write rounds: 0"):
+    with pytest.raises(RecipeError, match=r"generate.method 'shorter' asks other prompts; write rounds: 0"):
         recipe_of(RECIPE | {"output": "run", "rounds": 1, "generate": RECIPE["generate"] | {"method": "shorter"}})
 
 
@@ -195,7 +196,7 @@ def test_a_method_may_ask_no_model(tmp_path, bring):
     assert {each.plan for each in made(phase)} == {"summary"}
     with pytest.raises(RecipeError, match="plans have no effect with method: lead, which draws nothing"):
         phase_of(tmp_path, "lead")
-    with pytest.raises(RecipeError, match="evaluation.plans has no effect with method: lead"):
+    with pytest.raises(RecipeError, match=r"evaluation.plans has no effect with method: lead"):
         recipe_of(
             values
             | {"output": "run", "generate": {"method": "lead"}, "evaluation": {"judges": ["words"], "plans": {"a": {}}}}
@@ -291,6 +292,39 @@ def test_options_whose_key_is_another_are_refused(tmp_path, bring):
     bring(SHORTER, {"plans": "SHORTER"})
     with pytest.raises(PluginError, match="'plans' is a key of every recipe's 'generate'; have the method renamed"):
         phase_of(tmp_path, "plans")
+
+
+NULLS = dict.fromkeys(
+    "attention_reweighting chain_of_thought debate fair_extractive hierarchical self_refine shuffled thinned".split()
+)
+# method -> digest of what its stage depends on besides the model, as version 0.2.0 had it before there were doors
+BEFORE = {
+    "zero-shot": "f3ac6372175d42da",
+    "self-refine": "12acec23fbcf7294",
+    "debate": "32e166a7e4579b0c",
+    "attention-reweighting": "c21bb4a75552c3da",
+    "shuffled": "d93b5c181ea20fa5",
+    "chain-of-thought": "b8513d641c3eed24",
+    "hierarchical": "8cdbd2557dfab975",
+    "thinned": "f3ac6372175d42da",
+    "fair-extractive": "0d86ce53ddbcbe47",
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_of_before_goes_on(method):
+    """A resolved recipe of before says null for all other methods, and what was finished by it is not done again."""
+    section = METHOD_SECTIONS[method]
+    values = make_recipe("zero-shot").model_dump(mode="json")
+    values["task"] = {"scope": "all"}
+    values["generate"] |= NULLS | {"method": method}
+    if method == "attention-reweighting":
+        values["generate"] |= {"backend": "transformers", "attention_reweighting": {"mode": "all"}}
+    if not section.asks_model:
+        del values["generate"]["plans"]
+    phase = open_phase(recipe_of(values), "evaluation/base")
+    stage = generate_stage(phase, SimpleNamespace(digest="requests"))
+    assert digest({key: value for key, value in stage.inputs.items() if key != "model"}) == BEFORE[method]
 
 
 def test_the_worked_example_is_short():
