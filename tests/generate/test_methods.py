@@ -291,7 +291,7 @@ def test_a_name_that_two_packages_bring_is_refused(tmp_path, bring):
     bring(SHORTER, {"shorter": "SHORTER"})
     bring(SHORTER, {"shorter": "SHORTER"}, package="yours", version="2.0")
     with pytest.raises(
-        PluginError, match="method 'shorter' is brought by (mine 1.0 and by yours 2.0|yours 2.0 and by mine 1.0)"
+        PluginError, match=r"method 'shorter' is brought by (mine 1.0 and by yours 2.0|yours 2.0 and by mine 1.0)"
     ):
         phase_of(tmp_path, "shorter")
 
