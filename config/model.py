@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
+from ..doors import Door
 from ..records import is_none
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
 from .server import ONLY_WHERE, ServerSection
 
+# the place that is this machine
+LOCAL = "local"
 # variables of chat templates that come from evenhand, the chat or the tokenizer
 OWNED_SWITCHES = frozenset(
     """
@@ -186,8 +189,14 @@ class BackendSection(Section):
             )
 
 
-# where engines run that are replicas of each other: on this machine, or on those of a Ray cluster
-Executor = Literal["local", "ray"]
+# where engines run that are replicas of each other: on this machine, or at a place that a package brings -> its machines' Python
+EXECUTORS: Door[str] = Door(
+    "places",
+    "place",
+    lambda thing: isinstance(getattr(thing, "python", None), str),
+    {LOCAL: ""},
+    lambda thing: thing.python,
+)
 
 
 class ReplicatedSection(BackendSection):

@@ -16,9 +16,10 @@ from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
 from .model import (
+    EXECUTORS,
+    LOCAL,
     TORCH_VARLEN,
     BackendSection,
-    Executor,
     LanguageModel,
     ModelSection,
     ReplicatedSection,
@@ -113,8 +114,9 @@ class Recipe(Section):
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
     generate: GenerateSection
-    # where candidates are made and models judge: on this machine, or on a Ray cluster that is running; see docs/many-machines.md
-    executor: Executor = "local"
+    # where candidates are made and models judge: on this machine ("local"), or on a Ray cluster that is running ("ray"); see
+    # docs/many-machines.md
+    executor: str = LOCAL
     judges: dict[str, JudgeOptions] = Field(min_length=1)
     # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()
@@ -139,6 +141,17 @@ class Recipe(Section):
             return {"model": {"name": "none"}} | values
         return values
 
+    @field_validator("executor")
+    @classmethod
+    def _executor_is_there(cls, name: str) -> str:
+        if name not in EXECUTORS:
+            raise ValueError(
+                f"there is no executor {shortened(name)}{did_you_mean(name, EXECUTORS)} Executors are {', '.join(EXECUTORS)}."
+            )
+        # refuses a package that is broken, or that takes a name
+        EXECUTORS[name]
+        return name
+
     @field_validator("trainer")
     @classmethod
     def _nulls_take_keys_out(cls, trainer: dict[str, Any]) -> dict[str, Any]:
@@ -160,9 +173,10 @@ class Recipe(Section):
         self._fairpo_has_its_parts()
         self._trainer_can()
         self._servers_fit()
-        if self.executor == "ray" and self.generate.python is not None:
+        if self.executor != LOCAL and self.generate.python is not None:
             raise ValueError(
-                "generate.python has no effect with executor: ray, whose machines run what `ray start` ran with; leave it out"
+                f"generate.python has no effect with executor: {self.executor}, whose machines run {EXECUTORS[self.executor]}; "
+                "leave it out"
             )
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(

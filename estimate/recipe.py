@@ -7,11 +7,12 @@ from math import ceil
 from typing import Any, Literal
 
 from ..config import Recipe
-from ..config.model import Executor, LanguageModel, ReplicatedSection
+from ..config.model import LOCAL, LanguageModel, ReplicatedSection
 from ..errors import EvenhandError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
 from ..runfolder.engines import refuse_small_cluster, refuse_small_nodes
+from ..runfolder.places import PLACES
 from ..train.checkpointing import asks_for_checkpointing
 from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
@@ -102,11 +103,11 @@ class Cluster:
     # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine
     gpus_each: int | None = None
 
-    def engines(self, asked: LanguageModel, executor: Executor) -> int:
-        """Engines of a model on all machines together; with Ray a number is that of all, otherwise of each."""
+    def engines(self, asked: LanguageModel, executor: str) -> int:
+        """Engines of a model on all machines together; elsewhere than here a number is that of all, otherwise of each."""
         said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
         each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
-        if executor == "ray" and said != "auto":
+        if executor != LOCAL and said != "auto":
             # more than there are places for wait
             return said if self.gpus_each is None else min(said, self.nodes * max(1, self.gpus_each // gpus))
         return self.nodes * each
@@ -119,8 +120,8 @@ class Cluster:
         """
         if self.gpus_each is None:
             return
-        if recipe.executor == "ray":
-            refuse_small_cluster(list(recipe.replicated.values()), [self.gpus_each])
+        if recipe.executor != LOCAL:
+            refuse_small_cluster(list(recipe.replicated.values()), [self.gpus_each], PLACES[recipe.executor].where)
         else:
             refuse_small_nodes(recipe.replicated, self.gpus_each)
 
@@ -401,7 +402,7 @@ class _Machine:
     device: Device
     utilisation: float
     cluster: Cluster
-    executor: Executor
+    executor: str
 
     def stage(self, split: Split, work: PhaseWork, sizes: Sizes | None) -> StageEstimate:
         """A stage that asks a model, over all phases of the split."""

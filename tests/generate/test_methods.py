@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from types import SimpleNamespace
 
+import made_packages
 import pytest
-from made_packages import install
 from method_runs import make_recipe
 from quick_recipe import RECIPE
 
@@ -64,23 +65,8 @@ from evenhand.generate.method import Job, Method
 
 @pytest.fixture
 def bring(tmp_path, monkeypatch):
-    """Install a package of that text which brings methods: name -> what it is in the module."""
-    site = tmp_path / "site"
-    monkeypatch.syspath_prepend(str(site))
-
-    def make(text, methods, package="mine", version="1.0"):
-        monkeypatch.delitem(sys.modules, package, raising=False)
-        points = "".join(f"{name} = {package}:{thing}\n" for name, thing in methods.items())
-        files = {
-            f"{package}-{version}.dist-info/entry_points.txt": f"[evenhand.methods]\n{points}".encode(),
-            f"{package}/__init__.py": text.encode(),
-        }
-        install(site, package, version, files)
-        for door in (METHODS, METHOD_SECTIONS):
-            monkeypatch.setitem(vars(door), "_points", type(door)._points.func(door))
-        return site
-
-    return make
+    """Install a package that brings methods."""
+    return partial(made_packages.bring, tmp_path / "site", monkeypatch, (METHODS, METHOD_SECTIONS))
 
 
 def phase_of(tmp_path, method, output="run", **generate_keys):
@@ -123,11 +109,11 @@ def test_the_package_and_its_version_count(tmp_path, bring):
 
 
 def test_the_loop_runs_a_method_of_another_package(tmp_path, bring):
-    site = bring(SHORTER, {"shorter": "SHORTER"})
+    bring(SHORTER, {"shorter": "SHORTER"})
     recipe = tmp_path / "recipe.yaml"
     generation = RECIPE["generate"] | {"method": "shorter", "replicas": 2, "requests_per_batch": 2}
     recipe.write_text(dump_yaml(RECIPE | {"output": str(tmp_path / "run"), "generate": generation}))
-    paths = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    paths = os.pathsep.join([str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "evenhand", "loop", str(recipe)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, check=False)
     assert done.returncode == 0, done.stderr
