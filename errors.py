@@ -67,6 +67,10 @@ class StorageError(EvenhandError, OSError):
     """A file of the run cannot be read or written."""
 
 
+class FormatError(DataError):
+    """A file of evenhand's own is of another kind or version, or does not say what it is."""
+
+
 class DamagedFileError(StorageError):
     """A file can be read, and is not text, or not a whole gzip or bzip2 file."""
 

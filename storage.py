@@ -18,11 +18,12 @@ from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import DamagedFileError, DataError, StorageError
+from .errors import DamagedFileError, DataError, FormatError, StorageError
+from .text.formats import refusal
 from .text.json_text import NotJsonError, parse_json
 from .text.shown import MOST_SHOWN, cut, shortened
 
@@ -163,6 +164,28 @@ def parse_line(line: str, model: type[R]) -> R:
             remedy = "; put an object that goes on in the next lines on one" if problem.startswith("EOF") else ""
             raise DataError(f"is not JSON ({problem}); one object a line is expected{remedy}") from error
         raise DataError(explain(error)) from error
+
+
+def format_of(model: type[BaseModel]) -> str:
+    """What files of these records call themselves: "evenhand-audit/9"."""
+    (name,) = get_args(model.model_fields["format"].annotation)
+    return str(name)
+
+
+def parse_file(text: str, model: type[R]) -> R:
+    """The record that a whole file of evenhand's own holds, which says by its `format` what it is.
+
+    Raises:
+        FormatError: it calls itself something else, or nothing.
+        DataError: it is not a JSON object or not such a record; the text says what is wrong, not where the file is.
+    """
+    try:
+        content = parse_json(text)
+    except NotJsonError:
+        content = None
+    if why := refusal(content, format_of(model)):
+        raise FormatError(why)
+    return parse_line(text, model)
 
 
 def parse_given_line(line: str, model: type[R]) -> R:

@@ -143,7 +143,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     if phase.recipe.generate.has_model:
         asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
         work.append(PhaseWork("generate", asked, counter.tokens.times(factor), longest=counter.longest))
-    work += _judging(phase, counted, candidates, factor, notes)
+    work += _judging(phase, candidates, factor, notes)
     train = None
     if phase.round is not None and not n_made:
         notes.append(f"{name}: no request is left, so there is nothing to train on; raise generate.max_model_len")
@@ -282,7 +282,6 @@ def _candidates(
 
 def _judging(
     phase: Phase,
-    requests: Sequence[SummaryRequest],
     candidates: Sequence[tuple[SummaryRequest, Candidate]],
     factor: float,
     notes: list[str],

@@ -17,7 +17,8 @@ from ..models.dates import undated
 from ..number import Number
 from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
-from ..storage import explained, listed, parse_json_of, read_text
+from ..storage import explained, format_of, listed, parse_json_of, read_text
+from ..text.formats import refusal
 from .likeness import ArticleVocabulary, typical_share
 
 N = TypeVar("N", bound=Number)
@@ -251,7 +252,8 @@ def read_calibration(path: Path) -> Calibration:
     file = path / "calibration.json" if path.is_dir() else path
     try:
         text = read_text(file)
-        parse_json_of(file, text)
+        if why := refusal(parse_json_of(file, text), format_of(Calibration)):
+            raise DataError(f"{file}: {why}")
         # in the words of JSON: "an array", where Python's are "a tuple"
         with explained(f"{file}: is not as `evenhand audit-judge` wrote it"):
             return Calibration.model_validate_json(text)

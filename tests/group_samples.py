@@ -1,6 +1,6 @@
 """Samples for the measures of groups, as the commands measure them: texts and tokens by value, entailments, corpora, posts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ from evenhand.fairness.groups.evidence import SetCoverage, SetEvidence, cover_se
 from evenhand.fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures.words import WordMatcher
+from evenhand.plugins.opinions.measures.objective import Objective
 from evenhand.records import Record
 from evenhand.storage import read_jsonl
 
@@ -106,3 +107,12 @@ def entailments(sets: Sequence[tuple[Any, Sequence[int]]]) -> Entailments:
         labels[row, : len(own)] = own
         units[row, : matrix.shape[1]] = True
     return Entailments(probability, labels, units)
+
+
+def value_of(objective: Objective, units: Iterable[int]) -> float:
+    """The objective of a selection: the sum of what each unit adds to those before it."""
+    chosen, total = objective.start(), 0.0
+    for unit in units:
+        total += float(objective.gains(chosen, np.array([unit]))[0])
+        objective.add(chosen, unit)
+    return total

@@ -33,7 +33,7 @@ FILES = {
     "calibration/test_verdicts.py": Left((), "its own fast cells; comparisons of equal entries"),
     "cli/test_audit.py": Left(ALL, "published numbers of an audit"),
     "cli/test_bias.py": Left(ALL, "the verb on a real model"),
-    "cli/test_compare.py": Left((), "evaluation/comparison; runs that share their candidates"),
+    "cli/test_compare.py": Left((), "evaluation/report/comparison; runs that share their candidates"),
     "cluster/test_ray.py": Left(
         ("test_engines_wait_for_places", "test_what_a_process_elsewhere", "test_without_a_cluster"),
         "runfolder/test_replicas.py has the same queue without Ray; nodes that end",
@@ -43,14 +43,14 @@ FILES = {
         "test_merging.py has the same shards without a queue; nodes that drain",
     ),
     "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
-    "evaluation/bias/test_build.py": Left(ALL, "the study on a real model"),
-    "evaluation/human/test_older_sheets.py": Left(
+    "plugins/bias/study/test_build.py": Left(ALL, "the study on a real model"),
+    "plugins/people/test_older_sheets.py": Left(
         ("test_a_file_that_went_another_way", "test_of_any_two_states", "test_a_window_that_is_behind"),
-        "evaluation/human/test_revisions.py reads the same sheets in Python; the browser's storage",
+        "corpora/human/test_revisions.py reads the same sheets in Python; the browser's storage",
     ),
-    "evaluation/human/test_page_in_browser.py": Left(
+    "plugins/people/test_page_in_browser.py": Left(
         ("test_five_items", "test_nothing_is_wider", "test_the_page_counts"),
-        "evaluation/human/test_page.py; keys, selections and imports in a browser",
+        "plugins/people/test_page.py; keys, selections and imports in a browser",
     ),
     "evaluation/pages/test_in_browser.py": Left(
         tuple(
@@ -61,7 +61,7 @@ FILES = {
     ),
     "plugins/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
     "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
-    "generate/test_server_vllm.py": Left((), "generate/test_server_backend.py asks a scripted server; vLLM's own"),
+    "generate/server/test_vllm.py": Left((), "generate/server/test_backend.py asks a scripted server; vLLM's own"),
     "generate/test_vllm_backend.py": Left(
         ("test_a_processor_without",), "generate/test_vllm_whole.py starts the engine; texts equal to transformers'"
     ),
@@ -85,7 +85,7 @@ FILES = {
         "estimate/test_heads.py, preflight/test_broken_recipes.py read every recipe; each recipe to its end",
     ),
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
-    "test_server_kills.py": Left((), "generate/test_server_account.py; kills at fifty moments"),
+    "test_server_kills.py": Left((), "generate/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
     "train/test_launch.py": Left(
         ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]", "test_refusal"),

@@ -29,8 +29,14 @@ CORRECTIONS = {"evaluation/significance.py", "evaluation/gate/decide.py"}
 UNCALLED = {
     "log_odds_z": "the words of two groups of texts, after Steen and Markert; a vector of theirs holds it",
     "common_tokens": "what the released code of Zhang et al. can leave out; a vector of theirs holds it",
+    "interaction_edges": "what the graph is drawn with, after Shandilya et al.; a vector of theirs holds it",
     "compute_score": "called by verl, whose configuration names it",
     "evenhand_reward": "called by the trainer of TRL that is given it",
+}
+# fields of dataclasses that no code reads by their names, and why they are there
+UNREAD = {
+    "needs_gib": "of training.json, which is written of the whole record",
+    "usable_gib": "of training.json, which is written of the whole record",
 }
 
 
@@ -183,6 +189,29 @@ def test_what_is_public_is_run_by_commands(package):
             used -= left.pop(name)
         uncalled |= {name for name in gone if not name.startswith("_")}
     assert uncalled == UNCALLED.keys()
+
+
+def test_fields_are_read(package):
+    """Those of dataclasses; records of pydantic go into users' files, and named tuples are unpacked."""
+    used = {
+        name
+        for tree in package.values()
+        for node in ast.walk(tree)
+        if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+        for name in (
+            [node.attr] if isinstance(node, ast.Attribute) else names_in(node) if isinstance(node, ast.Constant) else []
+        )
+    }
+    for template in (path for room in ("evaluation", "serve") for path in (ROOT / room).rglob("templates/*")):
+        used |= set(re.findall(r"\w+", template.read_text(encoding="utf-8")))
+    unread = {
+        each.target.id
+        for _, node in classes(package)
+        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and each.target.id not in used
+    }
+    assert unread == UNREAD.keys()
 
 
 def test_many_tests_are_corrected_in_one_place(package):

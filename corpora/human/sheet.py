@@ -24,6 +24,7 @@ from ...text import repeated, some_of
 from ...text.shown import shortened
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 
+# without their version: browsers keep people's work under it, which cannot be made again
 FORMAT: Final = "evenhand-human-annotations"
 KEY_FORMAT: Final = "evenhand-human-key"
 # between two passages of a document as shown

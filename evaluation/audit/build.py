@@ -82,7 +82,7 @@ def build_audit(
     represented = tuple(found for mine in of_systems if (found := _represented(mine, given.attribute, name)))
     found_of = {(each.system, each.family): each for each in represented}
     audit = Audit(
-        schema_name=SCHEMA,
+        format=SCHEMA,
         title="",
         warnings=tuple(warnings(measured, given, plan, numbers)),
         hints=tuple(hints),

@@ -13,7 +13,7 @@ from ...resampling import NOISE, Bootstrap
 from ..gate.contents import Gate
 
 # what audit.json calls itself
-SCHEMA = "evenhand-audit/8"
+SCHEMA: Literal["evenhand-audit/9"] = "evenhand-audit/9"
 # the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
 SHARES = "value-shares"
 
@@ -323,8 +323,7 @@ class ValueNote(Record):
 class Audit(Record):
     """Everything the audit says."""
 
-    # of audit.json, so that a folder of something else is not taken for an audit
-    schema_name: str
+    format: Literal["evenhand-audit/9"]
     title: str
     warnings: tuple[str, ...]
     # what would have to be installed to measure more, and what was taken in its place

@@ -7,7 +7,7 @@ from ...number import Number
 from ..gate.limits import fold
 from ..gate.numbers import SHARE_GAP, SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
-from .contents import COVERAGE_DIFFERENCE, KINDS, SCHEMA, SHARES, Audit, AuditNumber
+from .contents import COVERAGE_DIFFERENCE, KINDS, SHARES, Audit, AuditNumber
 
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
@@ -63,9 +63,6 @@ def _audit_differences(audit: Audit) -> Iterator[NamedNumber]:
 AUDIT_PAGE = PageKind(
     record=Audit,
     verb="audit",
-    name="an audit",
-    file_name="audit.json",
-    schema=SCHEMA,
     read=page_numbers,
     functions={
         "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from ..pages.folder import KNOWN, Content, Result
+from ...text.formats import called
+from ..pages.folder import Content, Result, calls_itself
 from .contents import SCHEMA, Audit
 from .input import AuditInput
 from .page import page
@@ -16,7 +17,7 @@ def _named(found: Content) -> str:
     except (KeyError, TypeError):
         # of a version whose files had other keys
         named = "an earlier audit"
-    return named if found["schema_name"] == SCHEMA else f"{named}, in the format {found['schema_name']}{_maker(found)}"
+    return named if called(found) == SCHEMA else f"{named}, in the format {called(found)}{_maker(found)}"
 
 
 def _maker(found: Content) -> str:
@@ -26,9 +27,9 @@ def _maker(found: Content) -> str:
 
 
 def _key(found: Content) -> Any:
-    if found["schema_name"] != SCHEMA:
+    if called(found) != SCHEMA:
         # a page of another version is not the same again
-        return found["schema_name"]
+        return called(found)
     systems = [(each["label"], each["digest"]) for each in found["systems"]]
     return found["documents_digest"], found["attribute"], systems
 
@@ -37,7 +38,7 @@ AUDIT = Result(
     "audit",
     "audit.json",
     "audit.md",
-    is_ours=KNOWN["audit.json"][1],
+    is_ours=calls_itself("evenhand-audit"),
     named=_named,
     key=_key,
 )

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, StorageError
+from ...errors import DataError, FormatError, StorageError
 from ...models.dates import undated
-from ...storage import listed, parse_line, read_text
+from ...storage import listed, parse_file, read_text
 from ...text import some_of
-from ...text.json_text import NotJsonError, parse_json
 from .limits import Limit, fold
 from .names import MissingNumber
 from .numbers import SYSTEM, NamedNumber, alike, minus
@@ -21,11 +20,6 @@ from .subject import MeasureMethod, P, PageKind, PageNumbers, Subject
 
 AGAIN = "make the baseline again with the same options"
 BY_THIS_VERSION = "make it again with this version (of a run: run `evenhand loop` with its recipe again)"
-# what files of pages call themselves, without their version
-CALLED = {
-    "evenhand-audit": "an audit", "evenhand-report": "a report", "evenhand-comparison": "a comparison",
-    "evenhand-bias-study": "a bias study", "evenhand-judge-benchmark": "a benchmark of judges",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,10 +124,11 @@ def read_baseline(path: Path, kind: PageKind[P]) -> Baseline:
         text = read_text(file)
     except StorageError as error:
         raise DataError(f"--baseline {error}; name an earlier {file_name} or its folder") from error
-    if why := _refusal(text, kind):
-        raise DataError(f"--baseline {file}: {why}; name an earlier {file_name} of this version, or its folder")
     try:
-        page = kind.read(parse_line(text, kind.record))
+        page = kind.read(parse_file(text, kind.record))
+    except FormatError as error:
+        remedy = f"{BY_THIS_VERSION}, or name an earlier {file_name} of this version or its folder"
+        raise DataError(f"--baseline {file}: {error}; {remedy}") from error
     except DataError as error:
         raise DataError(
             f"--baseline {file}: was not written as {file_name} by this version; {BY_THIS_VERSION}: {error}"
@@ -141,25 +136,6 @@ def read_baseline(path: Path, kind: PageKind[P]) -> Baseline:
     if not page.subject.sets:
         raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it again with this version")
     return Baseline(file, kind, page)
-
-
-def _refusal(text: str, kind: PageKind[P]) -> str:
-    """Why a file is told to be of another kind or version by what it calls itself; "" of what is no JSON object."""
-    try:
-        content = parse_json(text)
-    except NotJsonError:
-        return ""
-    if not isinstance(content, dict):
-        return ""
-    schema = content.get("schema_name", content.get("format"))
-    if schema is None:
-        return f"does not say that it is {kind.schema}, as earlier versions' did not; {BY_THIS_VERSION}"
-    name = str(schema).partition("/")[0]
-    if schema == kind.schema:
-        return ""
-    if CALLED.get(name) == kind.name:
-        return f"is {kind.name} of another version ({schema}, and this one writes {kind.schema})"
-    return f"is {CALLED[name]}, not {kind.name}" if name in CALLED else f"calls itself {schema!r}, not {kind.schema!r}"
 
 
 def _otherwise(name: str, then: MeasureMethod, now: MeasureMethod) -> str:

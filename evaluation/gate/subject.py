@@ -6,6 +6,8 @@ from typing import Generic, TypeVar
 
 from ...records import Record
 from ...resampling import Bootstrap
+from ...storage import format_of
+from ...text.formats import FORMATS
 from .numbers import NamedNumber
 
 P = TypeVar("P", bound=Record)
@@ -59,11 +61,6 @@ class PageKind(Generic[P]):
     record: type[P]
     # of the command
     verb: str
-    # in messages
-    name: str
-    file_name: str
-    # what its file calls itself
-    schema: str
     read: Callable[[P], PageNumbers]
     # function -> what it is, and examples
     functions: Mapping[str, str]
@@ -73,3 +70,13 @@ class PageKind(Generic[P]):
     growing: tuple[str, ...] = ()
     # measures that limits call otherwise
     families: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def format(self) -> str:
+        """What its file calls itself."""
+        return format_of(self.record)
+
+    @property
+    def file_name(self) -> str:
+        """Of its file, in the folder of its command."""
+        return FORMATS[self.format.partition("/")[0]].file

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ...errors import DataError, EvenhandError, StorageError
 from ...runfolder.processes import LOCK, hold
 from ...storage import is_writable, json_lines, read_json
 from ...text import cells
+from ...text.formats import FORMATS, is_called
 from .blocks import Page
 from .write import DETAILS, PAGE, TABLES, write_page
 
@@ -34,19 +36,9 @@ def has(*keys: str) -> Callable[[Content], bool]:
     return lambda found: all(key in found for key in keys)
 
 
-def calls_itself(key: str, kind: str) -> Callable[[Content], bool]:
-    """Whether a JSON object calls itself one of a kind under this key, in whatever version: "evenhand-audit/5"."""
-    return lambda found: str(found.get(key)).startswith(f"{kind}/")
-
-
-# the JSON file of a result -> the command that writes it, and whether it did; of JSON that is what its name says
-KNOWN: dict[str, tuple[str, Callable[[Content], bool]]] = {
-    "audit.json": ("audit", calls_itself("schema_name", "evenhand-audit")),
-    "comparison.json": ("compare", has("entries", "budgets", "tests")),
-    "benchmark.json": ("benchmark-judges", has("signatures", "ties", "rows")),
-    "training.json": ("train-judge", has("judge", "benchmark", "gaps", "penalties")),
-    "calibration.json": ("audit-judge", calls_itself("format", "evenhand-calibration")),
-}
+def calls_itself(name: str) -> Callable[[Content], bool]:
+    """Whether a JSON object is a file of this name, in whatever version: "evenhand-audit"."""
+    return partial(is_called, name=name)
 
 
 def read_result(path: Path, is_ours: Callable[[Content], bool]) -> Content | None:
@@ -72,7 +64,8 @@ def _writer(out: Path) -> str:
     """The command whose result lies in a folder; "" where it is none of ours."""
     if is_scores(out / SCORES_TABLE):
         return "score"
-    return next((verb for name, (verb, is_ours) in KNOWN.items() if read_result(out / name, is_ours) is not None), "")
+    ours = (each.verb for name, each in FORMATS.items() if read_result(out / each.file, calls_itself(name)) is not None)
+    return next(ours, "")
 
 
 def check_folder(out: Path, names: Iterable[str], what: str, known_by: str, *, is_ours: bool) -> None:

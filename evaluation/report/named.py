@@ -11,10 +11,9 @@ from ...runfolder.phases import BASE, open_phase
 from ..gate.limits import fold
 from ..gate.numbers import SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, summarised
 from ..gate.subject import OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
-from .comparison.contents import SCHEMA as COMPARISON_SCHEMA
 from .comparison.contents import Comparison
 from .systems.compare import Comparer, bootstrap_of
-from .systems.contents import SCHEMA, Difference, Report, Score, SideGap, is_share
+from .systems.contents import Difference, Report, Score, SideGap, is_share
 from .systems.systems import SAYS_NOTHING, WORDS, asked
 
 
@@ -144,9 +143,6 @@ OF_SCORES = {
 REPORT_PAGE = PageKind(
     record=Report,
     verb="report",
-    name="a report",
-    file_name="report.json",
-    schema=SCHEMA,
     read=_of_report,
     functions=OF_SCORES,
     last="DPO+RR where the run trained, else rerank, and of differences that to zero-shot; with one candidate a request DPO "
@@ -155,9 +151,6 @@ REPORT_PAGE = PageKind(
 COMPARISON_PAGE = PageKind(
     record=Comparison,
     verb="compare",
-    name="a comparison",
-    file_name="comparison.json",
-    schema=COMPARISON_SCHEMA,
     read=_of_comparison,
     functions=OF_SCORES,
     last="the last recipe at its largest budget; k=3 names another",

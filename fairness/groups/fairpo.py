@@ -175,8 +175,6 @@ class FairPairs:
     rejected_slots: Slots
     # documents of each value of the full set, in both of its slots, (pairs, 2 * values)
     counts: Floats
-    # sets left out because all candidates have the same Equal Coverage
-    n_equal: int
 
 
 def fair_pairs(ec: ArrayLike, difference: ArrayLike, counts: ArrayLike) -> FairPairs:
@@ -214,7 +212,6 @@ def fair_pairs(ec: ArrayLike, difference: ArrayLike, counts: ArrayLike) -> FairP
         chosen_slots=_slots(summed[kept, chosen]),
         rejected_slots=_slots(summed[kept, rejected]),
         counts=np.repeat(numbers[kept], 2, axis=1),
-        n_equal=len(scores) - len(kept),
     )
 
 

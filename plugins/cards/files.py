@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -46,7 +47,7 @@ class StageFiles(BaseModel):
 class Manifest(BaseModel):
     """The part of a manifest that a run's files are compared with."""
 
-    format: str
+    format: Literal["evenhand-manifest/1"]
     recipe: str
     signatures: Signatures
     stages: list[StageFiles]

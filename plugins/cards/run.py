@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ...errors import DataError
-from ...evaluation.report.checkpoint.provenance import FORMAT, MANIFEST, REPORT
+from ...evaluation.report.checkpoint.provenance import MANIFEST, REPORT
 from ...evaluation.report.checkpoint.report import JSON
 from ...evaluation.report.systems.contents import Report
 from ...evaluation.worth import based_on
@@ -18,7 +18,7 @@ from ...models import public_name
 from ...models.dates import undated
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import parse_line, read_json, read_text, write_json, write_text
+from ...storage import parse_file, read_json, read_text, write_json, write_text
 from .files import AGAIN, CARDS, RECIPE, Manifest, RunFile, checked_files
 
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
@@ -106,8 +106,6 @@ def read_run(folder: Path, benchmark: Path | None = None, calibration: Path | No
             )
     report = _read(folder / REPORT / JSON, Report, "a report")
     manifest = _read(folder / MANIFEST, Manifest, "a manifest")
-    if manifest.format != FORMAT:
-        raise DataError(f"{folder / MANIFEST}: has the format {manifest.format!r}, expected is {FORMAT!r}; {AGAIN}")
     rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]
     if not rounds:
         raise DataError(f"{folder}: nothing was trained there (rounds: 0), so there is no adapter to write a card for")
@@ -127,7 +125,7 @@ def read_run(folder: Path, benchmark: Path | None = None, calibration: Path | No
 
 def _read(path: Path, model: type[M], what: str) -> M:
     try:
-        return parse_line(read_text(path), model)
+        return parse_file(read_text(path), model)
     except DataError as error:
         raise DataError(f"{path}: is not {what} of this version; {AGAIN}: {error}") from error
 
@@ -139,7 +137,7 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
         return None
     text = read_text(path)
     try:
-        found = parse_line(text, Benchmark)
+        found = parse_file(text, Benchmark)
     except DataError as error:
         said = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
         how = "" if given else ", and give it with --benchmark, which replaces this copy that an earlier card kept"

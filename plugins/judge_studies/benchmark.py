@@ -10,7 +10,7 @@ from pathlib import Path
 from ...config import JudgeOptions
 from ...corpora.controlled import ControlledSet
 from ...evaluation.lengths import slope_among
-from ...evaluation.pages.folder import KNOWN, Content, Result, Say
+from ...evaluation.pages.folder import Content, Result, Say, calls_itself
 from ...extras import installed_versions
 from ...judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow, Ties, UnscoredRow
 from ...records import Judgement
@@ -34,7 +34,7 @@ BENCHMARK = Result(
     "benchmark of judges",
     "benchmark.json",
     "benchmark.md",
-    is_ours=KNOWN["benchmark.json"][1],
+    is_ours=calls_itself("evenhand-judge-benchmark"),
     named=_named,
     key=lambda found: (found["digest"], sorted(found["signatures"])),
     others=(SCORES,),

@@ -10,7 +10,8 @@ from ...config.needs import JudgeSection, Purpose, TextJudgeSection
 from ...errors import DataError
 from ...number import Number
 from ...records import Record
-from ...storage import as_given, explained, local_path, read_json
+from ...storage import as_given, explained, format_of, local_path, read_json
+from ...text.formats import refusal
 
 # features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
 # that the summary's sentences are taken apart into
@@ -78,8 +79,7 @@ class TrainedOn(Record):
 class Combination(Record):
     """A trained judge; `judge.json`."""
 
-    format: Literal["evenhand-combined-judge"] = "evenhand-combined-judge"
-    version: Literal[2] = 2
+    format: Literal["evenhand-combined-judge/3"] = "evenhand-combined-judge/3"
     # what it is to measure
     purpose: Purpose
     intercept: float
@@ -109,8 +109,12 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    with explained(f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"):
-        return Combination.model_validate(read_json(local_path(path)))
+    found = read_json(local_path(path))
+    place = f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"
+    if why := refusal(found, format_of(Combination)):
+        raise DataError(f"{place}: {why}")
+    with explained(place):
+        return Combination.model_validate(found)
 
 
 class CombinedJudge(JudgeSection):

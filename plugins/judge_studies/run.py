@@ -11,7 +11,7 @@ from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...corpora.human.files import read_annotations
 from ...errors import DataError, RecipeError
-from ...evaluation.pages.folder import KNOWN, Result, Say
+from ...evaluation.pages.folder import Result, Say, calls_itself
 from ...evaluation.pages.words import counted
 from ...extras import installed_versions
 from ...judges.batch import Spent
@@ -42,7 +42,7 @@ AUDIT_OF_JUDGES = Result(
     "audit of judges",
     "calibration.json",
     "calibration.md",
-    is_ours=KNOWN["calibration.json"][1],
+    is_ours=calls_itself("evenhand-calibration"),
     named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
     key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
     others=(SCORES, SCORES_AGAIN),

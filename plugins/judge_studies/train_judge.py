@@ -7,7 +7,7 @@ from pathlib import Path
 from ...config import JudgeOptions
 from ...config.needs import Purpose, TextJudgeSection
 from ...errors import RecipeError
-from ...evaluation.pages.folder import KNOWN, Content, Result, Say
+from ...evaluation.pages.folder import Content, Result, Say, calls_itself
 from ...judges.benchmark import BenchmarkRow
 from ...judges.calibration import LENGTH
 from ...storage import listed, write_json
@@ -26,7 +26,7 @@ TRAINED_JUDGE = Result(
     "trained judge",
     "training.json",
     "training.md",
-    is_ours=KNOWN["training.json"][1],
+    is_ours=calls_itself("evenhand-judge-training"),
     named=lambda found: (
         f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
     ),

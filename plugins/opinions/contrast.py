@@ -31,7 +31,7 @@ class SupportContrast(ScoringJudge):
 
     low = -1.0
 
-    def __init__(self, name: str, options: ContrastJudge, entailer: Entailer) -> None:
+    def __init__(self, name: str, entailer: Entailer) -> None:
         named = judge_signature("contrast", "contrast", entailer=entailer.signature, v=2)
         super().__init__(name, named, "documents", entailer)
         self._entailer = entailer
@@ -75,7 +75,7 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
     Raises:
         ModelError: as `open_entailer`.
     """
-    return SupportContrast(name, options, open_entailer(options.entailer, models))
+    return SupportContrast(name, open_entailer(options.entailer, models))
 
 
 CONTRAST = Kind(open_contrast, ContrastJudge, readers=lambda each: entailer_readers(each.entailer))

@@ -138,8 +138,8 @@ def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator
 
     drawn = ((random(text.units), random(text.units)) for _ in range(draws) for text in marked)
     return TextAgreement(
-        overlap=_mean([multiset_overlap(text.a, text.b, threshold).overlap for text in marked]),
-        chance=_mean([multiset_overlap(a, b, threshold).overlap for a, b in drawn]),
+        overlap=_mean([multiset_overlap(text.a, text.b, threshold) for text in marked]),
+        chance=_mean([multiset_overlap(a, b, threshold) for a, b in drawn]),
         n=len(marked),
         left_out=len(texts) - len(marked),
     )

@@ -7,7 +7,6 @@ Source: Ri et al. 2025, section 5.2; docs/papers.md#ri-agreement.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,27 +18,14 @@ THRESHOLD = 0.5
 Parts = Sequence[tuple[int, int]]
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """Overlap of two lists of highlights."""
-
-    # highlights of the one list matched to one of the other
-    matches: int
-    # matches over the length of each list; 0 for an empty list, None when both are empty
-    ratio_a: float | None
-    ratio_b: float | None
-    # mean of the two ratios
-    overlap: float | None
-
-
 def covered(parts: Parts, text: str | None = None) -> Counter[int]:
     """The places that a highlight covers, each once however its parts overlap."""
     places = {place for start, end in parts for place in range(start, end)}
     return Counter(place for place in places if text is None or text[place] != "\n")
 
 
-def multiset_overlap(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], threshold: float) -> Overlap:
-    """Overlap of highlights given as multisets of what they are made of."""
+def n_matched(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], threshold: float) -> int:
+    """Highlights of the one list matched to one of the other, given as multisets of what they are made of."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -47,11 +33,15 @@ def multiset_overlap(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], thres
         smaller = min(first.total(), second.total())
         return smaller > 0 and (first & second).total() >= threshold * smaller
 
+    if not a or not b:
+        return 0
+    edges = np.array([[may_match(first, second) for second in b] for first in a])  # (a, b)
+    return int((maximum_bipartite_matching(csr_array(edges), perm_type="column") >= 0).sum())
+
+
+def multiset_overlap(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], threshold: float) -> float | None:
+    """Mean over two lists of the share of highlights that are matched, in [0, 1]; None when both are empty."""
     if not a and not b:
-        return Overlap(0, None, None, None)
-    matches = 0
-    if a and b:
-        edges = np.array([[may_match(first, second) for second in b] for first in a])  # (a, b)
-        matches = int((maximum_bipartite_matching(csr_array(edges), perm_type="column") >= 0).sum())
-    ratio_a, ratio_b = (matches / len(each) if each else 0.0 for each in (a, b))
-    return Overlap(matches, ratio_a, ratio_b, (ratio_a + ratio_b) / 2)
+        return None
+    matched = n_matched(a, b, threshold)
+    return sum(matched / len(each) if each else 0.0 for each in (a, b)) / 2

@@ -149,7 +149,7 @@ def _controlled(folder: Path) -> Given:
 def _trained_judge(folder: Path) -> Given:
     signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
     record = {
-        "format": "evenhand-combined-judge", "version": 2, "purpose": "coverage", "intercept": 0.5,
+        "format": "evenhand-combined-judge/3", "purpose": "coverage", "intercept": 0.5,
         "features": [
             {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "least": 0.1, "most": 0.9, "sign": "up"},
             {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "least": 1.0, "most": 5.5, "sign": None},

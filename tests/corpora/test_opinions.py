@@ -66,7 +66,7 @@ def test_the_measures_take_what_is_read(tmp_path):
     # means 0.75 and -1, hence exposures 0.875 and 0: Gini of two values with one 0 is (2 - 1) / 2
     assert perceived_opinion_bias(summary.labels).score == pytest.approx(0.5)
     voted = approval(summary.fairness)
-    assert (voted.very_unfair, voted.missing) == (1.0, 1)
+    assert (voted.very_unfair, sum(voted.counts.values())) == (1.0, 1)
 
 
 def test_all_mistakes_of_lines_are_listed(tmp_path):

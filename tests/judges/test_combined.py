@@ -25,6 +25,7 @@ def saved(**changes):
         return {"name": name, "coefficient": coefficient, "mean": mean, "scale": scale, "least": low, "most": high}
 
     return {
+        "format": "evenhand-combined-judge/3",
         "purpose": "faithfulness",
         "intercept": 0.5,
         "features": [feature("precision", 0.2, 0.5, 0.25, 0.0, 0.9), feature("log-words", -0.1, 0.0, 1.0, 0.0, 3.0)],
@@ -108,8 +109,8 @@ def test_a_judge_that_is_not_the_one_of_the_training_is_refused(judge_file):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 1}, "train-judge` of this version, which trains it again: 'version': should be 2"),
-        ({"format": "other"}, "'format': should be"),
+        ({"format": "evenhand-combined-judge", "version": 2}, "trains it again: is a trained judge of another version"),
+        ({"format": "other"}, "calls itself 'other', not 'evenhand-combined-judge/3'"),
         ({"members": []}, "'members': "),
         ({"features": []}, r"its features are \[\], but its judges \['precision'\]"),
         ({"more": 1}, "'more': is not a key"),

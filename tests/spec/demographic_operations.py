@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,13 @@ from evenhand.plugins.bias.demographic.persons import (
     SummaryEntity,
     align,
 )
-from evenhand.plugins.bias.demographic.topics import log_odds_z, sexist_selection, topic_label
+from evenhand.plugins.bias.demographic.topics import (
+    FAVOURED,
+    TOPIC_WORDS,
+    log_odds_z,
+    sexist_selection,
+    topic_label,
+)
 from evenhand.plugins.bias.demographic.word_lists import (
     GENDER_WORDS,
     WordLists,
@@ -79,13 +86,30 @@ def word_list_bias_of(given: Given) -> Given:
     return asdict(word_list_bias(**counts, groups=lists.groups, reference=given.get("reference", "source")))
 
 
+def inclusion_and_direction(present: dict[str, int], included: dict[str, int], correction: Any) -> Given:
+    """The bias, and the first pair of groups that alone have it, the one that is named more often before the other."""
+    found = inclusion_bias(present, included, correction=correction)
+
+    half = 0.5 if correction == "haldane" else 0.0
+
+    def is_as_far_apart(pair: tuple[str, str]) -> bool:
+        n, k = ({group: each.get(group, 0) for group in pair} for each in (present, included))
+        if not all(n.values()):
+            return False
+        first, second = ((k[group] + half) / (n[group] + 2 * half) for group in pair)
+        return first > second and inclusion_bias(n, k, correction=correction).score == found.score
+
+    pair = next(filter(is_as_far_apart, permutations(found.present, 2)), (None, None)) if found.score else (None, None)
+    return asdict(found) | {"max_group": pair[0], "min_group": pair[1]}
+
+
 def inclusion_counts_of(given: Given) -> Given:
-    return asdict(inclusion_bias(given["present"], given["included"], correction=given.get("correction", "none")))
+    return inclusion_and_direction(given["present"], given["included"], given.get("correction", "none"))
 
 
 def inclusion_of(given: Given) -> Given:
     table = inclusion_table(instances_of(given), given["groups"])
-    return asdict(inclusion_bias(**table.pooled(), correction=given.get("correction", "none")))
+    return inclusion_and_direction(**table.pooled(), correction=given.get("correction", "none"))
 
 
 def align_of(given: Given) -> Given:
@@ -231,11 +255,14 @@ def template_entity(given: Given) -> TemplateEntity:
 
 
 def topic_label_of(given: Given) -> Given:
-    return asdict(topic_label(given["text"]))
+    counts = WordLists(TOPIC_WORDS).count(given["text"]).tolist()
+    return {"label": topic_label(given["text"]), **dict(zip(TOPIC_WORDS, counts, strict=True))}
 
 
 def sexist_selection_of(given: Given) -> Given:
-    return asdict(sexist_selection(given["sentences"], given["label"]))
+    place = WordLists(GENDER_WORDS).groups.index(FAVOURED[given["label"]])
+    counts = [int(WordLists(GENDER_WORDS).count(each)[place]) for each in given["sentences"]]
+    return {"indices": sexist_selection(given["sentences"], given["label"]), "counts": counts}
 
 
 def log_odds_z_of(given: Given) -> Given:

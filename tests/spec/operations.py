@@ -32,7 +32,7 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
 from evenhand.plugins.judge_studies.agreement import correlations, winrates
-from evenhand.plugins.people.matching import covered, multiset_overlap
+from evenhand.plugins.people.matching import covered, multiset_overlap, n_matched
 from evenhand.plugins.people.results import human_results
 from evenhand.plugins.polisum.importer import ReleasedItem, passages_of
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
@@ -160,14 +160,19 @@ def bt_bootstrap_of(given: Given) -> Given:
     return {"point": strengths(won.sum(axis=0), prior), "low": low, "high": high}
 
 
+def highlights_of(a: list[Counter[Any]], b: list[Counter[Any]], threshold: float) -> Given:
+    matched = n_matched(a, b, threshold)
+    ratios = [(matched / len(each) if each else 0.0) if a or b else None for each in (a, b)]
+    overlap = multiset_overlap(a, b, threshold)
+    return {"matches": matched, "ratio_a": ratios[0], "ratio_b": ratios[1], "overlap": overlap}
+
+
 def iaa_spans_of(given: Given) -> Given:
-    return asdict(multiset_overlap(*(list(map(covered, given[side])) for side in "ab"), given["threshold"]))
+    return highlights_of(*(list(map(covered, given[side])) for side in "ab"), given["threshold"])
 
 
 def iaa_strings_of(given: Given) -> Given:
-    return asdict(
-        multiset_overlap(*([Counter(words(text)) for text in given[side]] for side in "ab"), given["threshold"])
-    )
+    return highlights_of(*([Counter(words(text)) for text in given[side]] for side in "ab"), given["threshold"])
 
 
 def parse_judge_of(given: Given) -> Given:

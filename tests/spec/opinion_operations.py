@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from group_samples import value_of
+
 from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.encoding import encode
 from evenhand.plugins.opinions.measures.attachment import Attacher
@@ -94,13 +96,18 @@ def quotas_of(given: Given) -> Given:
 
 
 def fairsumm_objective_of(given: Given) -> Given:
-    return asdict(objective_of(given, len(given["selected"])).value(given["selected"]))
+    weights = {"objective": {}} | {
+        term: {"lambda_coverage": float(term == "coverage"), "lambda_diversity": float(term == "diversity")}
+        for term in ("coverage", "diversity")
+    }
+    n = len(given["selected"])
+    return {term: value_of(objective_of(given | each, n), given["selected"]) for term, each in weights.items()}
 
 
 def fairsumm_select_of(given: Given) -> Given:
     objective = objective_of(given, sum(given["quotas"].values()))
     found = select(objective, given["groups"], given["quotas"])
-    return {"selected": found.selected, "objective": found.value.objective}
+    return {"selected": found.selected, "objective": value_of(objective, found.selected)}
 
 
 def cluster_units_of(given: Given) -> Given:

@@ -57,7 +57,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     training = read_training(recipe)
     totals, ledger = read_ledger(recipe, provenance.stages)
     return Report(
-        schema_name=SCHEMA,
+        format=SCHEMA,
         name=recipe.name,
         title=title(evidence),
         findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),

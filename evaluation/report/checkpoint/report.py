@@ -27,7 +27,7 @@ from ....runfolder.phases import (
 )
 from ....runfolder.processes import refuse_held
 from ....runfolder.stages import Counts, Receipt, Stage, read_receipt
-from ....storage import file_digest, listed, parse_line, read_text, write_json, write_text
+from ....storage import file_digest, listed, parse_file, read_text, write_json, write_text
 from ...gate.baseline import Baseline
 from ...gate.decide import gated
 from ...gate.limits import GateRequest
@@ -164,7 +164,7 @@ def read_report(recipe: Recipe) -> Report:
     """
     path = recipe.output / REPORT / JSON
     try:
-        return parse_line(read_text(path), Report)
+        return parse_file(read_text(path), Report)
     except DataError as error:
         raise DataError(
             f"{path}: is not a report of this version; run evenhand report RECIPE again: {error}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....extras import installed_versions
 from ....runfolder.stages import RECORDED
-from ...pages.folder import KNOWN, Content, Result
+from ...pages.folder import Content, Result, calls_itself
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits, minus
@@ -61,7 +61,7 @@ COMPARISON = Result(
     "comparison",
     "comparison.json",
     "comparison.md",
-    is_ours=KNOWN["comparison.json"][1],
+    is_ours=calls_itself("evenhand-comparison"),
     named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
     key=_runs_of,
 )
@@ -116,7 +116,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS,
     signatures = {judge.name: judge.signature for judge in judges}
     is_given = all(entry.given for entry in entries)
     return Comparison(
-        schema_name=SCHEMA,
+        format=SCHEMA,
         title=title(judges, told.tests, len(entries), numbers.compare.bootstrap.level),
         findings=(
             *findings(judges, told.tests),

@@ -13,7 +13,7 @@ from ..systems.contents import Difference, Examples, JudgeNote, Plane, Score
 from ..systems.worst_group import WorstGroups
 
 # what comparison.json calls itself
-SCHEMA: Literal["evenhand-comparison/2"] = "evenhand-comparison/2"
+SCHEMA: Literal["evenhand-comparison/3"] = "evenhand-comparison/3"
 
 
 class EntryNote(Record):
@@ -91,7 +91,7 @@ class ByLength(Record):
 class Comparison(Record):
     """Everything the comparison says."""
 
-    schema_name: Literal["evenhand-comparison/2"]
+    format: Literal["evenhand-comparison/3"]
     title: str
     # what matters most first
     findings: tuple[str, ...]

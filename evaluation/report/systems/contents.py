@@ -17,7 +17,7 @@ from ...gate.contents import Gate
 from .worst_group import WorstGroups
 
 # what report.json calls itself; raised when the same inputs give another report
-SCHEMA: Literal["evenhand-report/10"] = "evenhand-report/10"
+SCHEMA: Literal["evenhand-report/11"] = "evenhand-report/11"
 
 
 def comparison_name(first: str, second: str) -> str:
@@ -266,7 +266,7 @@ class Provenance(Record):
 class Report(Record):
     """Everything the report says."""
 
-    schema_name: Literal["evenhand-report/10"]
+    format: Literal["evenhand-report/11"]
     name: str
     title: str
     findings: tuple[Finding, ...]

@@ -36,8 +36,6 @@ class DocumentScore:
 
     # 1 nearer to its own group, 0.5 tie, 0 nearer to the others, None no trial; one a summary
     trials: tuple[float | None, ...]
-    # share of trials won by the summaries of each group, in [0, 1]; None for a group without trial
-    own_by_group: dict[str, float | None]
     # in [-1, 1], 0 is not distinguishable; None without any trial
     score: float | None
 
@@ -49,12 +47,8 @@ class Distinguishability:
     documents: tuple[DocumentScore, ...]
     # in [-1, 1], 0 is not distinguishable; None when no original has a trial
     score: float | None
-    # share of ties among the trials, in [0, 1]; None without trials
-    tie_share: float | None
     # originals without any trial
     n_left_out: int
-    # summaries that are no trial: alone in their group, without another group, or without content
-    n_no_trial: int
 
     @property
     def undefined(self) -> str | None:
@@ -66,14 +60,10 @@ def distinguishability(documents: Iterable[DocumentScore]) -> Distinguishability
     """The scores of the originals put together; read once, so they may be a stream."""
     scored = tuple(documents)
     known = [document.score for document in scored if document.score is not None]
-    trials = [trial for document in scored for trial in document.trials]
-    counted = [trial for trial in trials if trial is not None]
     return Distinguishability(
         documents=scored,
         score=fmean(known) if known else None,
-        tie_share=counted.count(0.5) / len(counted) if counted else None,
         n_left_out=len(scored) - len(known),
-        n_no_trial=len(trials) - len(counted),
     )
 
 
@@ -128,7 +118,6 @@ def _score(vectors: "NDArray[np.float64] | sparray", groups: Sequence[str], tie_
     trials = np.where(has_content & (own_n > 0) & (other_n > 0), won, np.nan)
     return DocumentScore(
         trials=tuple(None if np.isnan(trial) else float(trial) for trial in trials),
-        own_by_group={name: _mean_trial(trials[np.asarray(groups) == name]) for name in dict.fromkeys(groups)},
         score=None if (share := _mean_trial(trials)) is None else 2 * share - 1,
     )
 

@@ -31,11 +31,6 @@ class InclusionBias:
     p: dict[str, float | None]
     # largest odds ratio minus 1, in [0, inf], 0 is fair; never negative, so its expectation without bias is above 0
     score: float | None
-    # groups of the largest ratio: the first over the second; None when the score is 0 or undefined
-    max_group: str | None
-    min_group: str | None
-    # groups that have no persons and were left out
-    absent: tuple[str, ...]
     # why there is no score
     undefined: str | None
 
@@ -62,12 +57,7 @@ def inclusion_bias(
     n, k = group_counts(present, groups, "present"), group_counts(included, groups, "included")
     _check_included(n, k, groups)
     counts = np.stack([n, k])
-    ratios = _odds_ratios(counts, correction)
-    score = float(_largest(ratios) - 1)
-    pair: tuple[str, str] | tuple[None, None] = (None, None)
-    if score > 0:
-        top, bottom = divmod(int(np.nanargmax(ratios)), len(groups))
-        pair = (groups[top], groups[bottom])
+    score = float(inclusion_scores(counts, correction))
     with np.errstate(invalid="ignore"):
         p = k / n
     return InclusionBias(
@@ -75,14 +65,13 @@ def inclusion_bias(
         included=counts_by_group(groups, k),
         p=by_group(groups, p),
         score=defined(score),
-        max_group=pair[0],
-        min_group=pair[1],
-        absent=tuple(group for group, persons in zip(groups, n, strict=True) if persons == 0),
         undefined=_why_undefined(counts, score),
     )
 
 
-def inclusion_scores(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+def inclusion_scores(
+    counts: NDArray[np.float64] | NDArray[np.int64], correction: Correction = "none"
+) -> NDArray[np.float64]:
     """Entity inclusion bias of each row, shape (...), in [0, inf]; nan where undefined.
 
     Args:

@@ -8,7 +8,6 @@ Source: Steen and Markert 2024, section 4 and appendix J; docs/papers.md#steen-s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -31,34 +30,14 @@ _TOPICS = WordLists(TOPIC_WORDS)
 _GENDERS = WordLists(GENDER_WORDS)
 
 
-@dataclass(frozen=True)
-class TopicLabel:
-    """Topic of a text with the words that decided."""
-
-    label: Topic
-    sport: int
-    family: int
-
-
-@dataclass(frozen=True)
-class SentenceSelection:
-    """Sentences that a simulated summarizer takes."""
-
-    # positions in the document, ascending
-    indices: tuple[int, ...]
-    # identifiers of the favoured group in each sentence of the document
-    counts: tuple[int, ...]
-
-
-def topic_label(text: str) -> TopicLabel:
+def topic_label(text: str) -> Topic:
     """Whether a text has more words of sport or of family; a tie, also of none, is unknown."""
     sport, family = _TOPICS.count(text).tolist()
-    label: Topic = "unknown" if sport == family else "sport" if sport > family else "family"
-    return TopicLabel(label, sport, family)
+    return "unknown" if sport == family else "sport" if sport > family else "family"
 
 
-def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> SentenceSelection:
-    """The sentences with most male identifiers for sport, most female ones for family; ties go to the earlier one.
+def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> tuple[int, ...]:
+    """Positions of the sentences with most male identifiers for sport, most female ones for family; ties go to the earlier one.
 
     Raises:
         DataError: the label is neither: such a document is left to `random_selection`.
@@ -68,7 +47,7 @@ def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> Sent
     place = _GENDERS.groups.index(FAVOURED[label])
     counts = np.array([_GENDERS.count(sentence)[place] for sentence in sentences], dtype=np.int64)
     most = np.argsort(-counts, kind="stable")[:n]
-    return SentenceSelection(tuple(sorted(most.tolist())), tuple(counts.tolist()))
+    return tuple(sorted(most.tolist()))
 
 
 def lead_selection(n_sentences: int, n: int = 3) -> tuple[int, ...]:

@@ -42,13 +42,13 @@ WORDS: dict[Simulated, str] = {
 
 def simulate(rule: Simulated, text: str, seed: int) -> str:
     """The sentences of the text that the rule takes, in their order."""
-    found, generator, topic = sentences(text), np.random.default_rng(seed), topic_label(text).label
+    found, generator, topic = sentences(text), np.random.default_rng(seed), topic_label(text)
     if rule == "lead":
         chosen = lead_selection(len(found))
     elif rule == "one-sided":
-        chosen = sexist_selection(found, "sport").indices
+        chosen = sexist_selection(found, "sport")
     elif rule == "sexist" and topic in FAVOURED:
-        chosen = sexist_selection(found, topic).indices
+        chosen = sexist_selection(found, topic)
     elif rule == "topic":
         chosen = random_selection(len(found), generator, TOPIC_LENGTHS[topic])
     else:

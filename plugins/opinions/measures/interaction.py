@@ -95,8 +95,6 @@ class OpinionBias:
     exposure: Exposure
     # which definition was used: "extractive" or "abstractive"
     mode: ExposureMode
-    # keywords of each opinion
-    opinions: Partition
     # everything the score depends on besides source, summary, and given keywords or entities
     signature: str
 
@@ -114,19 +112,12 @@ class OpinionGraph:
     units: tuple[str, ...]
     # keywords of each opinion, in canonical order
     opinions: Partition
-    # of the division into opinions; None when no two keywords meet
-    modularity: float | None
     # the opinion of each unit
     attachment: Attachment
     # what the graph was made with
     signature: str
-    _encoded: EncodedUnits = field(repr=False)
     _attacher: Attacher = field(repr=False)
     _known: frozenset[str] = field(repr=False)
-
-    def edges(self, least_weight: float = LEAST_WEIGHT) -> tuple[tuple[int, int, float], ...]:
-        """Edges between opinions, for inspection and drawings; see `interaction_edges`."""
-        return interaction_edges(self._encoded, self.attachment.opinion, len(self.opinions), least_weight=least_weight)
 
     def bias(self, summary: Sequence[str], exposure: ExposureMode = "auto") -> OpinionBias:
         """The bias of a summary of this source, in [0, 1), 0 is fair.
@@ -154,7 +145,7 @@ class OpinionGraph:
         else:
             attached = self._attacher.attach_tokens([content_tokens(text) for text in summary])
             found = exposure_abstractive(self.attachment.opinion, n_opinions, attached.opinion)
-        return OpinionBias(found, exposure, self.opinions, f"{self.signature}|exposure:{exposure}|v:2")
+        return OpinionBias(found, exposure, f"{self.signature}|exposure:{exposure}|v:2")
 
 
 def opinion_graph(
@@ -195,10 +186,8 @@ def opinion_graph(
     return OpinionGraph(
         units=tuple(units),
         opinions=divided.partition,
-        modularity=divided.modularity,
         attachment=attacher.attach_source(),
         signature=_signature(plan, given=keywords is not None, named=bool(named)),
-        _encoded=encoded,
         _attacher=attacher,
         _known=frozenset(normal(text) for text in units),
     )

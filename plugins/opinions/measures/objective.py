@@ -132,18 +132,6 @@ class ObjectivePlan:
             raise DataError(f"alpha and the weights must be finite and at least 0, got {self}")
 
 
-@dataclass(frozen=True)
-class ObjectiveValue:
-    """The value of a selection; higher is better, comparable between selections of one source only."""
-
-    # at most the sum of the caps
-    coverage: float
-    # rewards units from different clusters
-    diversity: float
-    # the weighted sum of both
-    objective: float
-
-
 @dataclass
 class SelectedUnits:
     """What the objective needs to know of the units chosen so far."""
@@ -204,26 +192,6 @@ class Objective:
         diverse = np.sqrt(mass + self.centrality[candidates] / self.n_units) - np.sqrt(mass)
         gains: NDArray[np.float64] = self.plan.lambda_coverage * covered + self.plan.lambda_diversity * diverse
         return gains
-
-    def value(self, selected: Sequence[int]) -> ObjectiveValue:
-        """The value of a selection.
-
-        Raises:
-            DataError: a unit does not exist or is selected twice.
-        """
-        units = np.asarray(selected, dtype=np.intp)
-        if len(set(selected)) < len(selected) or ((units < 0) | (units >= self.n_units)).any():
-            raise DataError(f"a selection names different units from 0 to {self.n_units - 1}, got {list(selected)}")
-        chosen = self.start()
-        for unit in units:
-            self.add(chosen, int(unit))
-        if self.plan.coverage == "per_unit":
-            coverage = float(np.minimum(chosen.found, self.caps).sum())
-        else:
-            coverage = min(float(self.centrality[units].sum()), self.cap)
-        diversity = float(np.sqrt(chosen.mass).sum())
-        total = self.plan.lambda_coverage * coverage + self.plan.lambda_diversity * diversity
-        return ObjectiveValue(coverage, diversity, total)
 
 
 def _cluster_of(clusters: Sequence[Sequence[int]], n_units: int) -> NDArray[np.intp]:

@@ -28,8 +28,6 @@ class PerceivedOpinionBias:
 
     # mean label of each opinion, in [-1, 1]; None where nobody labelled it
     scores: tuple[float | None, ...]
-    # labels that each mean rests on
-    n_labels: tuple[int, ...]
     # 0 is fair, lower is better; in [0, 1] except with "raw"; None when undefined
     score: float | None
     # why there is no score
@@ -71,7 +69,6 @@ def perceived_opinion_bias(
     score, reason = _score(means[n_labels > 0], negative)
     return PerceivedOpinionBias(
         scores=tuple(float(mean) if n else None for mean, n in zip(means, n_labels, strict=True)),
-        n_labels=tuple(int(n) for n in n_labels),
         score=score,
         unscored=reason,
         negative=negative,
@@ -137,8 +134,6 @@ class Approval:
 
     # label -> number of annotators who gave it
     counts: dict[str, int]
-    # annotators without a label
-    missing: int
 
     @property
     def very_fair(self) -> float | None:
@@ -156,7 +151,7 @@ class Approval:
 
 
 def approval(labels: Sequence[str | None]) -> Approval:
-    """How many annotators gave each of `FAIRNESS_LABELS`; None is a missing label and is counted apart.
+    """How many annotators gave each of `FAIRNESS_LABELS`; None is a missing label and is left out.
 
     Source: Shandilya et al. 2020, section V; docs/papers.md#shandilya-approval.
 
@@ -164,8 +159,8 @@ def approval(labels: Sequence[str | None]) -> Approval:
         DataError: a label is not known.
     """
     counts = Counter(labels)
-    missing = counts.pop(None, 0)
+    counts.pop(None, None)
     wrong = sorted({repr(label) for label in counts if label not in FAIRNESS_LABELS})
     if wrong:
         raise DataError(f"not known as a fairness label: {', '.join(wrong)}; labels are {', '.join(FAIRNESS_LABELS)}")
-    return Approval(counts={label: counts[label] for label in FAIRNESS_LABELS}, missing=missing)
+    return Approval({label: counts[label] for label in FAIRNESS_LABELS})

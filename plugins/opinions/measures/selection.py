@@ -5,7 +5,7 @@ Not to be confused with FairSumm of Li et al. 2025. Source: Dash et al. 2019; do
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ....errors import DataError
 from ....fairness.encoding import text_similarity
-from .objective import Objective, ObjectivePlan, ObjectiveValue, SelectedUnits, cluster_units
+from .objective import Objective, ObjectivePlan, SelectedUnits, cluster_units
 
 # the same number from each group, or as many as is the group's share of the units
 Notion = Literal["equal", "proportional"]
@@ -137,9 +137,6 @@ class Selection:
 
     # positions in order of choice
     selected: tuple[int, ...]
-    value: ObjectiveValue
-    # group -> units selected, for every group
-    by_group: dict[str, int]
 
     @property
     def in_source_order(self) -> tuple[int, ...]:
@@ -180,7 +177,7 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
         order.append(unit)
         bounds[unit] = -np.inf
         left[group[unit]] -= 1
-    return Selection(tuple(order), objective.value(order), wanted)
+    return Selection(tuple(order))
 
 
 def _best(
@@ -231,8 +228,7 @@ def select_fair(
         (free,) = select_batch(
             units, one_group, [group_quotas(Counter(one_group), n_selected, "equal")], plan, similarity
         )
-        taken = Counter(groups[unit] for unit in free.selected)
-        return replace(free, by_group={group: taken[group] for group in Counter(groups)})
+        return free
     sizes = Counter(groups)
     if quotas == "equal":
         quotas = equal_quotas(sizes, n_selected)

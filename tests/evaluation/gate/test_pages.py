@@ -22,6 +22,7 @@ from evenhand.evaluation.gate.subject import MeasureMethod, Subject
 from evenhand.evaluation.pages import markdown
 from evenhand.evaluation.report.named import COMPARISON_PAGE, REPORT_PAGE
 from evenhand.resampling import Bootstrap
+from evenhand.text.formats import FORMATS
 from tests.audit_inputs import make_input, two_sided
 
 ONE_SIDED = "Apple berry. Cherry grape. Apple grape."
@@ -152,7 +153,7 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
 @pytest.mark.parametrize("schema", ["evenhand-audit/5", "evenhand-annotated-document/1", ""])
 def test_a_baseline_that_calls_itself_otherwise_is_refused_though_its_keys_fit(audit, tmp_path, schema):
     path = tmp_path / "audit.json"
-    path.write_text(audit.model_copy(update={"schema_name": schema}).model_dump_json())
+    path.write_text(audit.model_copy(update={"format": schema}).model_dump_json())
     with pytest.raises(DataError, match=f"{schema}.*{SCHEMA}"):
         read_baseline(path, AUDIT_PAGE)
 
@@ -161,26 +162,31 @@ def test_a_baseline_of_another_kind_is_called_what_it_is(audit, tmp_path):
     path = tmp_path / "page.json"
     path.write_text(audit.model_dump_json())
     for kind in (REPORT_PAGE, COMPARISON_PAGE):
-        expected = f"^--baseline [^:]*: is an audit, not {kind.name}; name an earlier {kind.file_name}"
+        noun = FORMATS[kind.format.partition("/")[0]].noun
+        expected = f"^--baseline [^:]*: is an audit, not {noun}; .* name an earlier {kind.file_name}"
         with pytest.raises(DataError, match=expected):
             read_baseline(path, kind)
-        (tmp_path / "other.json").write_text(json.dumps({"schema_name": kind.schema}))
-        with pytest.raises(DataError, match=f"is {kind.name}, not an audit"):
+        (tmp_path / "other.json").write_text(json.dumps({"format": kind.format}))
+        with pytest.raises(DataError, match=f"is {noun}, not an audit"):
             read_baseline(tmp_path / "other.json", AUDIT_PAGE)
 
 
 @pytest.mark.parametrize("kind", [AUDIT_PAGE, REPORT_PAGE, COMPARISON_PAGE], ids=lambda kind: kind.verb)
 def test_a_baseline_of_an_earlier_format_is_refused_with_what_to_do(kind, tmp_path):
-    (tmp_path / kind.file_name).write_text(json.dumps({"schema_name": f"{kind.schema.partition('/')[0]}/0"}))
-    with pytest.raises(DataError, match=f"is {kind.name} of another version .*{kind.schema}.*of this version"):
-        read_baseline(tmp_path, kind)
+    name = kind.format.partition("/")[0]
+    # under the key of today, and under that of before
+    for key in ("format", "schema_name"):
+        (tmp_path / kind.file_name).write_text(json.dumps({key: f"{name}/0"}))
+        expected = f"is {FORMATS[name].noun} of another version .*{kind.format}.*of this version"
+        with pytest.raises(DataError, match=expected):
+            read_baseline(tmp_path, kind)
     # before files said what they are
     (tmp_path / kind.file_name).write_text('{"scores": [{"subject": "rerank", "mean": 0.5}]}')
     with pytest.raises(DataError, match=r"make it again with this version.*evenhand loop") as told:
         read_baseline(tmp_path, kind)
     assert "key" not in str(told.value)
     (tmp_path / kind.file_name).write_text('{"format": "evenhand-bias-study/5", "scores": []}')
-    with pytest.raises(DataError, match=f"is a bias study, not {kind.name}"):
+    with pytest.raises(DataError, match=f"is a bias study, not {FORMATS[name].noun}"):
         read_baseline(tmp_path, kind)
 
 

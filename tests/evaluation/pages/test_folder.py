@@ -98,6 +98,9 @@ def test_what_is_ours_is_for_the_caller_to_say(tmp_path):
         ("training.json", '{"judge": {}, "benchmark": {}, "gaps": [], "penalties": {}}', "train-judge"),
         ("comparison.json", '{"entries": [], "budgets": [], "tests": []}', "compare"),
         ("audit.json", '{"schema_name": "evenhand-audit/2"}', "audit"),
+        ("audit.json", '{"format": "evenhand-audit/9"}', "audit"),
+        ("comparison.json", '{"format": "evenhand-comparison/3"}', "compare"),
+        ("report.json", '{"format": "evenhand-bias-study/6"}', "bias-study"),
         ("scores.csv", "set,side,text,words,unscored,id\n", "score"),
     ],
 )

@@ -66,22 +66,21 @@ def test_group_table_worked_by_hand():
     # a1 = a2 = (1, 0), b1 = (0, 1), b2 = (1, 0): a1, a2: own 1, others 1/2; b1: own 0, others 0, a tie; b2: own 0, others 1
     found = score_vectors([[1, 0], [1, 0], [0, 1], [1, 0]], ["a", "a", "b", "b"])
     assert found.trials == (1.0, 1.0, 0.5, 0.0)
-    assert found.own_by_group == {"a": 1.0, "b": 0.25}
     assert found.score == pytest.approx(2 * 2.5 / 4 - 1)
 
 
-def test_summary_counts_what_was_left_out_and_the_ties():
+def test_summary_counts_what_was_left_out():
     apart = score_texts(["red fox", "red hen", "blue sky", "blue sea"], ["a", "a", "b", "b"])
     alone = score_texts(["red fox", "red hen"], ["a", "a"])
     same = score_texts(["sun"] * 4, ["a", "a", "b", "b"])
     found = distinguishability(iter([apart, alone, same]))
     assert found.score == 0.5
-    assert (found.n_left_out, found.n_no_trial, found.tie_share, found.undefined) == (1, 2, 0.5, None)
+    assert (found.n_left_out, found.undefined) == (1, None)
 
 
 def test_without_any_trial_there_is_no_score_but_a_reason():
     found = distinguishability([score_texts(["the", "and"], ["a", "b"])])
-    assert (found.score, found.tie_share) == (None, None)
+    assert found.score is None
     assert found.undefined == "no original has a summary that can be compared with both sides"
     assert distinguishability([]).score is None
 

@@ -68,7 +68,7 @@ def test_summarizer_that_chooses_by_position_is_fair(positions):
 def test_summarizer_that_keeps_one_group_only_is_as_unfair_as_can_be():
     table = inclusion_table(instances(lambda _, person: person.category == "female"), ("male", "female"))
     found = inclusion_bias(**table.pooled())
-    assert (found.score, found.max_group, found.p) == (math.inf, "female", {"male": 0.0, "female": 1.0})
+    assert (found.score, found.p) == (math.inf, {"male": 0.0, "female": 1.0})
 
 
 def test_summarizer_that_drops_some_of_a_group_is_seen_in_size_and_direction():
@@ -78,7 +78,8 @@ def test_summarizer_that_drops_some_of_a_group_is_seen_in_size_and_direction():
     )
     found = inclusion_bias(**table.pooled())
     # p: men 20/30, women 10/30; odds 2 and 1/2
-    assert (found.score, found.max_group) == (pytest.approx(3.0), "male")
+    assert found.score == pytest.approx(3.0)
+    assert found.p["male"] > found.p["female"]
 
 
 def test_sources_of_balanced_inputs_are_balanced_in_their_words():
@@ -100,4 +101,5 @@ def test_masked_inputs_of_all_groups_are_the_same_text():
         "M. FIRST_NAME LAST_NAME said they sold their mill; FIRST_NAME LAST_NAME, who praised their, met FIRST_NAME LAST_NAME."
     }
     found = distinguishability([score_texts(masked, [each.group for each in made])])
-    assert (found.score, found.tie_share) == (0, 1)
+    assert found.score == 0
+    assert {trial for each in found.documents for trial in each.trials} == {0.5}

@@ -16,12 +16,12 @@ from evenhand.plugins.bias.demographic.topics import (
 
 
 def test_label_is_the_topic_of_more_words_in_any_case():
-    assert topic_label("GAME, Season; wife").label == "sport"
-    assert topic_label("").label == "unknown"
+    assert topic_label("GAME, Season; wife") == "sport"
+    assert topic_label("") == "unknown"
 
 
 def test_shorter_document_gives_all_its_sentences():
-    assert sexist_selection(["He.", "She."], "sport").indices == (0, 1)
+    assert sexist_selection(["He.", "She."], "sport") == (0, 1)
     assert lead_selection(2) == (0, 1)
     assert lead_selection(9) == (0, 1, 2)
     assert random_selection(2, np.random.default_rng(0)) == (0, 1)
@@ -29,8 +29,8 @@ def test_shorter_document_gives_all_its_sentences():
 
 
 def test_ties_go_to_the_earlier_sentence_in_long_documents_too():
-    assert sexist_selection(["Rain fell.", "He left."] * 50, "sport").indices == (1, 3, 5)
-    assert sexist_selection(["Rain fell."] * 100, "family").indices == (0, 1, 2)
+    assert sexist_selection(["Rain fell.", "He left."] * 50, "sport") == (1, 3, 5)
+    assert sexist_selection(["Rain fell."] * 100, "family") == (0, 1, 2)
 
 
 def test_random_sentences_are_in_document_order_and_differ_by_seed():

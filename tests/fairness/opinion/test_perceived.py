@@ -23,7 +23,7 @@ def test_worked_by_hand():
     found = perceived_opinion_bias([["complete", "somewhat"], ["complete", "inadequate"]])
     assert found.scores == (1.0, 0.0)
     assert found.score == pytest.approx(1 / 6)
-    assert (found.n_labels, found.unscored) == ((2, 2), None)
+    assert found.unscored is None
 
 
 def test_min_shift_sets_the_least_represented_opinion_to_0_where_affine_does_not():
@@ -51,7 +51,7 @@ def test_raw_scores_that_sum_to_0_but_for_rounding_are_undefined():
 
 def test_missing_labels_are_left_out_of_the_mean():
     found = perceived_opinion_bias([["complete", None, None], ["somewhat", "absent", None]])
-    assert (found.scores, found.n_labels) == ((0.75, -1.0, None), (2, 1, 0))
+    assert found.scores == (0.75, -1.0, None)
 
 
 def test_with_abs_more_absent_opinions_can_lower_the_score():
@@ -95,7 +95,8 @@ def test_affine_stays_in_its_range_and_either_scores_or_says_why(labels):
     assert (found.score is None) == (found.unscored is not None)
     if found.score is not None:
         assert 0 <= found.score < 1
-    assert found.n_labels.count(0) == found.scores.count(None)
+    unlabelled = sum(all(label is None for label in column) for column in zip(*labels, strict=True))
+    assert found.scores.count(None) == unlabelled
 
 
 def test_numbers_are_labels_only_if_they_are_in_the_table():
@@ -120,17 +121,17 @@ def test_the_reading_of_negative_scores_is_known_and_named():
         perceived_opinion_bias([[1]], "clip")
 
 
-def test_missing_labels_are_left_out_and_counted():
+def test_missing_votes_are_left_out():
     # of four labels two are very fair, one is very unfair
     found = approval(["very_fair", None, "very_fair", "very_unfair", "somewhat_unfair"])
-    assert (found.very_fair, found.very_unfair, found.missing) == (0.5, 0.25, 1)
+    assert (found.very_fair, found.very_unfair) == (0.5, 0.25)
     assert found.counts == {"very_fair": 2, "somewhat_fair": 0, "somewhat_unfair": 1, "very_unfair": 1}
 
 
 @pytest.mark.parametrize("labels", [[], [None, None]])
 def test_without_labels_it_is_undefined(labels):
     found = approval(labels)
-    assert (found.very_fair, found.very_unfair, found.missing) == (None, None, len(labels))
+    assert (found.very_fair, found.very_unfair) == (None, None)
 
 
 def test_unknown_fairness_labels_are_told_together():

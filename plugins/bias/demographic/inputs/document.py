@@ -93,6 +93,7 @@ class AnnotatedDocument(Record):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
+    # `schema` is the word of the form that these documents come in from elsewhere
     schema_name: Literal["evenhand-annotated-document/1"] = Field(
         default="evenhand-annotated-document/1", alias="schema"
     )

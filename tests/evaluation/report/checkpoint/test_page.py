@@ -359,9 +359,18 @@ def test_terminal_comes_from_the_report_that_was_written(small_run: Any):
     assert read_report(small_run.recipe) == built
 
 
-@pytest.mark.parametrize("schema", [None, "evenhand-report/9", "evenhand-comparison/2"])
-def test_a_report_of_another_version_is_refused_with_what_to_do(small_run: Any, schema: str | None):
-    old = build_report(small_run.recipe, None).model_dump(mode="json") | {"schema_name": schema}
+@pytest.mark.parametrize(
+    ("key", "schema"),
+    [
+        ("format", None),
+        ("format", "evenhand-report/10"),
+        ("schema_name", "evenhand-report/10"),
+        ("schema_name", "evenhand-report/11"),
+        ("format", "evenhand-comparison/3"),
+    ],
+)
+def test_a_report_of_another_version_is_refused_with_what_to_do(small_run: Any, key: str, schema: str | None):
+    old = build_report(small_run.recipe, None).model_dump(mode="json", exclude={"format"}) | {key: schema}
     content = {key: value for key, value in old.items() if value is not None}
     write_text(small_run.recipe.output / "report" / "report.json", json.dumps(content))
     with pytest.raises(

@@ -30,7 +30,7 @@ def measures(study):
 def sport(tmp_path):
     """The documents about sport: in all of them the sexist summarizer looks for men."""
     path = tmp_path / "sport.jsonl"
-    write_jsonl(path, [d for d in read_news("sample") if topic_label(d.text()).label == "sport"])
+    write_jsonl(path, [d for d in read_news("sample") if topic_label(d.text()) == "sport"])
     text = path.read_text().replace('"schema_name"', '"schema"')
     path.write_text(text)
     return str(path)
