@@ -172,7 +172,7 @@ class GenerateSection(ReplicatedSection):
     @property
     def has_model(self) -> bool:
         """Whether a language model writes the candidates."""
-        return self.backend != "scripted" and self.options.asks_model
+        return self.traits.has_model and self.options.asks_model
 
     @property
     def gpus_each(self) -> int:

@@ -1,12 +1,11 @@
 """The methods by name: those of the core, and what packages bring."""
 
-import traceback
 from collections.abc import Iterator
 
-from ..doors import Door
-from ..errors import EvenhandError, PluginError
+from ..doors import Door, blamed
+from ..errors import PluginError
 from . import chain_of_thought, shuffled, thinned, zero_shot
-from .backend import Reply
+from .backend import Reply, reply_mistake
 from .method import Job, Method
 
 CORE: dict[str, Method] = {
@@ -28,23 +27,11 @@ def drawn_replies(job: Job) -> list[list[Reply]]:
     if package is None:
         return summarise(job)
     whose = f"method {job.method!r} of package {package}"
-    try:
+    with blamed(whose):
         replies = summarise(job)
-    except EvenhandError:
-        raise
-    except Exception as error:
-        raise PluginError(f"{whose} raised {type(error).__name__}: {error} ({_place(error)})") from error
     if mistake := next(_mistakes(job, replies), None):
         raise PluginError(f"{whose} {mistake}")
     return replies
-
-
-def _place(error: Exception) -> str:
-    """The last line of the package's own code that ran."""
-    lines = list(traceback.walk_tb(error.__traceback__))
-    own = [each for each in lines if each[0].f_globals.get("__name__", "").partition(".")[0] != "evenhand"]
-    frame, number = (own or lines)[-1]
-    return f"{frame.f_code.co_filename}:{number}"
 
 
 def _mistakes(job: Job, replies: object) -> Iterator[str]:
@@ -62,9 +49,5 @@ def _mistakes(job: Job, replies: object) -> Iterator[str]:
             )
             return
         for reply in row:
-            if not isinstance(reply, Reply):
-                yield f"gave {type(reply).__name__} and no Reply for request {request.id!r}; Reply(text, 'stop') is one"
-            elif not isinstance(reply.text, str):
-                yield f"gave a reply whose text is {type(reply.text).__name__} for request {request.id!r}"
-            elif reply.finish_reason == "failed" and not reply.reason:
-                yield f"gave a failed reply without a reason for request {request.id!r}"
+            if mistake := reply_mistake(reply):
+                yield f"gave {mistake} for request {request.id!r}"

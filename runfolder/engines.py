@@ -200,7 +200,7 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None
         n = n_requests.get(phase.split, 0)
         for key, section in recipe.replicated.items():
             is_asked = recipe.generate.has_model if key == "generate" else key.split(".")[1] in phase.judges
-            if not n or not is_asked or section.server is not None or section.backend == "scripted":
+            if not n or not is_asked or section.server is not None or not section.traits.has_model:
                 continue
             each = section.gpus_each
             if section.replicas == "auto" and gpus is None:
