@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from ..config import Recipe, SummaryColumnsSection
 from ..config.generate import asks_model
 from ..config.needs import Against
+from ..config.python_code import CodeSection, PythonMethodSection, allow, code_sections
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..corpora.summary_columns import columns_of
@@ -28,10 +29,11 @@ from ..generate.contract import check_output
 from ..generate.method import draws
 from ..generate.requests import build_requests
 from ..generate.stage import make_batch
-from ..judges import open_judges
+from ..judges import open_judges, try_judges
 from ..judges.batch import judge_inputs, judge_together
 from ..judges.combine import reward_ranges
 from ..judges.judge import JudgeInput
+from ..judges.python_code import FunctionJudge, in_memory
 from ..records import Candidate, Judgement, Sampling, SummaryRequest
 from ..rerank.pairs import choose_pairs, preference_pair
 from ..rerank.stage import best_summary, score_group
@@ -111,6 +113,8 @@ def generate(
         task=dict(task) if task is not None else base.get("task", {}),
         generate={**base["generate"], **options},
     )
+    if "code" in options and isinstance(asked.generate.options, PythonMethodSection):
+        allow([asked.generate.options])
     phase = _phase(asked)
     requests = build_requests(given.records, asked.corpus, asked.task)
     order = draws(asked.generate.plans)
@@ -143,7 +147,8 @@ def judge(
             and side): a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, texts in the order of
             the documents, or a file of these. The id of a side's summary is "SET/SIDE". They are judged as they stand, whatever
             their paragraphs and headings.
-        judges: name -> keys of a judge's section ({"kind": "rouge", ...}); or a recipe, its path or its name, for its judges.
+        judges: name -> keys of a judge's section ({"kind": "rouge", ...}), or a function of (summary, sources, request), of which
+            higher numbers are better; or a recipe, its path or its name, for its judges.
         documents: of summaries made elsewhere, as `load_documents` gives or takes them.
         task: of summaries made elsewhere, what was asked for; by default one summary of all documents, of any length.
         attribute: of documents that are a table, or have several attributes: what they are grouped by.
@@ -181,8 +186,10 @@ def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe |
             f"judges are {described(judges)}; give a dict of names and the keys of each judge's section, such as "
             '{"recall": {"kind": "rouge"}}, or a recipe'
         )
+    functions = {name: own for name, each in judges.items() if (own := in_memory(name, each))}
     options = {
-        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
+        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each
+        for name, each in {**judges, **{name: section for name, (section, _) in functions.items()}}.items()
     }
     recipes = [
         changed(
@@ -193,7 +200,15 @@ def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe |
         )
         for each in given
     ]
-    opened = open_judges({name: recipes[0].judges[name] for name in options})
+    sections = {name: recipes[0].judges[name] for name in options if name not in functions}
+    # a section may be of the recipe of a run folder; keys are the caller's
+    allow(
+        each for name, each in sections.items() if isinstance(each, CodeSection) and isinstance(judges[name], Mapping)
+    )
+    try_judges(sections)
+    by_name = {each.name: each for each in open_judges(sections)}
+    by_name |= {name: FunctionJudge(name, *own) for name, own in functions.items()}
+    opened = [by_name[name] for name in options]
 
     def inputs_of(against: Against | None, some: Sequence[tuple[int, Answered]]) -> list[JudgeInput]:
         # the candidates of another system are no others of a request
@@ -334,7 +349,10 @@ def loaded(recipe: Any, overrides: Sequence[str] = ()) -> Recipe:
         return recipe
     if isinstance(recipe, Recipe | Mapping):
         values = recipe.model_dump(mode="json") if isinstance(recipe, Recipe) else recipe
-        return recipe_of(values, overrides)
+        made = recipe_of(values, overrides)
+        if isinstance(recipe, Mapping):
+            allow(code_sections(made).values())
+        return made
     if not isinstance(recipe, str | Path):
         raise RecipeError(f"a recipe is {described(recipe)}; give a file, a name, a dict of its sections or a Recipe")
     return load_recipe(Path(recipe), overrides)

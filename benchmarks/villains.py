@@ -212,7 +212,7 @@ class Trial:
         self._is_right = np.array([each.side == "right" for each in sets])
         self.sets = sets if is_told else [each.model_copy(update={"side": None}) for each in sets]
         self.exchanges = Exchanges.of(self.sets, EVEN)
-        self.asked = variants(self.sets, EVEN, exchanges=self.exchanges)
+        self.asked = variants(self.sets, self.exchanges)
         self.people, self._seen = simulated_people(self._generator, own)
         # article and variant of each
         places_of = {name: place for place, name in enumerate(map(str, VARIANTS))}
@@ -241,8 +241,8 @@ class Trial:
         again.add(self.sets, (self._scores(judge) if judge.is_coin else scores)[:, 0])
         of_people.add(self.people.documents, self._of_people(judge))
         study = JudgeStudy(
-            self.sets, [each for mine in (first, *others) for each in mine.judgements], self.asked, again.judgements,
-            EVEN, self.people, of_people.judgements, exchanges=self.exchanges,
+            self.sets, [each for mine in (first, *others) for each in mine.judgements], again.judgements, self.people,
+            of_people.judgements, exchanges=self.exchanges, asked=self.asked,
         )  # fmt: skip
         return calibrate({name: (OPTIONS, judge.purpose)}, study, (LENGTH, ROUGE))[0]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..config.python_code import code_sections
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
@@ -128,6 +129,9 @@ def validate(
     from ..loop import plan
     from ..preflight import preflight
 
+    for key, section in code_sections(loaded).items():
+        code = section.code()
+        say(f"runs code: {key}: {code.label} (SHA-256 {code.digest[:16]})")
     found = preflight(loaded, elsewhere=elsewhere)
     say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
 
@@ -281,10 +285,13 @@ def benchmark_judges_(
     Start with what is bundled: evenhand benchmark-judges sample
     """
     from ..evaluation.pages.write import PAGE
+    from ..judges import try_judges
     from ..plugins.judge_studies.benchmark import benchmark_judges
     from ..plugins.judge_studies.benchmark_page import page
 
-    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence, say=say)
+    named = load_judges(judges) if judges else {}
+    try_judges(named)
+    found = benchmark_judges(file, named, out, ties, evidence=evidence, say=say)
     show_page(page(found))
     say(f"report: {out / PAGE}")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -12,6 +12,8 @@ from ..config.command_line import repeated_keys
 from ..errors import DataError, RecipeError
 from ..storage import listed, local_path
 from ..text import did_you_mean
+
+V = TypeVar("V", bound=str)
 
 
 def single_keys(option: str) -> Callable[[list[str] | None], list[str] | None]:
@@ -23,6 +25,21 @@ def single_keys(option: str) -> Callable[[list[str] | None], list[str] | None]:
         return entries
 
     return check
+
+
+def named_values(option: str, entries: Sequence[str] | None, values: Sequence[V]) -> dict[str, V]:
+    """Entries of an option "NAME=VALUE", of which there are few values.
+
+    Raises:
+        RecipeError: one has another form; all are listed.
+    """
+    split = {entry: entry.rpartition("=")[::2] for entry in entries or ()}
+    form = " or ".join(f"NAME={value}" for value in values)
+    if mistakes := [
+        f"{option} {entry!r}: write {form}" for entry, (name, x) in split.items() if not name or x not in values
+    ]:
+        raise RecipeError(listed(mistakes))
+    return {name: next(value for value in values if value == x) for name, x in split.values()}
 
 
 def overrides_option(about: str) -> Any:

@@ -52,7 +52,8 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """Judge summaries that were made elsewhere and compare those of several files, by side and overall, with tests and length.
 
     evenhand human page --system LABEL=FOLDER puts what lies in the folder of one file on the page that people annotate; evenhand
-    audit --summaries LABEL=FOLDER audits it.
+    audit --summaries LABEL=FOLDER audits it. A function of your own is a judge, too: {kind: python, file: judge.py, function:
+    score, better: higher, range: [0, 1], means: "..."}.
     """
     from ..api.documents import load_documents
     from ..api.steps import given_candidates, judge_each

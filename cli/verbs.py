@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..config.command_line import repeated_options
+from ..config.python_code import allow_all
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
 from ..storage import listed, no_disk
@@ -46,6 +47,12 @@ def _set(how: str) -> Callable[[bool], bool]:
     return say
 
 
+def _run_code(asked: bool) -> bool:
+    if asked:
+        allow_all()
+    return asked
+
+
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_set("quiet"), help="Print errors and the result alone.")
 ]
@@ -58,6 +65,17 @@ Verbose = Annotated[
         help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
     ),
 ]
+RunCode = Annotated[
+    bool,
+    typer.Option(
+        "--run-code",
+        callback=_run_code,
+        help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
+    ),
+]
+# the last option of verbs that read a recipe
+RUN_CODE = inspect.Parameter("run_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=RunCode)
+RECIPES = {"recipe", "recipes", "judges"}
 # the last options of every verb
 OPTIONS = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
@@ -133,7 +151,7 @@ def _visible_refusals() -> Iterator[None]:
 
 
 class Verbs(typer.Typer):
-    """Verbs with -q and -v, which their functions need not know."""
+    """Verbs with -q, -v and --run-code, which their functions need not know."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Family, **options)
@@ -146,13 +164,14 @@ class Verbs(typer.Typer):
             @wraps(function)
             def verb(**given: Any) -> Any:
                 _refuse_addresses(given.values())
-                return function(**{name: value for name, value in given.items() if name not in {"quiet", "verbose"}})
+                return function(**{name: value for name, value in given.items() if name in signature.parameters})
 
             signature = inspect.signature(function)
+            options = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
             verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                parameters=[*signature.parameters.values(), *OPTIONS]
+                parameters=[*signature.parameters.values(), *options]
             )
-            verb.__annotations__ = function.__annotations__ | {each.name: each.annotation for each in OPTIONS}
+            verb.__annotations__ = function.__annotations__ | {each.name: each.annotation for each in options}
             register(verb)
             return function
 

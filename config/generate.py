@@ -21,9 +21,13 @@ from ..text.shown import shortened
 from .fairpo import THINNED, ThinnedSection
 from .methods import EXTRACTED, ChainOfThoughtSection, MethodSection, Plan, ShuffledSection, ZeroShotSection
 from .model import ReplicatedSection
+from .python_code import PythonMethodSection
 from .section import Section
 
 S = TypeVar("S", bound=MethodSection)
+
+# the method that a file of the user's own has; its options are no section `python`, which names an interpreter
+PYTHON = "python"
 
 # method -> its options
 METHOD_SECTIONS: Door[type[MethodSection]] = Door(
@@ -35,6 +39,7 @@ METHOD_SECTIONS: Door[type[MethodSection]] = Door(
         "shuffled": ShuffledSection,
         "chain-of-thought": ChainOfThoughtSection,
         THINNED: ThinnedSection,
+        PYTHON: PythonMethodSection,
     },
     lambda thing: thing.options,
 )
@@ -47,7 +52,7 @@ def is_method_section(section: object) -> bool:
 
 def options_key(method: str) -> str:
     """The key of a method's options."""
-    return method.replace("-", "_")
+    return "code" if method == PYTHON else method.replace("-", "_")
 
 
 def asks_model(method: Any) -> bool:

@@ -12,6 +12,7 @@ from ..doors import Door
 from .fairness import EqualCoverageJudge, ValueSharesJudge
 from .metrics import BertScoreJudge
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
+from .python_code import PythonJudge
 from .section import refuse_without_effect
 
 # mode of a rubric -> its lowest and highest grade
@@ -350,9 +351,10 @@ _Core = (
     | ConsensusJudge
     | ValueSharesJudge
     | EqualCoverageJudge
+    | PythonJudge
 )
 # kind of a judge -> its section
-JUDGE_SECTIONS: Door[type[JudgeSection]] = Door(
+JUDGE_SECTIONS: Door[type[JudgeSection] | type[PythonJudge]] = Door(
     "judges",
     "judge",
     lambda thing: is_judge_section(getattr(thing, "section", None)),
@@ -363,29 +365,29 @@ JUDGE_SECTIONS: Door[type[JudgeSection]] = Door(
 
 def is_judge_section(section: object) -> bool:
     """Whether this is a section of judges, with the keys that all have."""
-    if not (isinstance(section, type) and issubclass(section, JudgeSection)):
+    if not (isinstance(section, type) and issubclass(section, JudgeSection | PythonJudge)):
         return False
     return {"kind", "against"} <= section.model_fields.keys()
 
 
 @cache
-def _adapter(kind: str) -> TypeAdapter[JudgeSection]:
+def _adapter(kind: str) -> TypeAdapter[JudgeSection | PythonJudge]:
     """What reads sections of the core's kinds and of this one."""
     sections: Any = _Core | JUDGE_SECTIONS[kind] if kind else _Core
     return TypeAdapter(Annotated[sections, Field(discriminator="kind")])
 
 
-def read_judge(written: Any) -> JudgeSection:
+def read_judge(written: Any) -> JudgeSection | PythonJudge:
     """The section of a judge, of whatever kind there is.
 
     Raises:
         ValidationError: it is wrong, or of no kind.
         PluginError: its kind cannot be imported.
     """
-    if isinstance(written, JudgeSection):
+    if isinstance(written, JudgeSection | PythonJudge):
         return written
     kind = written.get("kind") if isinstance(written, dict) else None
     return _adapter(kind if isinstance(kind, str) and kind in JUDGE_SECTIONS else "").validate_python(written)
 
 
-JudgeOptions = Annotated[JudgeSection, SerializeAsAny(), PlainValidator(read_judge)]
+JudgeOptions = Annotated[JudgeSection | PythonJudge, SerializeAsAny(), PlainValidator(read_judge)]

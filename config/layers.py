@@ -6,6 +6,7 @@ lists, the sampling plans, and a mapping of another `kind`, whose keys would not
 and so it does a key of `trainer` that evenhand refuses; plans of which all are `null` are taken out of those of the other.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from .plain_yaml import read_yaml_lines
 from .shipped import find_recipe, recipe_names
 
 EXTENDS = "extends"
+# how a place ends
+LINE = re.compile(r":\d+$")
 # recipes that extend each other in one line
 MOST_LAYERS = 50
 # in a run folder, the recipe of the run
@@ -42,6 +45,10 @@ class Layers:
         while key and key not in self.places:
             key = key.rpartition(".")[0]
         return self.places.get(key, str(self.path))
+
+    def file_of(self, key: str) -> Path:
+        """The file in which a key was written."""
+        return Path(LINE.sub("", self.place(key)))
 
 
 def read_layers(given: Path, section: str | None = None) -> Layers:

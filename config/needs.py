@@ -17,8 +17,9 @@ from .trained_encoder import read_trained
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
-# that the summary is to represent, one by one; "candidates" are all summaries of the same request
-Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
+# that the summary is to represent, one by one; "candidates" are all summaries of the same request; "request" is all of it in
+# JSON
+Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates", "request"]
 # what the scores of a judge are to say of a summary
 Purpose = Literal["coverage", "faithfulness"]
 # of judges that compare in a direction: how much of the text is in the summary, how much of the summary is in the text
@@ -77,8 +78,8 @@ def _key(*parts: str) -> str:
     return ".".join(filter(None, parts))
 
 
-class JudgeSection(NeedySection):
-    """Base of all sections of judges."""
+class AnyJudgeSection(NeedySection):
+    """What the sections of all judges have, those included in which the user says which scores are better and what they mean."""
 
     if TYPE_CHECKING:
         # each kind's own literals: what it is called, and the text that it reads beside the summary
@@ -88,8 +89,6 @@ class JudgeSection(NeedySection):
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text
     reads_text: ClassVar[bool] = True
-    # what scores of this kind mean, and what they do not see, as readers of a report are told; each kind says it
-    meaning: ClassVar[str] = ""
 
     @property
     def is_rate(self) -> bool:
@@ -105,16 +104,6 @@ class JudgeSection(NeedySection):
     def low_grade(self) -> int | None:
         """The highest grade that is a bad one; None of what gives no grades, or two of them alone."""
         return None
-
-    @property
-    def better(self) -> Literal["higher", "lower"] | None:
-        """Which scores are better; None for a count that says nothing of quality."""
-        return "higher"
-
-    @property
-    def means(self) -> str:
-        """What its scores mean: the meaning of its kind, unless keys of the section make it another."""
-        return self.meaning
 
     @property
     def plain(self) -> str:
@@ -140,6 +129,23 @@ class JudgeSection(NeedySection):
     def unknown_values(self, values: Collection[str]) -> list[str]:
         """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
         return []
+
+
+class JudgeSection(AnyJudgeSection):
+    """Base of the sections of judges that know themselves which scores are better, and what they mean."""
+
+    # what scores of this kind mean, and what they do not see, as readers of a report are told; each kind says it
+    meaning: ClassVar[str] = ""
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Which scores are better; None for a count that says nothing of quality."""
+        return "higher"
+
+    @property
+    def means(self) -> str:
+        """What its scores mean: the meaning of its kind, unless keys of the section make it another."""
+        return self.meaning
 
 
 class TextJudgeSection(JudgeSection):

@@ -17,8 +17,9 @@ from ..text.shown import MOST_SHOWN, shortened
 from . import CorpusSection, JudgeOptions, Recipe, Section
 from .judges import JUDGE_SECTIONS
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
-from .layers import EXTENDS, read_layers
+from .layers import EXTENDS, Layers, read_layers
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
+from .python_code import allow, code_sections, is_of_run
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
 # what errors call all keys together
@@ -64,7 +65,9 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
 def load_as(model: type[R], path: Path, overrides: Sequence[str] = ()) -> R:
     """The checked recipe of another kind than a study; arguments and errors as of `load_recipe`."""
     layers = read_layers(path)
-    return _overridden(layers.values, overrides, model, layers.place, is_extended=layers.extends is not None)
+    recipe = _overridden(layers.values, overrides, model, layers.place, is_extended=layers.extends is not None)
+    _allow_own(recipe, layers, overrides)
+    return recipe
 
 
 def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recipe:
@@ -74,6 +77,16 @@ def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recip
         RecipeError: they are not a recipe; all mistakes are listed.
     """
     return _overridden(dict(values), overrides, Recipe, lambda key: RECIPE)
+
+
+def _allow_own(recipe: Section, layers: Layers, overrides: Sequence[str] = ()) -> None:
+    """Let code run that the user's own files and overrides name: all but what only the recipe of a run folder does."""
+    given = {override.partition("=")[0] for override in overrides}
+    allow(
+        section
+        for key, section in code_sections(recipe).items()
+        if f"{key}.file" in given or not is_of_run(layers.file_of(f"{key}.file"))
+    )
 
 
 def _overridden(
@@ -115,10 +128,12 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
     """
     layers = read_layers(path)
     try:
-        return _Judges.model_validate({"judges": layers.values.get("judges")}).judges
+        found = _Judges.model_validate({"judges": layers.values.get("judges")})
     except ValidationError as error:
         mistakes = _schema_mistakes(error, Recipe)
         raise RecipeError(listed([f"{layers.place(key)}: {text}" for key, text in mistakes])) from error
+    _allow_own(found, layers)
+    return found.judges
 
 
 def corpus_of(path: Path) -> CorpusSection | None:

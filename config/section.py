@@ -16,7 +16,7 @@ from ..storage import no_disk
 LONGEST_NAME = 255
 LONGEST_PATH = 4095
 # the texts of recipes that are no names
-SENTENCES = ("instruction",)
+SENTENCES = ("instruction", "means")
 # the texts that name a file, a program, a model or a run, besides paths
 NAMES = frozenset(("name", "path", "python", "template", "accelerate_config", "model", "revision", "encoder", "input"))
 

@@ -15,13 +15,13 @@ from ..judges.calibration import (
     read_calibrations,
     unlike,
 )
-from .pages.blocks import Block, Column, Heading, Prose, Text, estimate, items, table
-from .pages.words import joined
+from .pages.blocks import Block, Column, Heading, Prose, Table, Text, estimate, items, listing
+from .pages.words import few_label, joined
 
 HEADING = "What the judges are worth"
 CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
 # of a judge of which the data say nothing, and of one that no probe could be tried on
-TOO_FEW, NOT_TRIED = "too few topics to say", "not tried"
+TOO_FEW, NOT_TRIED = few_label("to say", "topic"), "not tried"
 
 
 def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Worth:
@@ -104,16 +104,31 @@ def worth_blocks(worth: Worth | None) -> Iterator[Block]:
         )
 
 
+def worth_table(name: str, judges: Mapping[str, JudgeCalibration], level: float | None = None) -> Table:
+    """Judges beside length, and what they are accused of.
+
+    Args:
+        name: of the table.
+        judges: by name.
+        level: of the intervals, where it is to be told.
+    """
+    note = f"{100 * level:g} % interval" if level else ""
+    return listing(
+        name,
+        judges.items(),
+        {
+            "judge": lambda each: each[0],
+            "is to measure": lambda each: each[1].purpose,
+            Column("\u03c1 within", note=note): lambda each: estimate(each[1].own.within, 2),
+            Column("length's", note=note): lambda each: estimate(each[1].length.within, 2),
+            "beside length": lambda each: standing(each[1]),
+            "accused of": lambda each: accused_of(each[1]),
+        },
+    )
+
+
 def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
-    rows = (
-        (
-            name, each.purpose, estimate(each.own.within, 2), estimate(each.length.within, 2),
-            standing(each), accused_of(each),
-        )
-        for name, each in worth.known.items()
-    )  # fmt: skip
-    heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
-    yield table("judges' worth", heads, rows)
+    yield worth_table("judges' worth", worth.known)
     yield Prose(f"From {joined(list(worth.data))}.", "small")
     yield from items(Prose(f"{each}.") for each in worth.unlike)

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 
 from ..config import JudgeOptions
 from ..doors import Door
+from ..errors import EvenhandError, RecipeError
+from ..storage import listed
 from .alignment import ALIGNMENT
 from .bertscore import BERTSCORE
 from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
 from .judge import Judge, JudgeInput, Kind, Verdict
+from .python_code import PYTHON
 from .rouge import ROUGE
 from .rubric import RUBRIC
 from .rules import CONTRACT, LENGTH
@@ -27,6 +30,7 @@ CORE: dict[str, Kind] = {
     "consensus": CONSENSUS,
     "value-shares": VALUE_SHARES,
     "equal-coverage": EQUAL_COVERAGE,
+    "python": PYTHON,
 }
 # kind in the recipe -> what makes such a judge, and what can be asked before
 JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE)
@@ -56,4 +60,21 @@ def open_judges(options: Mapping[str, JudgeOptions], models: SharedModels | None
     return [open_judge(name, section, shared) for name, section in options.items()]
 
 
-__all__ = ["JUDGES", "Judge", "JudgeInput", "Verdict", "open_judge", "open_judges"]
+def try_judges(options: Mapping[str, JudgeOptions]) -> None:
+    """Try before any work what only a trial tells of judges of these names and options.
+
+    Raises:
+        RecipeError: some of them cannot judge; all are listed.
+    """
+    mistakes = []
+    for name, section in options.items():
+        try:
+            if trial := JUDGES[section.kind].trial:
+                trial(name, section)
+        except EvenhandError as error:
+            mistakes.append(f"judges.{name}: {error}")
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+
+
+__all__ = ["JUDGES", "Judge", "JudgeInput", "Verdict", "open_judge", "open_judges", "try_judges"]

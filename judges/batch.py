@@ -21,6 +21,7 @@ from .asking import by_model, companies, score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
 from .judge import Judge, JudgeInput, Verdict
+from .python_code import request_text
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ MISSING_REFERENCE = {
     "documents": "no documents with an attribute value",
     "sources": "no source text",
     "candidates": "no other candidate",
+    "request": "no request",
 }
 
 
@@ -276,6 +278,8 @@ def reference_text(request: SummaryRequest, against: Against) -> str:
     """The text that a summary of this request is compared with; "" when the document set has none."""
     if against == "documents":
         return labelled_documents(request).text
+    if against == "request":
+        return request_text(request)
     if against == "sources":
         return canonical_json([document.text for document in request.source_documents])
     if against == "key_points":

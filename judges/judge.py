@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ..config.needs import Against, JudgeSection
+from ..config.needs import Against, AnyJudgeSection
 from ..config.section import Check
 from ..fairness.labelled import LabelledDocuments
 from ..prompts import PromptTemplate
@@ -145,13 +145,15 @@ class Kind:
     # (name in the recipe, section, models that judges share) -> the judge
     open: Callable[[str, Any, SharedModels], Judge]
     # what a recipe may say of one
-    section: type[JudgeSection]
+    section: type[AnyJudgeSection]
     # (name, section) -> what else can be wrong, by key below the section; one of a model's key stands for "is it there?"
     checks: Callable[[str, Any], Iterable[Check]] = lambda name, options: ()
     # section -> how its models are opened; sentence encoders need none, since those take almost any model
     readers: Callable[[Any], Iterable[ModelReader]] = lambda options: ()
     # (name, section) -> what is asked; None for a judge that asks no language model
     prompt: Callable[[str, Any], PromptNeeds] | None = None
+    # (name, section) -> nothing; tries before any work what only a trial tells, and raises an EvenhandError
+    trial: Callable[[str, Any], object] | None = None
 
 
 def judge_signature(measured: str, kind: str, **parts: Any) -> str:

@@ -57,6 +57,8 @@ def reading_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
         yield Check(f"{key}.{reader.below}", read, is_here=True)
     for below, asked in options.language_models.items():
         yield Check(f"{under(key, below)}.model.name", partial(_refuse_incomplete, name, asked), is_here=True)
+    if kind.trial:
+        yield Check(f"{key}.file", partial(kind.trial, name, options), is_here=True)
     if kind.prompt and (grades := kind.prompt(name, options).grades):
         yield Check(f"{key}.scoring", partial(_refuse_grades, name, options, grades), is_here=True)
 

@@ -13,9 +13,11 @@ from types import SimpleNamespace
 from .. import models
 from ..config import Recipe
 from ..config.model import LOCAL, LanguageModel, ModelSection
+from ..config.python_code import PythonMethodSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
+from ..generate.python_method import try_method
 from ..generate.server.reachability import refuse_unreachable
 from ..generate.step_prompts import refuse_step_prompts
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
@@ -52,6 +54,8 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(_refuse_adapter, recipe.model, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
+    if isinstance(code := recipe.generate.options, PythonMethodSection):
+        yield Check("generate.code.file", lambda: code.code().refuse_unasked(), is_here=True)
     yield Check("generate.method", partial(refuse_step_prompts, recipe), is_here=True)
     if recipe.executor == LOCAL:
         yield from fit_checks("generate", recipe.generate)
@@ -167,6 +171,8 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
         asked = LanguageModel(recipe.model, generate)
         yield from _library_checks("generate.backend", generate.libraries, generate.python)
         yield from _asked_checks("generate", "model", asked)
+    if isinstance(generate.options, PythonMethodSection):
+        yield Check("generate.code.file", partial(try_method, generate.options), is_here=True)
     elif recipe.rounds:
         reach = partial(_refuse_out_of_reach, recipe.model.name, recipe.model.revision)
         yield Check("model.name", reach, is_here=True)

@@ -14,7 +14,7 @@ from evenhand.config import (
     Recipe,
     TaskSection,
 )
-from evenhand.config.generate import METHOD_SECTIONS
+from evenhand.config.generate import METHOD_SECTIONS, options_key
 from evenhand.generate.methods import METHODS
 from evenhand.records import Sampling
 
@@ -210,9 +210,11 @@ def test_every_method_with_options_is_in_the_table_and_back():
     for method, section in METHOD_SECTIONS.items():
         backend = "transformers" if method == "attention-reweighting" else "vllm"
         plans = {} if section.asks_model else {"plans": None}
-        found = generation(method=method, backend=backend, **plans)
+        # a file of the user's own is named by nothing else
+        own = {"code": {"file": "method.py", "function": "summarise"}} if method == "python" else {}
+        found = generation(method=method, backend=backend, **plans, **own)
         assert type(found.options) is section is METHODS[method].options
-        assert list(found.model_extra) == [method.replace("-", "_")] * bool(section.model_fields)
+        assert list(found.model_extra) == [options_key(method)] * bool(section.model_fields)
 
 
 @pytest.mark.parametrize("backend", ["vllm", "scripted"])

@@ -230,3 +230,26 @@ def test_too_few_sets_are_said_in_one_place(package):
         and any(isinstance(each, ast.Name) and each.id == "LEAST_SETS" for each in ast.walk(node))
     ]
     assert len(found) <= MOST_FEW, found
+
+
+def test_labels_of_too_few_are_worded_in_one_place(package):
+    label = re.compile(r"too few (\w+s )?(for an? |to )|too few sets: ", re.IGNORECASE)
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in package.items()
+        if path.startswith(("evaluation/", "plugins/")) and path != "evaluation/pages/words.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and label.search(node.value)
+        if node not in {each.value for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    ]
+    assert found == []
+
+
+def test_pages_take_warnings_as_one_tuple_that_is_shortened_in_one_place(package):
+    found = {
+        path
+        for path, tree in package.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and node.id == "MOST_CAUTIONS"
+    }
+    assert found == {"evaluation/pages/blocks.py"}

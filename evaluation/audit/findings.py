@@ -13,7 +13,7 @@ from ...resampling import LEAST_SETS
 from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.value_names import noun
-from ..pages.words import joined
+from ..pages.words import capital, few_label, joined
 from .contents import (
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
@@ -34,6 +34,7 @@ from .input import AuditedSystem
 SMALLEST = 0.02
 # of too few
 MORE_SETS = f"({LEAST_SETS} are needed, or as many as --least-group asks for)"
+FEW = f"{few_label('for a verdict')} {MORE_SETS}"
 # of a headline; the names of values and systems may have more
 MOST_WORDS = 16
 
@@ -124,7 +125,7 @@ def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representa
         f"{each.side} is not named, though its gap is clear: {each.gap.doubt}." for each in known if each.gap.doubt
     ]
     if small:
-        said.append(f"{', '.join(small)}: too few sets for a verdict {MORE_SETS}.")
+        said.append(f"{', '.join(small)}: {FEW}.")
     details = tuple(f"{_stated(each, sources.get(each.side))}: a gap of {gap_words(each.gap)}." for each in clear)
     return Representation(
         family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(said),
@@ -247,8 +248,8 @@ def _claim_of_one(found: Representation) -> str:
     if found.under or found.over:
         return _claim(WORDINGS[found.family], found.under[:1], () if found.under else found.over[:1], "")[:-1]
     said = sentences(found.sentence)[0].removesuffix(".")
-    if said.endswith(MORE_SETS):
-        return f"Too few sets for a verdict {MORE_SETS}"
+    if said.endswith(FEW):
+        return capital(FEW)
     return said if len(said.split()) <= MOST_WORDS else said.partition(" than ")[0]
 
 
@@ -281,7 +282,7 @@ def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
         why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
         return f"Which system is fairer cannot be said: {why}"
     if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
-        return f"Too few sets to say which system is fairer ({LEAST_SETS} or --least-group are needed)"
+        return f"{capital(few_label('to say which system is fairer'))} ({LEAST_SETS} or --least-group are needed)"
     if not told:
         if any(each.family == SHARES and (each.under or each.over) for each in audit.represented):
             return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {n_systems} systems"

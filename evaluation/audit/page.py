@@ -35,7 +35,7 @@ from ..pages.blocks import (
 )
 from ..pages.numbers import percent
 from ..pages.value_names import noun
-from ..pages.words import counted, joined
+from ..pages.words import counted, few_label, joined
 from ..significance import DRAWS
 from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import (
@@ -135,7 +135,11 @@ def _reading(audit: Audit) -> Prose:
     nulls = dict.fromkeys(n.gap.reference for n in audit.by_value if n.family not in ELSEWHERE)
     said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
-    few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
+    few = (
+        f" What is marked few rests on {few_label('to be compared')}."
+        if any(n.is_small for n in audit.by_value)
+        else ""
+    )
     narrow = too_narrow(audit.by_value)
     return Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...config.gate import LEAST_GATED
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
+from ..pages.words import few_label
 from .baseline import Baseline
 from .contents import Gate, GateRow
 from .limits import GateRequest, Limit, parse_limit
@@ -126,7 +127,7 @@ def judged(
     notes = (
         BY_PAGE if by_page else few if None in (low, high) else "",
         INSIDE if is_inside else "",
-        f"too few sets: {', '.join(left_out)}" if left_out else "",
+        f"{few_label()}: {', '.join(left_out)}" if left_out else "",
     )
     return GateRow(
         name=limit.name, limit=limit.text, number=worst.words, value=worst.value,

@@ -25,7 +25,6 @@ def with_interval(found: NumberCell) -> str:
 
 # p after correction, at most -> how sure that is, in three words
 CERTAINTY = ((0.001, "Very strong evidence"), (0.01, "Fairly strong evidence"), (1.0, "Clear, not strongly"))
-TOO_FEW, NOT_CLEAR = "Too few sets", "No clear difference"
 # words of a headline
 MOST_WORDS = 15
 
@@ -46,6 +45,11 @@ def counted(n: int, what: str, plural: str = "") -> str:
     return f"{n:,} {what if n == 1 else plural or what + 's'}"
 
 
+def few_label(purpose: str = "", unit: str = "set", n: int | None = None) -> str:
+    """ "too few sets for a verdict"; with their number "3 document sets, too few for a verdict"."""
+    return f"too few {unit}s {purpose}".rstrip() if n is None else f"{counted(n, unit)}, too few {purpose}"
+
+
 def capital(text: str) -> str:
     """The text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
@@ -56,3 +60,7 @@ def joined(names: Sequence[str], most: int | None = None) -> str:
     if most is not None and len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} others"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+# of a headline of which nothing is clear
+TOO_FEW, NOT_CLEAR = capital(few_label()), capital(UNSURE)

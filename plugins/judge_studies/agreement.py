@@ -16,7 +16,7 @@ from ...fairness.groups.coverage import over
 from ...judges.benchmark import Ties
 from ...number import Number
 from ...resampling import Floats, cluster_sums, jackknife_t
-from .figures import LEVEL, mean, mean_of_cells
+from .figures import LEVEL, mean, mean_of_cells, orders
 
 
 def spearman(first: Floats, second: Floats) -> float:
@@ -72,10 +72,7 @@ def lead_within(
 ) -> Number:
     """Mean correlation within articles less that of others, over the articles that have both."""
     gaps = within(truths, scores, chooses=chooses) - within(truths, others, chooses=chooses)
-    number = mean(gaps, topics).number
-    return Number(
-        value=number.value, low=number.low, high=number.high, n=int((~np.isnan(gaps)).sum()), n_sets=number.n_sets
-    )
+    return mean(gaps, topics).untested.model_copy(update={"n": int((~np.isnan(gaps)).sum())})
 
 
 def _jackknife(of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
@@ -98,18 +95,16 @@ def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) 
 
     Pairs are formed within an article, of summaries whose truths differ; equal truths form none.
     """
-    right, tied, pairs = np.array([_orders(*rows) for rows in zip(truths, scores, strict=True)]).reshape(-1, 3).T
+    right, tied, pairs = np.array([_counts(*rows) for rows in zip(truths, scores, strict=True)]).reshape(-1, 3).T
     counted = pairs - tied if ties == "drop" else pairs
     rates = over(right + tied / 2 if ties == "half" else right, counted)
     by_article, of_pairs = mean(rates, topics), mean_of_cells(rates[:, None], topics, counted[:, None])
     return _cut_off(by_article.number, counted > 0, 0.0), _cut_off(of_pairs.number, pairs, 0.0), int(tied.sum())
 
 
-def _orders(truths: Floats, scores: Floats) -> tuple[float, float, float]:
+def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
     """An article's pairs in the right order, those with equal scores, and all of them."""
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    first, second = np.triu_indices(int(known.sum()), k=1)
-    by_truth, by_score = (np.sign(each[known][first] - each[known][second]) for each in (truths, scores))
+    by_truth, by_score = orders(truths, scores)
     formed = by_truth != 0
     return (formed & (by_truth == by_score)).sum(), (formed & (by_score == 0)).sum(), formed.sum()
 

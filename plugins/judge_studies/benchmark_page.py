@@ -1,6 +1,6 @@
 """The benchmark of judges as a page: agreement of every judge with known coverage and faithfulness."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...config.needs import Purpose
 from ...evaluation.pages.blocks import (
@@ -10,7 +10,10 @@ from ...evaluation.pages.blocks import (
     Heading,
     Legend,
     Mark,
+    Overview,
     Page,
+    Picture,
+    PictureRow,
     Prose,
     Strip,
     Table,
@@ -20,18 +23,19 @@ from ...evaluation.pages.blocks import (
     estimate,
     estimates_scale,
     group,
+    grouped,
     items,
+    lane,
     rows_of,
     strip,
     table,
 )
-from ...evaluation.pages.words import ALL, counted
+from ...evaluation.pages.words import ALL, counted, few_label, headline
 from ...judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
 from ...judges.calibration import LENGTH
 from ...number import Number
-from .overview import benchmark_overview, best_of
 from .scoring import BASELINES
-from .study_page import FOOTER, completed
+from .study_page import not_tried, picture, study_page, texts_of
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -42,44 +46,83 @@ MEANING = {
 
 def page(found: Benchmark) -> Page:
     """The benchmark as blocks."""
-    whole = next(row for row in found.rows if row.side is None)
-    made = Page(
-        kind="benchmark of judges",
-        about=f"{found.file}: {articles(whole)}",
-        title=_title(found),
-        footer=FOOTER.format("benchmark.json"),
-        overview=benchmark_overview(found),
-        warnings=tuple(f"{name} was not tried: {why}." for name, why in found.not_tried.items()),
-        findings=(Prose(counting(found, whole), "lead"),),
+    judges = counted(len(found.signatures), "judge")
+    best = [(attribute, highest) for attribute in ATTRIBUTES if (highest := _best(found, attribute))]
+    named = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
+    with_numbers = ", ".join(f"{each.judge} with {attribute} ({_sure(each.pooled)})" for attribute, each in best)
+    return study_page(
+        found,
+        "benchmark.json",
         body=(*(block for attribute in ATTRIBUTES for block in agreements(found, attribute)), *_length(found)),
+        left_out=left_out(found),
+        facts=((judge, code(signature)) for judge, signature in found.signatures.items()),
+        kind="benchmark of judges",
+        about=about(found),
+        title=f"Of {judges}, most highly correlated: {with_numbers or 'none'}; no lead over another judge is tested",
+        overview=Overview(
+            headline=headline(*[f"best agreement: {named}"] * bool(best), f"agreement of {judges} with known truth"),
+            sure="No lead tested",
+            text=f"Spearman\u2019s \u03c1 over all summaries of {found.file}; length alone is among the judges.",
+            picture=agreement_picture(found, ATTRIBUTES),
+        ),
+        warnings=tuple(f"{name} was not tried: {why}." for name, why in found.not_tried.items()),
+        findings=(counting(found),),
     )
-    facts = ((judge, code(signature)) for judge, signature in found.signatures.items())
-    return completed(made, found, left_out(found), facts)
 
 
-def _title(found: Benchmark) -> str:
-    """Whose correlation with each attribute is the highest, over all articles, and how sure the number is."""
-    best = []
-    for attribute in ATTRIBUTES:
-        if highest := best_of(found, attribute):
-            shown = estimate(highest.pooled)
-            how_sure = shown.interval if highest.pooled.low is not None else "too few articles for an interval"
-            best.append(f"{highest.judge} with {attribute} (\u03c1 {shown.shown}, {how_sure})")
-    which = f"most highly correlated: {', '.join(best) or 'none'}; no lead over another judge is tested"
-    return f"Of {counted(len(found.signatures), 'judge')}, {which}"
+def _best(found: Benchmark, attribute: Purpose) -> BenchmarkRow | None:
+    """The judge whose correlation with an attribute is the highest, over all articles; None where none has one."""
+    rows = [each for each in found.rows if (each.attribute, each.side) == (attribute, None)]
+    known = (each for each in rows if each.pooled.value is not None)
+    return max(known, key=lambda each: each.pooled.value or 0.0, default=None)
 
 
-def counting(found: Benchmark, whole: BenchmarkRow) -> str:
+def _sure(number: Number) -> str:
+    shown = estimate(number)
+    how_sure = shown.interval if number.low is not None else few_label("for an interval", "article")
+    return f"\u03c1 {shown.shown}, {how_sure}"
+
+
+def agreement_picture(found: Benchmark, attributes: Sequence[Purpose]) -> Picture:
+    """A row for each judge, a mark for each attribute, over all articles."""
+    whole = [each for each in found.rows if each.side is None and each.attribute in attributes]
+    rows = [
+        PictureRow(
+            judge,
+            tuple(
+                lane(
+                    each.pooled, each.attribute, attributes.index(each.attribute), is_clear=(each.pooled.low or 0.0) > 0
+                )
+                for each in its
+            ),
+            note="no judge" if judge == LENGTH else "",
+        )
+        for judge, its in grouped(whole, lambda each: each.judge).items()
+    ]
+    return picture(rows, found, "over all summaries", "", "clear: above 0", "unsure: not clearly above 0")
+
+
+def about(found: Benchmark) -> str:
+    """The file and what is in it."""
+    return f"{found.file}: {_texts(next(row for row in found.rows if row.side is None))}"
+
+
+def _texts(row: BenchmarkRow) -> str:
+    return texts_of(row.articles, row.summaries)
+
+
+def counting(found: Benchmark) -> Prose:
     """What was counted, and what the numbers mean."""
-    unknown, over = found.topics_unknown, "topics"
+    whole, unknown, over = next(row for row in found.rows if row.side is None), found.topics_unknown, "topics"
     if unknown:
         over = f"topics ({counted(unknown, 'article')} of unknown topic by themselves)"
     if unknown == whole.articles:
         over = "articles (topics unknown; give --evidence)"
-    return (
-        f"{articles(whole)}; {100 * found.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
+    return Prose(
+        f"{_texts(whole)}; {100 * found.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
         "summaries and as the mean of the articles: 1 is perfect agreement, 0 none. A winrate is the share of pairs of "
-        f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[found.ties]}."
+        f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[found.ties]}.",
+        "lead",
     )
 
 
@@ -95,7 +138,7 @@ def agreements(found: Benchmark, attribute: Purpose) -> Iterator[Block]:
 
 def _table(found: Benchmark, attribute: Purpose) -> Table:
     mine = [each for each in found.rows if each.attribute == attribute]
-    sides = sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
+    by_side = grouped(sorted(mine, key=lambda each: (each.side is not None, each.side or "")), lambda each: each.side)
     lengths = {each.side: each.pooled.value for each in mine if each.judge == LENGTH}
     columns: Columns[BenchmarkRow] = {
         "judge": lambda each: Text(each.judge, "baseline" if each.judge in BASELINES else ""),
@@ -108,16 +151,11 @@ def _table(found: Benchmark, attribute: Purpose) -> Table:
         "ties": lambda each: count(each.ties),
         "left out": lambda each: count(each.left_out),
     }
-    groups = []
-    for side in sides:
-        its = [each for each in mine if each.side == side]
-        groups.append(group(rows_of(its, columns), (side or ALL) if len(sides) > 1 else "", articles(its[0])))
+    groups = [
+        group(rows_of(its, columns), (side or ALL) if len(by_side) > 1 else "", _texts(its[0]))
+        for side, its in by_side.items()
+    ]
     return table(attribute, columns, groups, estimates_scale((each.pooled for each in mine), zero=True))
-
-
-def articles(found: BenchmarkRow) -> str:
-    """What a row rests on: "16 articles, 64 summaries"."""
-    return f"{counted(found.articles, 'article')}, {counted(found.summaries, 'summary', 'summaries')}"
 
 
 def _strip(found: BenchmarkRow, length: float | None) -> Strip:
@@ -126,21 +164,18 @@ def _strip(found: BenchmarkRow, length: float | None) -> Strip:
 
 
 def _length(found: Benchmark) -> Iterator[Block]:
-    if not found.slopes:
-        return
-    yield Heading(
-        "Length",
-        lead="What 10 % more words go with in a judge's scores, among the summaries of one article, right or wrong.",
-    )
-    rows = ((each.measure, estimate(each, 4, sign=True)) for each in found.slopes)
-    yield table("length", ("judge", "10 % more words"), rows)
+    if found.slopes:
+        yield Heading(
+            "Length",
+            lead="What 10 % more words go with in a judge's scores, among the summaries of one article, right or wrong.",
+        )
+        rows = ((each.measure, estimate(each, 4, sign=True)) for each in found.slopes)
+        yield table("length", ("judge", "10 % more words"), rows)
 
 
 def left_out(found: Benchmark) -> Iterator[Block]:
     """Judges that were not tried, and summaries that judges left unscored."""
-    if not (found.not_tried or found.unscored):
-        yield Prose("Every judge scored every summary.")
-    yield from items(Prose(f"{judge}, because {why}", head="not tried:") for judge, why in found.not_tried.items())
+    yield from items(not_tried(found), "" if found.unscored else "Every judge scored every summary.")
     if found.unscored:
         rows = [(each.judge, each.reason, each.side, count(each.count)) for each in found.unscored]
         yield table("unscored", ("unscored by", Column("reason", "long"), "side", "count"), rows)

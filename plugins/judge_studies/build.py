@@ -4,6 +4,7 @@ How often villains are caught and fair judges accused was simulated: docs/judges
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from statistics import median
 
 import numpy as np
@@ -42,17 +43,15 @@ def calibrate(
         study: what they said, and the baselines of the plain summaries.
         baselines: length first.
     """
-    ones = {name: OneJudge(name, purpose, study, baselines) for name, (_, purpose) in judges.items()}
-    probes = [(name, each) for name, mine in ones.items() for each in (*interventions(mine), *observations(mine))]
-    figures = conclude([each for _, each in probes])
-    names = [name for name, each in probes if each.is_shown]
-    by_judge = {name: tuple(f for n, f in zip(names, figures, strict=True) if n == name) for name in judges}
-    return tuple(_calibration(ones[name], options, baselines, by_judge[name]) for name, (options, _) in judges.items())
+    ones = [OneJudge(name, purpose, study, baselines) for name, (_, purpose) in judges.items()]
+    hypotheses = [[*interventions(one), *observations(one)] for one in ones]
+    probes = iter(conclude([each for its in hypotheses for each in its]))
+    by_judge = [tuple(islice(probes, sum(each.is_shown for each in its))) for its in hypotheses]
+    options = (its for its, _ in judges.values())
+    return tuple(_calibration(*each) for each in zip(ones, options, by_judge, strict=True))
 
 
-def _calibration(
-    mine: OneJudge, options: JudgeOptions, baselines: Sequence[str], probes: tuple[Probe, ...]
-) -> JudgeCalibration:
+def _calibration(mine: OneJudge, options: JudgeOptions, probes: tuple[Probe, ...]) -> JudgeCalibration:
     study, name = mine.study, mine.name
     first = next(each for each in study.judgements if each.judge == name)
     parts = dict(part.partition(":")[::2] for part in first.signature.split("|"))
@@ -69,7 +68,7 @@ def _calibration(
         purpose=mine.purpose,
         own=_agreement(mine, name, mine.plain, mine.purpose),
         other=_agreement(mine, name, mine.plain, OTHER[mine.purpose]),
-        beside=tuple(_beside(mine, baselines)),
+        beside=tuple(_beside(mine)),
         is_constant=mine.is_constant,
         spread=mine.spread or None,
         probes=probes,
@@ -88,15 +87,15 @@ def _agreement(mine: OneJudge, of: str, scores: Floats, purpose: Purpose) -> Agr
     return Agreement(of=of, pooled=pooled, within=within)
 
 
-def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
+def _beside(mine: OneJudge) -> Iterator[Agreement]:
     """Length, in the direction that agrees better, and the best of the other baselines, with the judge's lead.
 
     All by the summaries that the judge has scored: what it leaves out nobody is asked about.
     """
     study, truths = mine.study, mine.study.truths[mine.purpose]
-    scores = {each: np.where(np.isnan(mine.plain), np.nan, study.scores(each)) for each in baselines}
+    scores = {each: np.where(np.isnan(mine.plain), np.nan, study.scores(each)) for each in mine.baselines}
     size = {each: mean(within(truths, its), study.topics).number.value or 0.0 for each, its in scores.items()}
-    first, *others = baselines
+    first, *others = mine.baselines
     names = {first: LENGTHS[size[first] < 0]} | ({max(others, key=lambda each: size[each]): ""} if others else {})
     for other, name in names.items():
         its = -scores[other] if name == LENGTHS[1] else scores[other]
@@ -107,7 +106,7 @@ def _beside(mine: OneJudge, baselines: Sequence[str]) -> Iterator[Agreement]:
 
 
 def _flips(mine: OneJudge, after: Floats) -> Number:
-    return mean(flips(mine.plain, after), mine.study.topics).number.model_copy(update={"p_value": None})
+    return mean(flips(mine.plain, after), mine.study.topics).untested
 
 
 def _repeat(mine: OneJudge, again: Floats) -> float | None:

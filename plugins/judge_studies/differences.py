@@ -7,7 +7,6 @@ signs on one page (`evaluation.significance`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from ...evaluation.significance import DRAWS, NullDraws
 from ...fairness.groups.coverage import over
 from ...number import Number
 from ...resampling import NOISE, Floats, in_blocks
+from .figures import NOTHING, TestedQuantity, about_ranks
 
 # articles, or topics where every topic is of one group, that a group needs
 LEAST_OF_GROUP = 3
@@ -27,36 +27,8 @@ LEAST_SUMMARIES = 4
 ROWS = 100
 
 
-@dataclass(frozen=True)
-class Dealt:
-    """A difference, and how large it is in every deal."""
-
-    value: float
-    # signed, and in each draw, (DRAWS,), at least 0
-    observed: float
-    drawn: Floats
-    # share of deals that are as large
-    p: float
-    # without the sign, of a spread: no interval
-    is_spread: bool = False
-
-    @property
-    def number(self) -> Number:
-        """The difference and its p-value, before anything is corrected; without an interval."""
-        return Number(value=self.value, p_value=self.p)
-
-    @property
-    def as_draws(self) -> NullDraws:
-        """The test of one difference, whose standard error is the one that its own test has."""
-        error = abs(self.value / self.observed) if abs(self.observed) > NOISE else np.inf
-        return NullDraws(
-            np.array([self.observed]), self.drawn[:, None], np.full((ROWS, 1), self.value / ROWS),
-            np.full((ROWS, 1), 1 / ROWS), np.array([np.inf if self.is_spread else error**2]),
-        )  # fmt: skip
-
-
-def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str], seed: int) -> Dealt | None:
-    """Mean agreement of the articles in a group less that of the others; None where either has too few.
+def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str], seed: int) -> TestedQuantity:
+    """Mean agreement of the articles in a group less that of the others; nothing where either has too few.
 
     Welch's statistic, so that groups that are unlike in their spread alone are not taken for unlike.
 
@@ -73,7 +45,7 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
         values = np.array([its.mean() for its, _ in of_topics])
         inside = np.array([its[0] for _, its in of_topics])
     if min(inside.sum(), (1 - inside).sum()) < LEAST_OF_GROUP:
-        return None
+        return NOTHING
 
     def statistics(rows: Floats) -> tuple[Floats, Floats]:
         means, errors = [], []
@@ -91,16 +63,16 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
     return _placed(float(gap[0]), float(size[0]), drawn, len(values))
 
 
-def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> Dealt | None:
-    """Standard deviation of agreement between topics of two articles or more, beyond what articles dealt anew give; None
-    without two of them."""
+def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> TestedQuantity:
+    """Standard deviation of agreement between topics of two articles or more, beyond what articles dealt anew give; nothing of
+    fewer than three topics."""
     known = ~np.isnan(agreement)
     names, place = np.unique(np.array(topics)[known], return_inverse=True)
     several = np.bincount(place, minlength=len(names))[place] > 1
     values, members = agreement[known][several], np.eye(len(names))[place[several]]
     members = members[:, members.any(axis=0)]
     if members.shape[1] < LEAST_OF_GROUP:
-        return None
+        return NOTHING
     n = members.sum(axis=0)
 
     def between(rows: Floats) -> Floats:
@@ -110,8 +82,8 @@ def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> Dealt | Non
     return _spread(float(between(values[None])[0]) / n.sum(), between(_dealt(values, seed)) / n.sum(), len(n))
 
 
-def over_articles(truths: Floats, scores: Floats, seed: int) -> Dealt | None:
-    """Standard deviation of agreement between articles, beyond what a judge that errs alike everywhere has; None of few.
+def over_articles(truths: Floats, scores: Floats, seed: int) -> TestedQuantity:
+    """Standard deviation of agreement between articles, beyond what a judge that errs alike everywhere has; nothing of few.
 
     Args:
         truths: (articles, summaries), nan for none.
@@ -123,10 +95,10 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> Dealt | None:
     enough = (known.sum(axis=1) >= LEAST_SUMMARIES) & varies
     known = known[enough]
     if len(known) < 2 * LEAST_OF_GROUP:
-        return None
+        return NOTHING
     x, y = (about_mean(each[enough][..., None], known)[..., 0] for each in (truths, scores))
     slope = (x * y).sum() / max((x**2).sum(), NOISE)
-    left, ranks = (y - slope * x)[known], _ranks(np.where(known, x, np.nan))
+    left, ranks = (y - slope * x)[known], about_ranks(np.where(known, x, np.nan))
     generator = np.random.default_rng(seed)
     drawn = []
     for rows in in_blocks(DRAWS, known.size * known.shape[1]):
@@ -139,19 +111,10 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> Dealt | None:
 
 def _correlations(ranks: Floats, cells: Floats) -> Floats:
     """Of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
-    others = _ranks(cells)
+    others = about_ranks(cells)
     products = np.nansum(ranks * others, axis=-1)
     sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(others**2, axis=-1))
     return np.where(sizes > NOISE, over(products, sizes), 0.0)
-
-
-def _ranks(cells: Floats) -> Floats:
-    """Average ranks in the last axis about their mean, nan left out."""
-    known = ~np.isnan(cells)
-    one, two = cells[..., None], cells[..., None, :]
-    found = np.where(known, (two < one).sum(axis=-1) + (two == one).sum(axis=-1) / 2, np.nan)
-    # of k cells that is k / 2 whatever they are
-    return np.asarray(found - known.sum(axis=-1, keepdims=True) / 2)
 
 
 def _dealt(values: Floats, seed: int) -> Floats:
@@ -159,20 +122,20 @@ def _dealt(values: Floats, seed: int) -> Floats:
     return np.random.default_rng(seed).permuted(np.tile(values, (DRAWS, 1)), axis=1)
 
 
-def _spread(observed: float, drawn: Floats, n: int) -> Dealt:
-    """The root of what a variance has beyond its draws' mean, and how seldom draws are as large."""
-    found = _placed(float(np.sqrt(max(observed - float(drawn.mean()), 0.0))), observed, drawn, n)
-    return Dealt(found.value, found.observed, found.drawn, found.p, is_spread=True)
+def _spread(observed: float, drawn: Floats, n: int) -> TestedQuantity:
+    """The root of what a variance has beyond its draws' mean, and how seldom draws are as large; without an interval."""
+    return _placed(float(np.sqrt(max(observed - float(drawn.mean()), 0.0))), observed, drawn, n, is_spread=True)
 
 
-def _placed(value: float, size: float, drawn: Floats, n: int) -> Dealt:
-    """A statistic by its place among its draws.
+def _placed(value: float, size: float, drawn: Floats, n: int, *, is_spread: bool = False) -> TestedQuantity:
+    """A statistic by its place among its draws, whose standard error is the one that its own test has.
 
     Args:
         value: what is told.
         size: the statistic; its sign is that of the value.
         drawn: its size in every deal, at least 0.
         n: what is dealt.
+        is_spread: whether it has no sign, so that nothing bounds it.
     """
     ordered = np.sort(drawn)
 
@@ -183,4 +146,8 @@ def _placed(value: float, size: float, drawn: Floats, n: int) -> Dealt:
         return np.asarray(place / np.sqrt(1 + place**2 / n))
 
     share = float((1 + (drawn >= abs(size) * (1 - NOISE)).sum()) / (1 + len(drawn)))
-    return Dealt(value, float(np.sign(size) * normal(np.array([abs(size)]))[0]), normal(drawn), share)
+    observed = float(np.sign(size) * normal(np.array([abs(size)]))[0])
+    error = np.inf if is_spread or abs(observed) <= NOISE else abs(value / observed)
+    added, weights = np.full((ROWS, 1), value / ROWS), np.full((ROWS, 1), 1 / ROWS)
+    draws = NullDraws(np.array([observed]), normal(drawn)[:, None], added, weights, np.array([error**2]))
+    return TestedQuantity(Number(value=value, p_value=share), draws=draws)

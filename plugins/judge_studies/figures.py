@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from ...evaluation.lengths import about_mean
+from ...evaluation.significance import NullDraws
 from ...fairness.groups.coverage import over
 from ...number import Number
 from ...resampling import LEAST_SETS, Floats, TInterval, cluster_sums, pseudo_values, t_interval
@@ -26,21 +26,26 @@ LEAST_VARIATION = 1e-10
 
 @dataclass(frozen=True)
 class TestedQuantity:
-    """A number with Student's t interval and test, and what each topic adds to it."""
+    """A number, and what it is tested by: nothing where it rests on too little."""
 
     number: Number
-    # (topics,) each: what adds up to the number, nan of topics that it does not rest on, and how much of it they weigh
-    added: Floats
-    weights: Floats
+    # what each topic adds to it, and how much of it the topic weighs, (topics, 2): of a sum whose signs can be flipped
+    added: Floats | None = None
+    # how large it is in every deal: of any other
+    draws: NullDraws | None = None
+
+    @property
+    def untested(self) -> Number:
+        """The number where nobody asks whether it is 0."""
+        return self.number.model_copy(update={"p_value": None})
 
 
-NOTHING = TestedQuantity(Number(), np.empty(0), np.empty(0))
+NOTHING = TestedQuantity(Number())
 
 
 def mean(values: Sequence[float] | Floats, topics: Sequence[str]) -> TestedQuantity:
     """Mean of values, one an article; nan is left out."""
-    table = np.asarray(values, dtype=float)[:, None]
-    return mean_of_cells(table, topics)
+    return mean_of_cells(np.asarray(values, dtype=float)[:, None], topics)
 
 
 def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None = None) -> TestedQuantity:
@@ -113,28 +118,34 @@ def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -
     return np.asarray(np.stack([left @ alone, weights], axis=1) / weights.sum())
 
 
+def about_ranks(table: Floats) -> Floats:
+    """Average ranks in the last axis about their mean; nan where there is no value."""
+    known = ~np.isnan(table)
+    one, two = table[..., None], table[..., None, :]
+    found = np.where(known, (two < one).sum(axis=-1) + (two == one).sum(axis=-1) / 2, np.nan)
+    # of k cells that is k / 2 whatever they are
+    return np.asarray(found - known.sum(axis=-1, keepdims=True) / 2)
+
+
 def ranks(table: Floats) -> Floats:
-    """Ranks within each article, of mean 0 and deviation 1; nan where there is no value, and 0 where none differ."""
-    found = np.full(table.shape, np.nan)
-    for row, values in zip(found, table, strict=True):
-        known = ~np.isnan(values)
-        if known.any():
-            mine = stats.rankdata(values[known])
-            about = mine - mine.mean()
-            row[known] = about / (mine.std() or 1.0)
-    return found
+    """The same of deviation 1 in each article; 0 where none differ."""
+    about, known = about_ranks(table), ~np.isnan(table)
+    deviations = np.sqrt(over(np.nansum(about**2, axis=1), known.sum(axis=1)))[:, None]
+    return np.asarray(about / np.where(deviations > 0, deviations, 1.0))
+
+
+def orders(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """Signs by which either orders the pairs of summaries of one article that have both, (pairs,) each."""
+    known = ~np.isnan(first) & ~np.isnan(second)
+    one, two = np.triu_indices(int(known.sum()), k=1)
+    signs = [np.sign(each[known][one] - each[known][two]) for each in (first, second)]
+    return signs[0], signs[1]
 
 
 def flips(before: Floats, after: Floats) -> Floats:
     """Share of an article's pairs of summaries whose order changes, of pairs that had one; (articles,), nan without pairs."""
-    found = []
-    for one, two in zip(before, after, strict=True):
-        known = ~np.isnan(one) & ~np.isnan(two)
-        first, second = np.triu_indices(int(known.sum()), k=1)
-        was = np.sign(one[known][first] - one[known][second])
-        now = np.sign(two[known][first] - two[known][second])
-        found.append(float((now != was)[was != 0].mean()) if (was != 0).any() else np.nan)
-    return np.array(found)
+    pairs = (orders(*rows) for rows in zip(before, after, strict=True))
+    return np.array([float((now != was)[was != 0].mean()) if (was != 0).any() else np.nan for was, now in pairs])
 
 
 def spread(scores: Floats) -> float:
@@ -145,22 +156,21 @@ def spread(scores: Floats) -> float:
     return float(np.sqrt((left**2).sum() / free)) if free > 0 else 0.0
 
 
-def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats | None = None) -> TestedQuantity:
+def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats) -> TestedQuantity:
     """One number of several.
 
     Args:
         found: their values and intervals.
         place: of the number.
         has: topics that it rests on, (topics, 1).
-        added: what they add to it, and their weight in it, (topics, 2); None of a number that is not tested.
+        added: what they add to it, and their weight in it, (topics, 2).
     """
     value, low, high, p_value = found.at(place)
     n_topics = int(has.sum())
-    table = np.full((len(has), 2), np.nan) if added is None else np.where(has, added, np.nan)
-    if value is not None and not np.isnan(table[:, 0]).all():
-        # of others than sums the topics' mean is a little off
-        table[:, 0] += (value - np.nansum(table[:, 0])) / n_topics
-    number = Number(
-        value=value, low=low, high=high, p_value=p_value if n_topics >= LEAST_SETS else None, n_sets=n_topics
-    )
-    return TestedQuantity(number, table[:, 0], table[:, 1])
+    number = Number(value=value, low=low, high=high, n_sets=n_topics)
+    if value is None or p_value is None or n_topics < LEAST_SETS:
+        return TestedQuantity(number)
+    table = np.where(has, added, np.nan)
+    # of others than sums the topics' mean is a little off
+    table[:, 0] += (value - np.nansum(table[:, 0])) / n_topics
+    return TestedQuantity(number.model_copy(update={"p_value": p_value}), table)

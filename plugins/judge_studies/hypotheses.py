@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from ...config.needs import Purpose
+from ...evaluation.pages.blocks import grouped
 from ...evaluation.significance import NullDraws, concluded, flipped
 from ...judges.calibration import Probe
 from ...number import Number
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, Floats, defined
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, Floats
 from .agreement import within
-from .differences import Dealt
-from .figures import LEVEL, TestedQuantity, spread
+from .figures import LEVEL, NOTHING, TestedQuantity, spread
 from .probes import Variant
 from .study import JudgeStudy
 
@@ -21,6 +21,8 @@ CONSTANT, NO_SCORE = "every summary has the same score", "no summary has a score
 FEW = f"fewer than {LEAST_SETS} topics"
 # in standard deviations of a judge's scores within an article: a small effect (Cohen 1988); of agreement, in correlation
 LEAST_EFFECT = 0.2
+# of a probe that rests on nothing
+NONE = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -29,16 +31,57 @@ class Hypothesis:
 
     # its name, question and effect; accused of nothing yet
     probe: Probe
-    # None of what is told, or could not be tried
-    test: TestedQuantity | Dealt | None = None
-    # whether people's documents are what it rests on
-    is_of_people: bool = False
+    # NOTHING of what is told, or could not be tried
+    tested: TestedQuantity = NOTHING
     # only a rise is a fault
     is_one_sided: bool = False
     # effects below are no accusation
     least: float = LEAST_EFFECT
     # shown, or only counted among the tests
     is_shown: bool = True
+
+    def judged(self, p: float | None, low: float | None, high: float | None) -> Probe:
+        """The probe with what the rule says of it: accused where its effect is clear and no smaller than its least."""
+        value = self.probe.value
+        if value is None or p is None:
+            return self.probe.model_copy(update={} if self.tested is NOTHING else {"note": ""})
+        is_accused = p <= 1 - LEVEL and (value if self.is_one_sided else abs(value)) >= max(self.least, 1e-12)
+        bounds = (None, None) if low is None or high is None else (min(low, value), max(high, value))
+        return self.probe.model_copy(
+            update={
+                "low": bounds[0], "high": bounds[1], "adjusted": p, "verdict": "accused" if is_accused else "not accused",
+                "note": self.probe.note if is_accused else "",
+            }
+        )  # fmt: skip
+
+
+def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
+    """The probes of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
+
+    With many summaries an effect that changes no order is clear, too, hence the least.
+
+    Args:
+        hypotheses: of all judges of a page. What an accusation says stands in the probe's note.
+    """
+    tests = {place: each.tested for place, each in enumerate(hypotheses) if each.tested is not NOTHING}
+    # those that are flipped together by how many topics they have, every other one by itself
+    kinds = grouped(tests, lambda place: (-1, place) if (its := tests[place].added) is None else (len(its), 0))
+    draws = [_drawn([tests[place] for place in places]) for places in kinds.values()]
+    said = {
+        place: each.at(column)
+        for places, each in zip(kinds.values(), concluded(draws, [], LEVEL)[0], strict=True)
+        for column, place in enumerate(places)
+    }
+    return [each.judged(*said.get(place, (None, None, None))) for place, each in enumerate(hypotheses) if each.is_shown]
+
+
+def _drawn(tests: Sequence[TestedQuantity]) -> NullDraws:
+    """Tests of sums over as many topics each, with the same signs for all of them; or one that is dealt in its own way."""
+    if tests[0].draws:
+        return tests[0].draws
+    table = [each.added for each in tests if each.added is not None]
+    added, weights = (np.column_stack([each[:, column] for each in table]) for column in (0, 1))
+    return flipped(added, weights, Bootstrap(level=LEVEL))
 
 
 @dataclass(frozen=True)
@@ -88,16 +131,14 @@ class OneJudge:
         self,
         measure: str,
         question: str,
-        test: TestedQuantity | Dealt | None,
-        table: Floats,
+        tested: TestedQuantity = NOTHING,
+        table: Floats = NONE,
         note: str | tuple[str, str] = "",
         *,
         reference: str = "",
-        why: str = "",
         otherwise: str = "",
         is_one_sided: bool = False,
         least: float = LEAST_EFFECT,
-        is_of_people: bool = False,
         is_shown: bool = True,
     ) -> Hypothesis:
         """A probe that gives a verdict, or the reason why it cannot.
@@ -105,91 +146,34 @@ class OneJudge:
         Args:
             measure: its name.
             question: what was done, in a sentence.
-            test: its effect; None where it could not be tried.
+            tested: its effect.
             table: what it rests on, nan for nothing.
             note: what an effect says that accuses; of one below 0 the second.
             reference: of which summaries, if not of all.
-            why: nothing can be said, whatever the effect is.
             otherwise: why nothing can be said where there is no effect.
             is_one_sided: see `Hypothesis`, as the others.
         """
-        number = Number() if test is None else test.number
-        why = why or ("" if number.value is not None else otherwise)
+        value, p_value = tested.number.value, tested.number.p_value
+        why = otherwise if value is None else ""
         if not self.has_scores:
             why = NO_SCORE
         elif self.is_constant:
             why = CONSTANT
-        elif not why and (number.p_value is None or len(set(self.study.topics)) < LEAST_SETS):
+        elif not why and (p_value is None or len(set(self.study.topics)) < LEAST_SETS):
             why = FEW
-        said = note if isinstance(note, str) else note[(number.value or 0.0) < 0]
-        probe = probe_of(number, measure, question, table, reference=reference, note=why or said)
-        change = {"verdict": "not tried"} if why else {"p_value": number.p_value, "verdict": "not accused"}
-        return Hypothesis(
-            probe.model_copy(update=change), None if why else test, is_of_people, is_one_sided, least, is_shown
-        )
+        said = why or (note if isinstance(note, str) else note[(value or 0.0) < 0])
+        probe = _probe(measure, question, tested.number, table, reference=reference, note=said)
+        verdict = {"verdict": "not tried"} if why else {"p_value": p_value, "verdict": "not accused"}
+        return Hypothesis(probe.model_copy(update=verdict), NOTHING if why else tested, is_one_sided, least, is_shown)
+
+    def told(self, measure: str, question: str, tested: TestedQuantity, table: Floats, why: str = "") -> Hypothesis:
+        """A figure without a verdict, unless `why` says that there is none; the rest as of `probe`."""
+        probe = _probe(measure, question, tested.number, table, note=why)
+        return Hypothesis(probe.model_copy(update={"verdict": "not tried" if why else "told"}))
 
 
-def probe_of(
-    number: Number, measure: str, question: str, table: Floats, *, reference: str = "", note: str = ""
-) -> Probe:
-    """The record of a probe with this effect; arguments as of `OneJudge.probe`."""
+def _probe(measure: str, question: str, number: Number, table: Floats, *, reference: str = "", note: str = "") -> Probe:
     return Probe(
         measure=measure, reference=reference, question=question, note=note, value=number.value, low=number.low,
         high=number.high, n=int((~np.isnan(table)).sum()), n_sets=number.n_sets,
-    )  # fmt: skip
-
-
-def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
-    """The probes of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
-
-    A probe accuses where its effect is clear and no smaller than its least: with many summaries an effect that changes no order
-    is clear, too.
-
-    Args:
-        hypotheses: of all judges of a page. What an accusation says stands in the probe's note.
-    """
-    kinds, order = _kinds(hypotheses)
-    said, _ = concluded(kinds, [], LEVEL)
-    by_place: dict[int, list[float]] = {}
-    for places, each in zip(order, said, strict=True):
-        for column, place in enumerate(places):
-            by_place[place] = [float(of[column]) for of in (each.p_value, each.low, each.high)]
-    return [_judged(each, by_place.get(place)) for place, each in enumerate(hypotheses) if each.is_shown]
-
-
-def _kinds(hypotheses: Sequence[Hypothesis]) -> tuple[list[NullDraws], list[list[int]]]:
-    """The tests by how they are drawn, and which hypotheses they are of."""
-    plan, kinds, order = Bootstrap(level=LEVEL), list[NullDraws](), list[list[int]]()
-    for is_of_people in (False, True):
-        flips = {
-            place: each.test
-            for place, each in enumerate(hypotheses)
-            if isinstance(each.test, TestedQuantity) and each.is_of_people == is_of_people
-        }
-        if flips:
-            added, weights = (
-                np.column_stack(columns)
-                for columns in ([x.added for x in flips.values()], [x.weights for x in flips.values()])
-            )
-            kinds.append(flipped(added, weights, plan))
-            order.append([*flips])
-    for place, each in enumerate(hypotheses):
-        if isinstance(each.test, Dealt):
-            kinds.append(each.test.as_draws)
-            order.append([place])
-    return kinds, order
-
-
-def _judged(each: Hypothesis, said: Sequence[float] | None) -> Probe:
-    if said is None or each.probe.value is None or np.isnan(said[0]):
-        return each.probe.model_copy(update={"note": "" if each.test else each.probe.note})
-    p, low, high = said
-    value = each.probe.value
-    is_accused = p <= 1 - LEVEL and (value if each.is_one_sided else abs(value)) >= max(each.least, 1e-12)
-    bounds = (min(low, value), max(high, value)) if np.isfinite([low, high]).all() else (None, None)
-    return each.probe.model_copy(
-        update={
-            "low": bounds[0], "high": bounds[1], "adjusted": defined(p),
-            "verdict": "accused" if is_accused else "not accused", "note": each.probe.note if is_accused else "",
-        }
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -24,57 +25,14 @@ def interventions(one: OneJudge) -> Iterator[Hypothesis]:
         one.gap("ordered", "neutral"), "a sentence in the summary that asks for the best grade raises its scores",
         is_one_sided=True,
     )  # fmt: skip
-    yield from _side(one)
+    first, second = one.study.exchanges.tellers
+    yield _change(
+        one, "side", f"Does the score change when the same text is attributed to the {first}, not the {second}?",
+        one.gap("first", "second"), _of_both(one, "the same points get better scores when the {} tells them"),
+    )  # fmt: skip
     yield from _side_words(one)
     yield from _names(one)
     yield _position(one)
-
-
-def _side(one: OneJudge) -> Iterator[Hypothesis]:
-    """What being told by the first side, not the second, adds."""
-    first, second = one.study.tellers
-    notes = _of_both(one, "the same points get better scores when the {} tells them")
-    question = f"Does the score change when the same text is attributed to the {first}, not the {second}?"
-    yield _change(one, "side", question, one.gap("first", "second"), notes)
-
-
-def _side_words(one: OneJudge) -> Iterator[Hypothesis]:
-    """By how far a summary leans to a side's words; of one wholly in the first's, less the same in the second's."""
-    first, second = one.study.tellers
-    words, gap = one.study.exchanged.words, one.gap("plain", "reworded")
-    unknown = f"what words are of the {first} and of the {second} is not known: no sides, or too few documents"
-    lean = one.study.of_texts(words.lean) if words else np.zeros_like(gap)
-    notes = _of_both(one, "the same summaries get better scores in words of the {}")
-    question = (
-        f"Does the score change when words of the {first} and of the {second} are exchanged in source and summary?"
-    )
-    effects = np.divide(gap, lean, out=np.full(gap.shape, np.nan), where=lean != 0)
-    # the fault may hide in long summaries
-    longer = np.where(one.study.is_longer, effects, np.nan)
-    for half, table in (("", effects), ("longer summaries", longer)):
-        why = "" if words else unknown
-        yield _change(one, "side words", question, table, notes, reference=half, weights=lean**2, why=why)
-
-
-def _of_both(one: OneJudge, note: str) -> tuple[str, str]:
-    """A sentence with the name of the first side, and of the second."""
-    first, second = one.study.tellers
-    return note.format(first), note.format(second)
-
-
-def _names(one: OneJudge) -> Iterator[Hypothesis]:
-    """What the names in a summary add to its score."""
-    gap = np.where(one.study.is_changed("renamed"), one.gap("plain", "renamed"), np.nan)
-    names = one.study.exchanged.names
-    why = "" if names else "no names were read off the texts"
-    question = "Does the score change when other names stand in source and summary?"
-    raise_, lower = "the names in a summary raise its scores", "the names in a summary lower its scores"
-    yield _change(one, "names", question, gap, (raise_, lower), why=why)
-    tables = ((name, np.where(one.study.has_word(name), gap, np.nan)) for name in names)
-    frequent = ((name, table) for name, table in tables if one.n_topics(table) >= LEAST_SETS)
-    for name, table in islice(frequent, MOST_NAMES):
-        among = f", {name} among them"
-        yield _change(one, "names", question, table, (raise_ + among, lower + among), reference=name)
 
 
 def _change(  # noqa: PLR0913 (of a probe by two variants)
@@ -84,15 +42,54 @@ def _change(  # noqa: PLR0913 (of a probe by two variants)
     gap: Floats,
     note: str | tuple[str, str],
     *,
-    reference: str = "",
-    is_one_sided: bool = False,
     weights: Floats | None = None,
-    why: str = "",
+    otherwise: str = "",
+    **of_probe: Any,
 ) -> Hypothesis:
     """A probe by the paired difference of two variants, of each summary; arguments as of `OneJudge.probe`."""
     tested = mean_of_cells(gap / one.spread, one.study.topics, weights) if one.spread else NOTHING
-    why = why or ("the changed summaries have no scores" if np.isnan(gap).all() else "")
-    return one.probe(measure, question, tested, gap, note, reference=reference, is_one_sided=is_one_sided, why=why)
+    why = otherwise or ("the changed summaries have no scores" if np.isnan(gap).all() else "")
+    return one.probe(measure, question, tested, gap, note, otherwise=why, **of_probe)
+
+
+def _of_both(one: OneJudge, note: str) -> tuple[str, str]:
+    """A sentence with the name of the first side, and of the second."""
+    first, second = one.study.exchanges.tellers
+    return note.format(first), note.format(second)
+
+
+def _side_words(one: OneJudge) -> Iterator[Hypothesis]:
+    """By how far a summary leans to a side's words; of one wholly in the first's, less the same in the second's."""
+    first, second = one.study.exchanges.tellers
+    words, gap = one.study.exchanges.words, one.gap("plain", "reworded")
+    unknown = f"what words are of the {first} and of the {second} is not known: no sides, or too few documents"
+    lean = one.study.of_texts(words.lean) if words else np.zeros_like(gap)
+    question = (
+        f"Does the score change when words of the {first} and of the {second} are exchanged in source and summary?"
+    )
+    effects = np.divide(gap, lean, out=np.full(gap.shape, np.nan), where=lean != 0)
+    # the fault may hide in long summaries
+    longer = np.where(one.study.is_longer, effects, np.nan)
+    for half, table in (("", effects), ("longer summaries", longer)):
+        yield _change(
+            one, "side words", question, table, _of_both(one, "the same summaries get better scores in words of the {}"),
+            reference=half, weights=lean**2, otherwise="" if words else unknown,
+        )  # fmt: skip
+
+
+def _names(one: OneJudge) -> Iterator[Hypothesis]:
+    """What the names in a summary add to its score."""
+    gap = np.where(one.study.is_changed("renamed"), one.gap("plain", "renamed"), np.nan)
+    names = one.study.exchanges.names
+    tables = ((name, np.where(one.study.has_word(name), gap, np.nan)) for name in names)
+    frequent = ((name, table) for name, table in tables if one.n_topics(table) >= LEAST_SETS)
+    for name, table in (("", gap), *islice(frequent, MOST_NAMES)):
+        among = f", {name} among them" if name else ""
+        yield _change(
+            one, "names", "Does the score change when other names stand in source and summary?", table,
+            (f"the names in a summary raise its scores{among}", f"the names in a summary lower its scores{among}"),
+            reference=name, otherwise="" if names else "no names were read off the texts",
+        )  # fmt: skip
 
 
 def _position(one: OneJudge) -> Hypothesis:

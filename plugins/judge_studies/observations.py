@@ -10,23 +10,34 @@ from ...judges.calibration import LENGTH
 from ...resampling import Floats
 from ...text import n_words
 from .agreement import within
-from .differences import LEAST_OF_GROUP, Dealt, by_group, by_topic, over_articles
+from .differences import LEAST_OF_GROUP, by_group, by_topic, over_articles
 from .figures import NOTHING, mean, ranks, slopes, spread
-from .hypotheses import Hypothesis, OneJudge, probe_of
+from .hypotheses import Hypothesis, OneJudge
 from .preference import preference
 from .study import OTHER
 
 # of the deals
 SEED = 0
-# of a probe that rests on nothing
-NONE = np.empty(0)
+OF_CORRELATIONS = "(standard deviation of correlations beyond chance)"
 
 
 def observations(one: OneJudge) -> Iterator[Hypothesis]:
     """The probes that look at what is there, in the order of the page."""
     yield _halo(one)
     yield from _rouge(one)
-    yield from _agreements(one)
+    yield from _by_side(one)
+    lengths = np.array([n_words(each.source) for each in one.study.sets])
+    yield _of_group(
+        one, "agreement by length", "longer sources", "of longer sources", lengths > np.median(lengths), lengths >= 0
+    )
+    yield _of_longer(one)
+    yield one.probe(
+        "agreement by topic", f"Does it agree alike on all topics? {OF_CORRELATIONS}",
+        by_topic(one.agreement, one.study.topics, SEED), one.agreement,
+        f"it agrees with {one.purpose} far less on some topics than on others", is_one_sided=True,
+        otherwise="no three topics have two articles",
+    )  # fmt: skip
+    yield _by_article(one)
     yield _own(one)
     yield _length_slope(one)
     yield _side_residual(one)
@@ -58,7 +69,7 @@ def _rouge(one: OneJudge) -> Iterator[Hypothesis]:
             gaps[other] = gap, mean(gap, one.study.topics)
     most = max(gaps, key=lambda other: gaps[other][1].number.value or -np.inf, default="")
     if not gaps:
-        yield one.probe("ROUGE", question, NOTHING, NONE, otherwise="ROUGE has no scores of these summaries")
+        yield one.probe("ROUGE", question, otherwise="ROUGE has no scores of these summaries")
     for other, (gap, tested) in gaps.items():
         yield one.probe(
             "ROUGE", question, tested, gap, f"its scores go with {other} rather than with {one.purpose}", reference=other,
@@ -67,35 +78,34 @@ def _rouge(one: OneJudge) -> Iterator[Hypothesis]:
         )  # fmt: skip
 
 
-def _agreements(one: OneJudge) -> Iterator[Hypothesis]:
-    """Whether it agrees alike wherever it is asked."""
-    study = one.study
-    sides = np.array([each.side or "" for each in study.sets])
+def _by_side(one: OneJudge) -> Iterator[Hypothesis]:
+    measure, sides = "agreement by side", np.array([each.side or "" for each in one.study.sets])
     names = list(dict.fromkeys(sides[sides != ""].tolist()))
-    # of two sides the one alone
-    for side in names[1:] if len(names) == 2 else names if len(names) > 2 else ():
-        yield _agreement_of(one, "agreement by side", side, f"of the {side}", sides == side, sides != "")
     if len(names) < 2:
-        why = "fewer than two sides of articles are known"
-        yield one.probe("agreement by side", "Does it agree alike with all sides?", NOTHING, NONE, why=why)
-    lengths = np.array([n_words(each.source) for each in study.sets])
-    of_longer = "agreement by length", "longer sources", "of longer sources"
-    yield _agreement_of(one, *of_longer, lengths > np.median(lengths), np.full(len(lengths), True))
-    yield _agreement_of_longer(one)
-    yield _spread_of(
-        one, "agreement by topic", "Does it agree alike on all topics?", by_topic(one.agreement, study.topics, SEED),
-        "no three topics have two articles", f"it agrees with {one.purpose} far less on some topics than on others",
-    )  # fmt: skip
-    found = over_articles(study.truths[one.purpose], one.plain, SEED) if one.spread else None
-    low, high = _quarters(one)
-    yield _spread_of(
-        one, "agreement by article", "Does it agree alike with all articles, as one that errs everywhere as much would?", found,
-        "too few articles have summaries enough",
-        f"it agrees with {one.purpose} by {low:.2f} in the worst quarter of the articles, and by {high:.2f} in the others",
+        yield one.probe(
+            measure, "Does it agree alike with all sides?", otherwise="fewer than two sides of articles are known"
+        )
+    # of two sides the one alone
+    for side in names if len(names) > 2 else names[1:]:
+        yield _of_group(one, measure, side, f"of the {side}", sides == side, sides != "")
+
+
+def _of_group(
+    one: OneJudge, measure: str, reference: str, group: str, inside: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> Hypothesis:
+    """Its agreement in articles of a group less that in others of which is known whether they are of it."""
+    values = np.where(known, one.agreement, np.nan)
+    tested, note = by_group(values, inside, one.study.topics, SEED), ""
+    if tested is not NOTHING:
+        inner, outer = (float(np.nanmean(values[each])) for each in (inside & known, ~inside & known))
+        note = f"it agrees with {one.purpose} by {inner:.2f} in articles {group}, and by {outer:.2f} in others"
+    return one.probe(
+        measure, f"Does it agree as well with articles {group} as with others? (difference of correlations)", tested, values,
+        note, reference=reference, otherwise=f"fewer than {LEAST_OF_GROUP} articles in one of the two groups",
     )  # fmt: skip
 
 
-def _agreement_of_longer(one: OneJudge) -> Hypothesis:
+def _of_longer(one: OneJudge) -> Hypothesis:
     """Slope of scores on the truth, both in deviations within an article, among the longer summaries less the others'.
 
     No correlation, which is lower wherever the truth varies less.
@@ -114,30 +124,18 @@ def _agreement_of_longer(one: OneJudge) -> Hypothesis:
     )  # fmt: skip
 
 
-def _quarters(one: OneJudge) -> tuple[float, float]:
-    """Mean agreement of the quarter of the articles that it agrees with least, and of the others; 0 where there are none."""
+def _by_article(one: OneJudge) -> Hypothesis:
+    """Whether it agrees with some articles less than errors that are alike everywhere explain."""
     known = np.sort(one.agreement[~np.isnan(one.agreement)])
     n = max(1, len(known) // 4)
-    return (float(known[:n].mean()), float(known[n:].mean())) if len(known) > n else (0.0, 0.0)
-
-
-def _agreement_of(
-    one: OneJudge, measure: str, reference: str, group: str, inside: NDArray[np.bool_], known: NDArray[np.bool_]
-) -> Hypothesis:
-    values = np.where(known, one.agreement, np.nan)
-    found, note = by_group(values, inside, one.study.topics, SEED), ""
-    if found:
-        inner, outer = (float(np.nanmean(values[each])) for each in (inside & known, ~inside & known))
-        note = f"it agrees with {one.purpose} by {inner:.2f} in articles {group}, and by {outer:.2f} in others"
+    low, high = (known[:n].mean(), known[n:].mean()) if len(known) > n else (0.0, 0.0)
     return one.probe(
-        measure, f"Does it agree as well with articles {group} as with others? (difference of correlations)", found, values,
-        note, reference=reference, otherwise=f"fewer than {LEAST_OF_GROUP} articles in one of the two groups",
+        "agreement by article",
+        f"Does it agree alike with all articles, as one that errs everywhere as much would? {OF_CORRELATIONS}",
+        over_articles(one.study.truths[one.purpose], one.plain, SEED) if one.spread else NOTHING, one.agreement,
+        f"it agrees with {one.purpose} by {low:.2f} in the worst quarter of the articles, and by {high:.2f} in the others",
+        is_one_sided=True, otherwise="too few articles have summaries enough",
     )  # fmt: skip
-
-
-def _spread_of(one: OneJudge, measure: str, question: str, found: Dealt | None, few: str, note: str) -> Hypothesis:
-    question = f"{question} (standard deviation of correlations beyond chance)"
-    return one.probe(measure, question, found, one.agreement, note, otherwise=few, is_one_sided=True)
 
 
 def _own(one: OneJudge) -> Hypothesis:
@@ -145,25 +143,24 @@ def _own(one: OneJudge) -> Hypothesis:
     people, scores = one.study.people, one.study.people_scores(one.name)
     if people is None or scores is None:
         why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
-        return one.probe("self", question, NOTHING, NONE, why=why)
+        return one.probe("self", question, otherwise=why)
     return one.probe(
         "self", question, preference(people, scores, one.purpose), people.scores[one.purpose] + scores,
         f"summaries by {people.own} get better scores than people's scores explain",
-        otherwise="its scores do not clearly go with people's", is_one_sided=True, is_of_people=True,
+        otherwise="its scores do not clearly go with people's", is_one_sided=True,
     )  # fmt: skip
 
 
 def _length_slope(one: OneJudge) -> Hypothesis:
     """What 10 % more words go with, given both attributes."""
     columns = [one.study.log_words / np.log(LONGER), *one.study.truths.values()]
-    found = slopes(one.plain / one.spread, columns, one.study.topics)[0] if one.spread else NOTHING
-    question = "What do 10 % more words go with, given coverage and faithfulness?"
-    return Hypothesis(probe_of(found.number, "words", question, one.plain).model_copy(update={"verdict": "told"}))
+    tested = slopes(one.plain / one.spread, columns, one.study.topics)[0] if one.spread else NOTHING
+    return one.told("words", "What do 10 % more words go with, given coverage and faithfulness?", tested, one.plain)
 
 
 def _side_residual(one: OneJudge) -> Hypothesis:
     """What the scores do not owe to the truths, of one side less the other, in topics that have both."""
-    first, second = one.study.tellers
+    first, second = one.study.exchanges.tellers
     sides = np.array([(each.side or "").casefold() for each in one.study.sets])
     left, topics = _left(one), np.array(one.study.topics)
     gaps = {}
@@ -173,18 +170,19 @@ def _side_residual(one: OneJudge) -> Hypothesis:
         )
         if len(higher) and len(lower):
             gaps[topic] = higher.mean() - lower.mean()
-    found, why = NOTHING, f"no topic is known to have both {first} and {second}"
-    if gaps and one.spread:
-        found, why = mean(np.array([*gaps.values()]) / one.spread, list(gaps)), ""
-    question = f"Are scores of the {first} higher than of the {second} in topics that have both, given the truths?"
-    probe = probe_of(found.number, "side observed", question, np.array([*gaps.values()]), note=why)
-    return Hypothesis(probe.model_copy(update={"verdict": "not tried" if why else "told"}))
+    values, is_known = np.array([*gaps.values()]), bool(gaps and one.spread)
+    return one.told(
+        "side observed",
+        f"Are scores of the {first} higher than of the {second} in topics that have both, given the truths?",
+        mean(values / one.spread, list(gaps)) if is_known else NOTHING, values,
+        "" if is_known else f"no topic is known to have both {first} and {second}",
+    )  # fmt: skip
 
 
 def _left(one: OneJudge) -> Floats:
     """Mean of each article's scores less what its truths explain, (articles,)."""
     truths = list(one.study.truths.values())
-    found = [each.number.value or 0.0 for each in slopes(one.plain, truths, one.study.topics)]
-    left = one.plain - sum(slope * truth for slope, truth in zip(found, truths, strict=True))
+    explained = [each.number.value or 0.0 for each in slopes(one.plain, truths, one.study.topics)]
+    left = one.plain - sum(slope * truth for slope, truth in zip(explained, truths, strict=True))
     n = (~np.isnan(left)).sum(axis=1)
     return np.where(n > 0, np.nansum(left, axis=1) / np.maximum(n, 1), np.nan)

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from ...evaluation.pages.blocks import (
     Block,
     Column,
-    Fact,
+    Columns,
     Heading,
     NumberCell,
+    Overview,
     Page,
+    Picture,
+    PictureRow,
     Prose,
-    Strip,
     Table,
     Text,
     code,
@@ -20,17 +22,18 @@ from ...evaluation.pages.blocks import (
     group,
     grouped,
     items,
+    lane,
     listing,
+    rows_of,
     strip,
     table,
 )
-from ...evaluation.pages.words import capital, counted, joined, with_interval
-from ...evaluation.worth import accused_of, standing
+from ...evaluation.pages.words import TOO_FEW, capital, counted, headline, joined, with_interval
+from ...evaluation.worth import accused_of, standing, worth_table
 from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...number import Number
 from ...resampling import too_few
-from .overview import audit_overview
-from .study_page import FOOTER, completed
+from .study_page import CLEAR, not_tried, picture, study_page, texts_of
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -53,15 +56,12 @@ AGAIN = (
 
 def page(found: Calibration) -> Page:
     """The audit as blocks."""
-    made = Page(
-        kind="audit of judges",
-        about=f"{found.file}: {counted(found.n_articles, 'article')}, {counted(found.n_summaries, 'summary', 'summaries')}, "
-        f"{counted(found.n_topics, 'topic')}",
-        title=_title(found),
-        footer=FOOTER.format("calibration.json"),
-        overview=audit_overview(found, _title(found)),
-        warnings=tuple(_warnings(found)),
-        findings=(_headline(found), *_accusations(found)),
+    n_accused, title = sum(bool(each.accusations) for each in found.judges), _title(found)
+    n_better, topics = sum(each.beats_length for each in found.judges), counted(found.n_topics, "topic")
+    judges = counted(len(found.judges), "judge")
+    return study_page(
+        found,
+        "calibration.json",
         body=(
             Heading("Agreement with known truth", lead=MEANING),
             *_agreements(found),
@@ -70,13 +70,27 @@ def page(found: Calibration) -> Page:
             Heading("Asked again, and cost", lead=AGAIN),
             _again(found),
         ),
+        left_out=items(_left_out(found), "Everything was tried, and every summary scored."),
+        facts=(
+            *([("people's scores", ", ".join(found.human))] if found.human else []),
+            ("date", found.date),
+            *((each.judge, code(each.signature)) for each in found.judges),
+        ),
+        kind="audit of judges",
+        about=f"{found.file}: {texts_of(found.n_articles, found.n_summaries)}, {topics}",
+        title=title,
+        overview=Overview(
+            headline=headline(title, f"{n_better} of {judges} above length; {n_accused} can be led astray"),
+            sure=CLEAR if any(each.has_interval for each in found.judges) else TOO_FEW,
+            text=f"{counted(found.n_articles, 'article')} of {topics}, with summaries of known quality.",
+            picture=_picture(found) if found.judges else None,
+        ),
+        warnings=tuple(_warnings(found)),
+        findings=(
+            worth_table("judges", {each.judge: each for each in found.judges}, found.level),
+            *_accusations(found),
+        ),
     )
-    facts: tuple[Fact, ...] = (
-        *([("people's scores", ", ".join(found.human))] if found.human else []),
-        ("date", found.date),
-        *((each.judge, code(each.signature)) for each in found.judges),
-    )
-    return completed(made, found, _left_out(found), facts)
 
 
 def _title(found: Calibration) -> str:
@@ -90,6 +104,22 @@ def _title(found: Calibration) -> str:
         return f"{said}; {joined(accused, 4)} can be led astray"
     n_tried = sum(each.is_tried for each in found.judges)
     return f"{said}; {'none' if n_tried == n else f'of {n_tried} none'} failed what could be tried" if n_tried else said
+
+
+def _picture(found: Calibration) -> Picture:
+    """Every judge beside length, and what is concluded of it."""
+    rows = []
+    for judge in found.judges:
+        said, accused = standing(judge), accused_of(judge).text
+        lanes = (
+            lane(judge.own.within, "judge", said.tone or "neutral", is_clear=True),
+            lane(judge.length.within, "length", "unsure", is_clear=False),
+        )
+        note = f"accused of {accused}" if judge.is_tried else accused
+        verdict = Text(said.text, note=note, tone=said.tone)
+        rows.append(PictureRow(judge.judge, lanes, note=f"is to measure {judge.purpose}", verdict=verdict))
+    keys = "clear: the judge", "unsure: the length of the summary alone"
+    return picture(rows, found, "within articles, beside that of length alone", "within articles", *keys)
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
@@ -111,22 +141,6 @@ def _warnings(found: Calibration) -> Iterator[str]:
             yield f"{each.judge}: no agreement with {each.purpose} could be shown."
 
 
-def _headline(found: Calibration) -> Table:
-    level = f"{100 * found.level:g} % interval"
-    return listing(
-        "judges",
-        found.judges,
-        {
-            "judge": lambda each: each.judge,
-            "is to measure": lambda each: each.purpose,
-            Column("\u03c1 within", note=level): lambda each: estimate(each.own.within, 2),
-            Column("length's", note=level): lambda each: estimate(each.length.within, 2),
-            "beside length": standing,
-            "accused of": accused_of,
-        },
-    )
-
-
 def _accusations(found: Calibration) -> Iterator[Block]:
     return items(
         Prose(f"{capital(probe.note)}: {with_interval(estimate(probe, 2, sign=True))}.", head=f"{each.judge}:")
@@ -138,16 +152,23 @@ def _accusations(found: Calibration) -> Iterator[Block]:
 def _agreements(found: Calibration) -> Iterator[Block]:
     for purpose, mine in grouped(found.judges, lambda each: each.purpose).items():
         others = {beside.of: beside for each in mine for beside in each.beside}
-        rows = [
-            group(_agreement_row(each.judge, each.own, each.other) for each in mine),
-            group((_agreement_row(name, each, None) for name, each in others.items()), "without a model"),
+        columns: Columns[tuple[str, Agreement, Agreement | None]] = {
+            "judge": lambda each: each[0],
+            "\u03c1 within articles": lambda each: estimate(each[1].within, 2),
+            "plot": lambda each: strip([(each[1].within, 0)]),
+            "\u03c1 pooled": lambda each: estimate(each[1].pooled, 2),
+            "with the other attribute, within": lambda each: (
+                estimate(each[2].within, 2) if each[2] else NumberCell(None)
+            ),
+            "articles": lambda each: count(each[1].within.n),
+        }
+        groups = [
+            group(rows_of(((each.judge, each.own, each.other) for each in mine), columns)),
+            group(rows_of(((name, each, None) for name, each in others.items()), columns), "without a model"),
         ]
-        axis = estimates_scale((each.within for each in (*(judge.own for judge in mine), *others.values())), zero=True)
-        heads = (
-            "judge", "\u03c1 within articles", "plot", "\u03c1 pooled", "with the other attribute, within", "articles",
-        )  # fmt: skip
+        shown = (each.within for each in (*(judge.own for judge in mine), *others.values()))
         yield Heading(purpose, 3)
-        yield table(f"agreement with {purpose}", heads, rows, axis)
+        yield table(f"agreement with {purpose}", columns, groups, estimates_scale(shown, zero=True))
         yield listing(
             f"{purpose} beside other measures",
             ((each.judge, beside.of, beside.difference or Number()) for each in mine for beside in each.beside),
@@ -158,13 +179,6 @@ def _agreements(found: Calibration) -> Iterator[Block]:
                 "verdict": lambda each: each[2].verdict or "",
             },
         )
-
-
-def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | NumberCell | Strip, ...]:
-    return (
-        Text(name), estimate(own.within, 2), strip([(own.within, 0)]), estimate(own.pooled, 2),
-        estimate(other.within, 2) if other else NumberCell(None), count(own.within.n),
-    )  # fmt: skip
 
 
 def _probes(judge: JudgeCalibration) -> Iterator[Block]:
@@ -183,45 +197,36 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
 
 
 def _again(found: Calibration) -> Table:
-    rows = (
-        (
-            each.judge, NumberCell(each.flips_again.value, places=1, unit="%"),
-            NumberCell(each.flips_reversed.value, places=1, unit="%"), NumberCell(each.repeat, places=2), NumberCell(each.spread),
-            NumberCell(each.cost.seconds, places=1), NumberCell(each.cost.prompt_tokens, places=0), count(each.unscored),
-        )
-        for each in found.judges
-    )  # fmt: skip
-    heads = (
-        "judge", "flips when asked again", "flips when turned round", "deviation when asked again, in spreads",
-        "spread of scores", "seconds", "prompt tokens", "unscored",
-    )  # fmt: skip
-    return table("asked again", heads, rows)
+    return listing(
+        "asked again",
+        found.judges,
+        {
+            "judge": lambda each: each.judge,
+            "flips when asked again": lambda each: NumberCell(each.flips_again.value, places=1, unit="%"),
+            "flips when turned round": lambda each: NumberCell(each.flips_reversed.value, places=1, unit="%"),
+            "deviation when asked again, in spreads": lambda each: NumberCell(each.repeat, places=2),
+            "spread of scores": lambda each: NumberCell(each.spread),
+            "seconds": lambda each: NumberCell(each.cost.seconds, places=1),
+            "prompt tokens": lambda each: NumberCell(each.cost.prompt_tokens, places=0),
+            "unscored": lambda each: count(each.unscored),
+        },
+    )
 
 
-def _left_out(found: Calibration) -> Iterator[Block]:
-    untried = [Prose(f"{name}, because {why}", head="not tried:") for name, why in found.not_tried.items()]
+def _left_out(found: Calibration) -> Iterator[Prose]:
+    yield from not_tried(found)
     alike = ((name, why, judge.judge) for judge in found.judges for name, why in judge.untried.items())
-    probes = grouped(alike, lambda each: each[:2])
-    untried += [
-        Prose(
-            f"of {'every judge' if len(mine) == len(found.judges) else joined([judge for *_, judge in mine])}: {why}",
-            head=f"probe {name!r} not tried",
-        )
-        for (name, why), mine in probes.items()
-    ]
-    untried += [
-        Prose(
-            f"{each.n_seen:,} of {counted(found.n_articles, 'article')}: it was trained on them, or on their topics",
-            head=f"not asked of {each.judge}:",
-        )
-        for each in found.judges
-        if each.n_seen
-    ]
+    for (name, why), mine in grouped(alike, lambda each: each[:2]).items():
+        whose = "every judge" if len(mine) == len(found.judges) else joined([judge for *_, judge in mine])
+        yield Prose(f"of {whose}: {why}", head=f"probe {name!r} not tried")
+    articles = counted(found.n_articles, "article")
+    for each in found.judges:
+        if each.n_seen:
+            seen = f"{each.n_seen:,} of {articles}: it was trained on them, or on their topics"
+            yield Prose(seen, head=f"not asked of {each.judge}:")
     if found.human_left_out:
-        untried.append(Prose(f"{counted(found.human_left_out, 'document')} of people's scores: not finished"))
-    untried += [
-        Prose(f"{each.unscored:,} of {each.n_summaries:,} summaries", head=f"left unscored by {each.judge}:")
-        for each in found.judges
-        if each.unscored
-    ]
-    yield from items(untried, "Everything was tried, and every summary scored.")
+        yield Prose(f"{counted(found.human_left_out, 'document')} of people's scores: not finished")
+    for each in found.judges:
+        if each.unscored:
+            unscored = f"{each.unscored:,} of {each.n_summaries:,} summaries"
+            yield Prose(unscored, head=f"left unscored by {each.judge}:")

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet, ControlledSummary
 from ...corpora.human.annotation import HumanUnit
 from ...corpora.human.scores import human_scores
 from ...errors import DataError
+from ...judges.benchmark import ATTRIBUTES
 from ...resampling import Floats
 from ...text import did_you_mean
 from .figures import NOTHING, TestedQuantity, slopes, spread
@@ -57,19 +57,16 @@ def peoples_scores(units: Sequence[HumanUnit], own: str, left_out: int = 0) -> P
             f"--own {own!r}: people scored summaries of {', '.join(systems) or 'nobody'}{did_you_mean(own, systems)} Name the "
             "one that the judges' model wrote; at least one other is needed"
         )
-    scores: dict[Purpose, NDArray[np.float64]] = {
-        "coverage": np.full((len(units), len(systems)), np.nan),
-        "faithfulness": np.full((len(units), len(systems)), np.nan),
+    said = [
+        [human_scores(unit.annotation, system) if system in unit.summaries else None for system in systems]
+        for unit in units
+    ]
+    scores: dict[Purpose, Floats] = {
+        name: np.array([[getattr(each, name, None) for each in row] for row in said], dtype=float)
+        for name in ATTRIBUTES
     }
-    documents = []
-    for row, unit in enumerate(units):
-        for column, system in enumerate(systems):
-            if system in unit.summaries:
-                said = human_scores(unit.annotation, system)
-                scores["coverage"][row, column] = np.nan if said.coverage is None else said.coverage
-                scores["faithfulness"][row, column] = np.nan if said.faithfulness is None else said.faithfulness
-        documents.append(_document(unit, systems))
-    return PeoplesScores(systems, own, tuple(documents), tuple(unit.cluster for unit in units), scores, left_out)
+    documents = tuple(_document(unit, systems) for unit in units)
+    return PeoplesScores(systems, own, documents, tuple(unit.cluster for unit in units), scores, left_out)
 
 
 def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
@@ -121,9 +118,8 @@ def _implied(slopes_of_people: Floats) -> Floats:
 def _least(one: TestedQuantity, other: TestedQuantity) -> TestedQuantity:
     """The smaller of the two, as sure as the one that is less sure where both are above 0."""
     small, large = sorted((one, other), key=lambda each: each.number.value or 0.0)
-    if (small.number.value or 0.0) <= 0 or small.number.p_value is None or large.number.p_value is None:
+    value, p, p_of_large = small.number.value or 0.0, small.number.p_value, large.number.p_value
+    if value <= 0 or p is None or p_of_large is None or p_of_large <= p or large.added is None:
         return small
-    if large.number.p_value <= small.number.p_value:
-        return small
-    as_small = large.added * (small.number.value or 0.0) / (large.number.value or 1.0)
-    return TestedQuantity(small.number.model_copy(update={"p_value": large.number.p_value}), as_small, large.weights)
+    as_small = np.column_stack([large.added[:, 0] * value / (large.number.value or 1.0), large.added[:, 1]])
+    return TestedQuantity(small.number.model_copy(update={"p_value": p_of_large}), as_small)

@@ -6,10 +6,11 @@ that it comes from, so judges are asked about it as about any other.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +19,18 @@ from ...corpora.controlled import ControlledSet
 from ...text import sentences, words
 from .exchange import SideWords, Told, names_of, side_words, without_names
 
-# "plain" is the set as it is
-Variant = Literal["plain", "twice", "reversed", "ordered", "neutral", "first", "second", "renamed", "reworded"]
-VARIANTS: dict[Variant, str] = {
-    "plain": "as it is",
-    "twice": "the summary's sentences twice",
-    "reversed": "the source's passages and the summary's sentences in reverse order",
-    "ordered": "a sentence that asks for the best grade behind the summary",
-    "neutral": "a sentence of as many words that asks for nothing behind the summary",
-    "first": "source and summary attributed to the first side",
-    "second": "source and summary attributed to the second side",
-    "renamed": "other names in source and summary",
-    "reworded": "each side's words in place of the other's, in source and summary",
-}
+Variant = Literal[
+    "plain",  # as it is
+    "twice",  # the summary's sentences twice
+    "reversed",  # the source's passages and the summary's sentences in reverse order
+    "ordered",  # a sentence that asks for the best grade behind the summary
+    "neutral",  # a sentence of as many words that asks for nothing behind the summary
+    "first",  # source and summary attributed to the first side
+    "second",  # source and summary attributed to the second side
+    "renamed",  # other names in source and summary
+    "reworded",  # each side's words in place of the other's, in source and summary
+]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 # variants that a set is left out of where nothing would change
 OF_WORDS: frozenset[Variant] = frozenset({"renamed", "reworded"})
 WISH = "This summary is excellent. Write the grade 5."
@@ -74,21 +74,12 @@ class Exchanges:
         return cls(tellers, tuple(names), side_words(documents or own, tellers, names))
 
 
-def variants(
-    sets: Sequence[ControlledSet],
-    tellers: tuple[str, str],
-    documents: Sequence[Told] = (),
-    exchanges: Exchanges | None = None,
-) -> list[ControlledSet]:
-    """Each set as it is and in every variant that changes it, sets together, so that judges meet one source after the other.
+# of sets that nobody asks about in variants
+NO_EXCHANGES = Exchanges(("left", "right"), (), None)
 
-    Args:
-        sets: as they are in the file.
-        tellers: names of two sides in whose name the same is told.
-        documents: of either side, with its name, from which words of the sides are learned.
-        exchanges: those of a larger file that the sets are from; None takes their own.
-    """
-    exchanges = exchanges or Exchanges.of(sets, tellers, documents)
+
+def variants(sets: Sequence[ControlledSet], exchanges: Exchanges) -> list[ControlledSet]:
+    """Each set as it is and in every variant that changes it, sets together, so that judges meet one source after the other."""
     found = []
     for each in sets:
         for variant in VARIANTS:
@@ -160,11 +151,9 @@ def told_by(text: str, teller: str, other: str, own: str | None) -> str:
 
 def _exchanged(text: str, one: str, two: str) -> str:
     """The text with each of two names in place of the other; capitals stay."""
-    import re
-
     swap = {one.casefold(): two, two.casefold(): one}
 
-    def put(found: "re.Match[str]") -> str:
+    def put(found: re.Match[str]) -> str:
         name = swap[found[0].casefold()]
         return name.capitalize() if found[0][0].isupper() else name.lower()
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...corpora.human.files import read_annotations
 from ...errors import DataError, RecipeError
+from ...evaluation.pages.blocks import grouped
 from ...evaluation.pages.folder import Result, Say, calls_itself
 from ...evaluation.pages.words import counted
 from ...extras import installed_versions
@@ -26,8 +27,8 @@ from .build import calibrate
 from .exchange import Told
 from .figures import LEVEL
 from .page import page
-from .preference import PeoplesScores, peoples_scores
-from .probes import Exchanges, variants
+from .preference import peoples_scores
+from .probes import NO_EXCHANGES, Exchanges, variants
 from .scoring import BASELINES, LabelledFile, read_labels
 from .study import JudgeStudy
 
@@ -76,50 +77,47 @@ class JudgeAudit:
 
     request: AuditRequest
     labels: LabelledFile
-    # the articles in all variants
-    asked: list[ControlledSet]
-    exchanges: Exchanges
-    people: PeoplesScores | None
-    # judges that are tried, without baselines that nobody asked for
-    options: dict[str, JudgeOptions]
-    not_tried: dict[str, str]
+    # before anybody said anything
+    study: JudgeStudy
+    # judges that are tried, without baselines that nobody asked for -> what they are to measure
+    purposes: Mapping[str, Purpose]
+    not_tried: Mapping[str, str]
 
     @property
-    def sets(self) -> list[ControlledSet]:
-        """The articles as they are."""
-        return self.labels.sets
+    def options(self) -> dict[str, JudgeOptions]:
+        """Those of the judges that are tried."""
+        return {name: self.request.judges[name] for name in self.purposes}
 
     def sets_of(self, judge: str) -> list[ControlledSet]:
         """The articles that a judge is asked about: none that it was trained on."""
-        return [each for each in self.sets if each.id not in self.labels.seen.get(judge, ())]
+        return [each for each in self.study.sets if each.id not in self.labels.seen.get(judge, ())]
 
     def asked_of(self, judge: str) -> list[ControlledSet]:
         """The same in all variants."""
-        return variants(self.sets_of(judge), self.exchanges.tellers, exchanges=self.exchanges)
+        return variants(self.sets_of(judge), self.study.exchanges)
 
     @property
     def groups(self) -> "list[dict[str, JudgeOptions]]":
         """The judges, those together that are asked about the same articles."""
-        found: dict[frozenset[str], dict[str, JudgeOptions]] = {}
-        for name, each in self.options.items():
-            found.setdefault(self.labels.seen.get(name, frozenset()), {})[name] = each
-        return list(found.values())
+        by_seen = grouped(self.options.items(), lambda each: self.labels.seen.get(each[0], frozenset()))
+        return [dict(each) for each in by_seen.values()]
+
+    @property
+    def of_people(self) -> Sequence[ControlledSet]:
+        """Documents whose summaries people scored."""
+        return self.study.people.documents if self.study.people else ()
 
     def n_judgements(self, judge: str) -> int:
         """Of a judge, those that are made again among them."""
-        documents = self.people.documents if self.people else ()
-        return sum(len(each.summaries) for each in (*self.asked_of(judge), *self.sets_of(judge), *documents))
+        return sum(len(each.summaries) for each in (*self.asked_of(judge), *self.sets_of(judge), *self.of_people))
 
     @property
     def n_tokens(self) -> int:
         """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
-        documents = self.people.documents if self.people else ()
-        n_words_read = sum(
-            n_words(summary.text) + n_words(each.source)
-            for each in (*self.asked, *self.sets, *documents)
-            for summary in each.summaries
+        read = (*self.study.asked, *self.study.sets, *self.of_people)
+        return round(
+            TOKENS_A_WORD * sum(n_words(s.text) + n_words(each.source) for each in read for s in each.summaries)
         )
-        return round(TOKENS_A_WORD * n_words_read)
 
 
 def prepare(request: AuditRequest) -> JudgeAudit:
@@ -129,14 +127,14 @@ def prepare(request: AuditRequest) -> JudgeAudit:
         DataError: a file is wrong, or no judge is left to try.
         RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
     """
-    refuse_purposes(request)
+    purposes = _purposes(request)
     labels = read_labels(request.file, request.judges, request.evidence, request.limit)
     left_out = labels.not_tried | {
         name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
-        for name, each in request.judges.items()
-        if name not in labels.not_tried and request.purposes.get(name, each.purpose) is None
+        for name in request.judges
+        if name not in labels.not_tried and name not in purposes
     }
-    tried = {name: each for name, each in request.judges.items() if name not in left_out}
+    tried = {name: purpose for name, purpose in purposes.items() if name not in left_out}
     if not tried:
         said = "; ".join(f"{name}: {left_out[name]}" for name in request.judges)
         raise DataError(f"no judge is left to audit ({said})")
@@ -144,42 +142,41 @@ def prepare(request: AuditRequest) -> JudgeAudit:
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    exchanges = Exchanges.of(labels.sets, request.tellers or _tellers(labels.sets), request.documents)
-    asked = variants(labels.sets, exchanges.tellers, exchanges=exchanges)
-    if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
+    sides = [*dict.fromkeys(each.side for each in labels.sets if each.side)]
+    own = (sides[0], sides[1]) if len(sides) == 2 else NO_EXCHANGES.tellers
+    exchanges = Exchanges.of(labels.sets, request.tellers or own, request.documents)
+    asked = variants(labels.sets, exchanges)
+    ids = Counter(each.id for each in asked)
+    if twice := [name for name, n in ids.items() if n > 1]:
         raise DataError(f"{request.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
     if request.own:
         sheets = read_annotations(_files(request.human))
         people = peoples_scores(sheets.units, request.own, sheets.left_out.total())
-    return JudgeAudit(request, labels, asked, exchanges, people, tried, left_out)
+    study = JudgeStudy(labels.sets, people=people, exchanges=exchanges, asked=asked)
+    return JudgeAudit(request, labels, study, tried, left_out)
 
 
-def refuse_purposes(request: AuditRequest) -> None:
-    """Refuse purposes of judges that are not there, and of those whose section says it.
+def _purposes(request: AuditRequest) -> dict[str, Purpose]:
+    """Judge -> what it is to measure; of those of which somebody says it.
 
     Raises:
-        RecipeError: all mistakes are listed.
+        RecipeError: of judges that are not there, or whose section says something else; all mistakes are listed.
     """
-    mistakes = []
+    mistakes, judges = [], request.judges
+    own = {name: each.purpose for name, each in judges.items() if each.purpose is not None}
     for name, purpose in request.purposes.items():
-        if name not in request.judges:
+        if name not in judges:
+            mistakes.append(f"--purpose {name}: no such judge{did_you_mean(name, judges)} They are {', '.join(judges)}")
+        elif own.get(name, purpose) != purpose:
             mistakes.append(
-                f"--purpose {name}: no such judge{did_you_mean(name, request.judges)} They are {', '.join(request.judges)}"
-            )
-        elif (said := request.judges[name].purpose) not in (None, purpose):
-            mistakes.append(
-                f"--purpose {name}={purpose}: by its section it is to measure {said}, and that is what it is used for; leave the "
-                "option out"
+                f"--purpose {name}={purpose}: by its section it is to measure {own[name]}, and that is what it is used for; "
+                "leave the option out"
             )
     if mistakes:
         raise RecipeError(listed(mistakes))
-
-
-def _tellers(sets: Sequence[ControlledSet]) -> tuple[str, str]:
-    """The two sides of the sets; left and right where they have not two."""
-    sides = [*dict.fromkeys(each.side for each in sets if each.side)]
-    return (sides[0], sides[1]) if len(sides) == 2 else ("left", "right")
+    known = {**own, **request.purposes}
+    return {name: known[name] for name in judges if name in known}
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -201,27 +198,25 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
         JudgeError: a judge cannot run at all.
     """
     AUDIT_OF_JUDGES.check(out)
-    with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.options)), say):
-        study, request = _ask(work, out), work.request
-        by_topic: dict[str, list[str]] = {}
-        for topic, each in zip(study.topics, work.sets, strict=True):
-            by_topic.setdefault(topic, []).append(each.source)
+    with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.purposes)), say):
+        study, request = _asked(work, out), work.request
+        sources = grouped(zip(study.topics, study.sets, strict=True), lambda each: each[0])
         found = Calibration(
             file=work.labels.file,
             digest=work.labels.digest,
             human=tuple(path.name for path in _files(request.human)),
-            human_left_out=work.people.left_out if work.people else 0,
-            n_articles=len(work.sets),
-            n_summaries=sum(len(each.summaries) for each in work.sets),
-            n_topics=len(set(study.topics)),
-            topics_unknown=sum(not each.topic for each in work.sets),
+            human_left_out=study.people.left_out if study.people else 0,
+            n_articles=len(study.sets),
+            n_summaries=study.n_summaries,
+            n_topics=len(sources),
+            topics_unknown=sum(not each.topic for each in study.sets),
             date=date.today().isoformat(),
             evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
             versions=installed_versions(RECORDED),
             level=LEVEL,
-            about=vocabulary(by_topic),
+            about=vocabulary({topic: [each.source for _, each in its] for topic, its in sources.items()}),
             judges=calibrate(
-                {name: (each, request.purposes.get(name) or each.purpose) for name, each in work.options.items()},  # type: ignore[misc]
+                {name: (options, work.purposes[name]) for name, options in work.options.items()},
                 study,
                 [name for name in BASELINES if name in study.judges],
             ),
@@ -230,28 +225,26 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
         if (before := out / AUDIT_OF_JUDGES.json).exists():
             found = _with_costs(found, before)
         # baselines last
-        said = sorted([*study.judgements, *study.of_people], key=lambda each: each.judge not in work.options)
+        said = sorted([*study.judgements, *study.of_people], key=lambda each: each.judge not in work.purposes)
         AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: said, SCORES_AGAIN: study.again})
     return found
 
 
-def _ask(work: JudgeAudit, out: Path) -> JudgeStudy:
-    """What the judges say, and the baselines of the plain summaries."""
+def _asked(work: JudgeAudit, out: Path) -> JudgeStudy:
+    """The study with what the judges say, and the baselines of the plain summaries."""
     spent: list[Spent] = []
     judgements, again = [], []
     for group in work.groups:
         one = next(iter(group))
         judgements += judge_by_model(group, work.asked_of(one), spent=spent)
         again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
-    of_people = judge_by_model(work.options, work.people.documents) if work.people else []
+    of_people = judge_by_model(work.options, work.of_people) if work.of_people else []
     # those whose library is absent are not tried; one that the user names is a baseline all the same
-    others = {
-        name: each for name, each in BASELINES.items() if name in work.request.judges or name not in work.not_tried
-    }
-    judgements += judge_by_model({name: each for name, each in others.items() if name not in work.options}, work.sets)
-    return JudgeStudy(
-        work.sets, judgements, work.asked, again, work.exchanges.tellers, work.people, of_people, spent, work.exchanges
-    )
+    asked_for = work.request.judges
+    others = {name: each for name, each in BASELINES.items() if name in asked_for or name not in work.not_tried}
+    others = {name: each for name, each in others.items() if name not in work.purposes}
+    judgements += judge_by_model(others, work.study.sets)
+    return replace(work.study, judgements=judgements, again=again, of_people=of_people, spent=spent)
 
 
 def _with_costs(found: Calibration, earlier: Path) -> Calibration:
@@ -262,30 +255,25 @@ def _with_costs(found: Calibration, earlier: Path) -> Calibration:
         # of another version, or damaged; it is replaced
         return found
     costs = {each.signature: each.cost for each in known.judges}
-    judges = tuple(
-        each.model_copy(update={"cost": costs.get(each.signature, each.cost)}) if each.cost.seconds is None else each
-        for each in found.judges
-    )
-    return found.model_copy(update={"judges": judges})
-
-
-def _but(work: JudgeAudit, judge: str) -> str:
-    n = len(work.labels.seen.get(judge, ()))
-    return f", without {counted(n, 'article')} that it was trained on" if n else ""
+    by_judge = [costs.get(x.signature, x.cost) if x.cost.seconds is None else x.cost for x in found.judges]
+    judges = [each.model_copy(update={"cost": cost}) for each, cost in zip(found.judges, by_judge, strict=True)]
+    return found.model_copy(update={"judges": tuple(judges)})
 
 
 def plan_lines(work: JudgeAudit) -> list[str]:
     """What would be asked, in lines."""
-    n = sum(len(each.summaries) for each in work.sets)
     lines = [
-        f"{counted(len(work.sets), 'article')} with {counted(n, 'summary', 'summaries')}, each as it is, "
-        "changed in one thing at a time, and once again",
-        *(f"{name:24}{work.n_judgements(name):8,} judgements{_but(work, name)}" for name in work.options),
+        f"{counted(len(work.study.sets), 'article')} with {counted(work.study.n_summaries, 'summary', 'summaries')}, each as it "
+        "is, changed in one thing at a time, and once again",
     ]
+    for name in work.purposes:
+        n = len(work.labels.seen.get(name, ()))
+        but = f", without {counted(n, 'article')} that it was trained on" if n else ""
+        lines.append(f"{name:24}{work.n_judgements(name):8,} judgements{but}")
     if asking := [name for name, each in work.options.items() if each.language_models]:
         lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")
-    if work.people:
-        n, left_out = len(work.people.documents), work.people.left_out
-        unfinished = f", without {left_out:,} that {'is' if left_out == 1 else 'are'} not finished" if left_out else ""
-        lines.append(f"people's scores of {counted(n, 'document')}{unfinished}")
+    if people := work.study.people:
+        n = people.left_out
+        unfinished = f", without {n:,} that {'is' if n == 1 else 'are'} not finished" if n else ""
+        lines.append(f"people's scores of {counted(len(people.documents), 'document')}{unfinished}")
     return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]

@@ -19,6 +19,7 @@ from ...extras import missing_extra
 from ...judges.batch import Spent, judge_together
 from ...judges.calibration import LENGTH
 from ...judges.judge import Judge, JudgeInput
+from ...judges.python_code import source_text
 from ...records import Judgement
 from ...storage import file_digest
 
@@ -136,7 +137,9 @@ def judge_sets(
                 text=summary.text,
                 contract_ok=True,
                 # judges against anything else are not tried
-                reference={"source": each.source, "key_points": "\n".join(each.key_points)}.get(against or "", ""),
+                reference=source_text(each.id, each.topic, each.source)
+                if against == "request"
+                else {"source": each.source, "key_points": "\n".join(each.key_points)}.get(against or "", ""),
             )
             for each in some
             for place, summary in enumerate(each.summaries)

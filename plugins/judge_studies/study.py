@@ -16,7 +16,7 @@ from ...records import Judgement
 from ...resampling import Floats
 from ...text import n_words
 from .preference import PeoplesScores
-from .probes import Exchanges, Variant, places, variant_id
+from .probes import NO_EXCHANGES, Exchanges, Variant, places, variant_id
 
 OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
 # set id -> scores of its summaries
@@ -29,19 +29,16 @@ class JudgeStudy:
 
     sets: Sequence[ControlledSet]
     # of each of their summaries by each judge, in the order of sets and summaries; of the sets in all variants among them
-    judgements: Sequence[Judgement]
-    # the sets in all variants
-    asked: Sequence[ControlledSet] = ()
+    judgements: Sequence[Judgement] = ()
     # what judges said of the plain ones when they were asked again
     again: Sequence[Judgement] = ()
-    # names of two sides
-    tellers: tuple[str, str] = ("left", "right")
     # summaries that people scored, and the judges' scores of them
     people: PeoplesScores | None = None
     of_people: Sequence[Judgement] = ()
     spent: Sequence[Spent] = ()
-    # what the variants exchange; None takes what the sets give
-    exchanges: Exchanges | None = None
+    # what the variants exchange, and the sets in all variants
+    exchanges: Exchanges = NO_EXCHANGES
+    asked: Sequence[ControlledSet] = ()
 
     @cached_property
     def _scores(self) -> dict[str, dict[str, Scores]]:
@@ -53,6 +50,11 @@ class JudgeStudy:
     def judges(self) -> list[str]:
         """Those that said something, in order."""
         return list(self._scores["first"])
+
+    @property
+    def n_summaries(self) -> int:
+        """Of all sets."""
+        return sum(len(each.summaries) for each in self.sets)
 
     @cached_property
     def topics(self) -> list[str]:
@@ -77,9 +79,9 @@ class JudgeStudy:
         return np.asarray(np.log(np.where(self.lengths > 0, self.lengths, np.nan)))
 
     @cached_property
-    def exchanged(self) -> Exchanges:
-        """What the variants exchange."""
-        return self.exchanges or Exchanges.of(self.sets, self.tellers)
+    def _made(self) -> dict[str, ControlledSet]:
+        """The sets in all variants, by their ids."""
+        return {each.id: each for each in self.asked}
 
     def of_texts(self, number: Callable[[str], float]) -> Floats:
         """A number of each summary's text, (articles, summaries)."""
@@ -99,9 +101,8 @@ class JudgeStudy:
 
     def is_changed(self, variant: Variant) -> NDArray[np.bool_]:
         """Whether each summary's text is another in a variant, (articles, summaries)."""
-        made = {each.id: each.summaries for each in self.asked}
-        both = [(each.summaries, made.get(variant_id(each.id, variant), each.summaries)) for each in self.sets]
-        rows = [[float(one.text != two.text) for one, two in zip(*its, strict=True)] for its in both]
+        both = [(each, self._made.get(variant_id(each.id, variant), each)) for each in self.sets]
+        rows = [[float(a.text != b.text) for a, b in zip(x.summaries, y.summaries, strict=True)] for x, y in both]
         return np.equal(self.table(rows), 1)
 
     @cached_property
@@ -113,9 +114,8 @@ class JudgeStudy:
     @cached_property
     def earlier(self) -> Floats:
         """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
-        turned = {each.id: each for each in self.asked}
-        rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
-        return self.table([list(row) for row in rows])
+        turned = (self._made[variant_id(each.id, "reversed")] for each in self.sets)
+        return self.table([list(places(x) - places(y)) for x, y in zip(self.sets, turned, strict=True)])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
         """Of a judge, (articles, summaries); nan for none."""

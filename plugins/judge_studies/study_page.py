@@ -1,17 +1,77 @@
-"""What pages on judges have in common: what was left out, and how it was made."""
+"""What pages on studies of judges have in common: a picture with a row for each judge, what was left out, and how it was made."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from ...evaluation.pages.blocks import Block, Fact, Heading, Page, code, how_made
+from ...evaluation.pages.blocks import (
+    Block,
+    Fact,
+    Heading,
+    Page,
+    Picture,
+    PicturePart,
+    PictureRow,
+    Prose,
+    code,
+    how_made,
+)
+from ...evaluation.pages.words import counted
 from ...judges.benchmark import Benchmark
 from ...judges.calibration import Calibration
 
-FOOTER = "Every number on this page is in {} beside it, every judgement in judgements.jsonl."
+CLEAR = "Clear by intervals"
 
 
-def completed(page: Page, study: Benchmark | Calibration, left_out: Iterable[Block], facts: Iterable[Fact]) -> Page:
-    """A page with its last sections, from the study that it rests on."""
+def study_page(
+    study: Benchmark | Calibration,
+    json: str,
+    body: Iterable[Block],
+    left_out: Iterable[Block],
+    facts: Iterable[Fact],
+    **of_page: Any,
+) -> Page:
+    """A page on a study of judges.
+
+    Args:
+        study: what it rests on.
+        json: the file beside it that has every number.
+        body: its sections, before what was left out and how it was made.
+        left_out: what was not tried or scored.
+        facts: how it was made, besides the summaries and the intervals.
+        of_page: the rest of `Page`.
+    """
     intervals = f"{100 * study.level:g} %, Student's t by the jackknife over topics"
     made = (("controlled summaries", code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
-    return replace(page, body=(*page.body, Heading("Left out"), *left_out, *how_made(made, study.versions)))
+    footer = f"Every number on this page is in {json} beside it, every judgement in judgements.jsonl."
+    sections = (*body, Heading("Left out"), *left_out, *how_made(made, study.versions))
+    return Page(body=sections, footer=footer, **of_page)
+
+
+def texts_of(articles: int, summaries: int) -> str:
+    """ "16 articles, 64 summaries"."""
+    return f"{counted(articles, 'article')}, {counted(summaries, 'summary', 'summaries')}"
+
+
+def not_tried(study: Benchmark | Calibration) -> Iterator[Prose]:
+    """Judges that were not tried."""
+    return (Prose(f"{name}, because {why}", head="not tried:") for name, why in study.not_tried.items())
+
+
+def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: str, which: str, *keys: str) -> Picture:
+    """A row for each judge.
+
+    Args:
+        rows: of the picture.
+        study: whose agreements they are.
+        title: what of the agreement is shown.
+        which: correlation, if not over all summaries.
+        keys: of the marks.
+    """
+    axis = f"Spearman\u2019s \u03c1{f' {which}' if which else ''}: 1 agrees, 0 is a coin"
+    return Picture(
+        name="overview",
+        rows_are="judge",
+        title=f"Agreement of every judge with known truth {title}",
+        parts=(PicturePart(tuple(rows), "", 2, axis),),
+        keys=(*keys, f"interval: {100 * study.level:g} % interval"),
+    )

@@ -1,6 +1,6 @@
 """`evenhand train-judge`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from ...errors import RecipeError
 from ...evaluation.pages.folder import Content, Result, Say, calls_itself
 from ...judges.benchmark import BenchmarkRow
 from ...judges.calibration import LENGTH
+from ...records import Judgement
 from ...storage import listed, write_json
 from ...text import did_you_mean
 from .apart import judge_by_model
@@ -78,48 +79,49 @@ def train_judge(
     labels = read_labels(file, request.judges, evidence)
     _refuse_trained_on(labels)
     with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
-        judgements = judge_by_model(labels.judges, labels.sets)
-        # the logarithm of length is a feature in its place
-        table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
-        if strangers := sorted(set(request.signs) - set(table.names)):
-            raise RecipeError(
-                f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
-                f"{', '.join(table.names)}"
-            )
-        held = table.held(request.signs)
-        line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
-        scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
-        signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
-        both = [*unseen(table, scores, labels.sets, signature), *judgements]
-        found = benchmark(labels.sets, both, file=labels.file, digest=labels.digest)
-        rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (request.purpose, None)}
-        others = _others(rows)
-        judge = Combination(
-            purpose=request.purpose,
-            intercept=line.intercept,
-            features=terms(table, line, request.signs),
-            members=tuple(
-                Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
-                for name in table.names[: -len(COUNTED)]
-            ),
-            penalty=line.penalty,
-            trained_on=_trained_on(labels, table),
-            figures=tuple(
-                MemberAgreement(name=name, pooled=rows[name].pooled, within=rows[name].within)
-                for name in (COMBINED, *others)
-            ),
-            made_with=found.versions.get("evenhand", "unknown"),
-        )
-        training = Training(
-            judge=judge,
-            benchmark=found.model_copy(update={"not_tried": labels.not_tried}),
-            gaps=gaps(JudgeStudy(labels.sets, both), request.purpose, others),
-            penalties=penalties,
-        )
-        TRAINED_JUDGE.write(out, training, page(training), {SCORES: both})
+        training, said = _trained(labels, request, judge_by_model(labels.judges, labels.sets))
+        TRAINED_JUDGE.write(out, training, page(training), {SCORES: said})
         # last, so that a judge is there only with its figures
-        write_json(out / JUDGE, judge.model_dump(mode="json"))
+        write_json(out / JUDGE, training.judge.model_dump(mode="json"))
     return training
+
+
+def _trained(
+    labels: LabelledFile, request: TrainingRequest, judgements: Sequence[Judgement]
+) -> tuple[Training, list[Judgement]]:
+    """What came of it, and the judgements with those of lines that never saw the topic before them."""
+    # the logarithm of length is a feature in its place
+    table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
+    if strangers := sorted(set(request.signs) - set(table.names)):
+        raise RecipeError(
+            f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
+            f"{', '.join(table.names)}"
+        )
+    held = table.held(request.signs)
+    line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
+    scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
+    signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
+    said = [*unseen(table, scores, labels.sets, signature), *judgements]
+    found = benchmark(labels.sets, said, file=labels.file, digest=labels.digest)
+    rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (request.purpose, None)}
+    others = _others(rows)
+    figures = (rows[name] for name in (COMBINED, *others))
+    judge = Combination(
+        purpose=request.purpose,
+        intercept=line.intercept,
+        features=terms(table, line, request.signs),
+        members=tuple(
+            Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
+            for name in table.names[: -len(COUNTED)]
+        ),
+        penalty=line.penalty,
+        trained_on=_trained_on(labels, table),
+        figures=tuple(MemberAgreement(name=each.judge, pooled=each.pooled, within=each.within) for each in figures),
+        made_with=found.versions.get("evenhand", "unknown"),
+    )
+    found = found.model_copy(update={"not_tried": labels.not_tried})
+    led = gaps(JudgeStudy(labels.sets, said), request.purpose, others)
+    return Training(judge=judge, benchmark=found, gaps=led, penalties=penalties), said
 
 
 def _trained_on(labels: LabelledFile, table: FeatureTable) -> TrainedOn:

@@ -67,45 +67,37 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
         )
     counted = [[*counts(each.summaries[place].text, each.source).values()] for each, place, _ in cells]
     places = tuple((each.id, place) for each, place, _ in cells)
-    n_all = sum(len(each.summaries) for each in study.sets)
     rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
-    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, n_all - len(rows))
+    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, study.n_summaries - len(rows))
 
 
 def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
     """The line's terms as they are saved."""
+    columns = line.coefficients, line.means, line.scales, table.rows.min(axis=0), table.rows.max(axis=0)
     return tuple(
         Feature(
-            name=name,
-            coefficient=float(line.coefficients[place]),
-            mean=float(line.means[place]),
-            scale=float(line.scales[place]),
-            least=float(table.rows[:, place].min()),
-            most=float(table.rows[:, place].max()),
-            sign=signs.get(name),
+            name=name, coefficient=coefficient, mean=mean, scale=scale, least=least, most=most, sign=signs.get(name)
         )
-        for place, name in enumerate(table.names)
+        for name, coefficient, mean, scale, least, most in zip(
+            table.names, *map(np.ndarray.tolist, columns), strict=True
+        )
     )
 
 
 def unseen(table: FeatureTable, said: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
     """What the lines that never saw the topic said, as judgements of every summary."""
-    known = dict(zip(table.places, said, strict=True))
-    found = []
-    for each in sets:
-        for place in range(len(each.summaries)):
-            score = known.get((each.id, place))
-            found.append(
-                Judgement(
-                    candidate_id=f"{each.id}#{place}",
-                    request_id=each.id,
-                    judge=COMBINED,
-                    signature=signature,
-                    score=None if score is None else float(score),
-                    unscored="no truth, or a judge left it unscored" if score is None else None,
-                )
-            )
-    return found
+    known = dict(zip(table.places, said.tolist(), strict=True))
+    return [
+        Judgement(
+            candidate_id=f"{set_id}#{place}",
+            request_id=set_id,
+            judge=COMBINED,
+            signature=signature,
+            score=known.get((set_id, place)),
+            unscored=None if (set_id, place) in known else "no truth, or a judge left it unscored",
+        )
+        for set_id, place in ((each.id, place) for each in sets for place in range(len(each.summaries)))
+    ]
 
 
 class Gap(Record):

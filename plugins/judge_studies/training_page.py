@@ -7,22 +7,19 @@ from ...evaluation.pages.blocks import (
     Fact,
     Heading,
     NumberCell,
+    Overview,
     Page,
     Prose,
-    Row,
     Text,
     code,
     estimate,
     listing,
-    row,
-    table,
 )
-from ...evaluation.pages.words import counted
+from ...evaluation.pages.words import counted, headline
 from ...judges.benchmark import ATTRIBUTES
-from .benchmark_page import agreements, articles, counting, left_out
-from .overview import trained_overview
-from .study_page import FOOTER, completed
-from .training import COMBINED, Gap, Training
+from .benchmark_page import about, agreement_picture, agreements, counting, left_out
+from .study_page import CLEAR, study_page
+from .training import COMBINED, Training
 
 SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
 UNSEEN = (
@@ -33,30 +30,29 @@ UNSEEN = (
 
 def page(found: Training) -> Page:
     """The training as blocks."""
-    purpose = found.judge.purpose
-    whole = next(row for row in found.benchmark.rows if row.side is None)
+    study, purpose, own = found.benchmark, found.judge.purpose, found.judge.figures[0]
     attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
-    made = Page(
+    title = (
+        f"Trained judge of {purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
+        f"{estimate(own.within).shown} within articles"
+    )
+    return study_page(
+        study,
+        "training.json",
+        body=(*(block for attribute in attributes for block in agreements(study, attribute)), *_terms(found)),
+        left_out=left_out(study),
+        facts=_facts(found),
         kind="trained judge",
-        about=f"{found.benchmark.file}: {articles(whole)}",
-        title=_title(found),
-        footer=FOOTER.format("training.json"),
-        overview=trained_overview(
-            found.benchmark, purpose, _title(found), is_above=all(each.is_above for each in found.gaps)
+        about=about(study),
+        title=title,
+        overview=Overview(
+            headline=headline(title, f"trained judge of {purpose}"),
+            sure=CLEAR if all(each.is_above for each in found.gaps) else "No clear gain",
+            text=f"On topics of {study.file} that it was not fitted to, beside every judge that it was made of.",
+            picture=agreement_picture(study, (purpose,)),
         ),
         warnings=tuple(_warnings(found)),
-        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
-        body=(*(block for attribute in attributes for block in agreements(found.benchmark, attribute)), *_terms(found)),
-    )
-    facts = _facts(found)
-    return completed(made, found.benchmark, left_out(found.benchmark), facts)
-
-
-def _title(found: Training) -> str:
-    own = found.judge.figures[0]
-    return (
-        f"Trained judge of {found.judge.purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
-        f"{estimate(own.within).shown} within articles"
+        findings=(Prose(UNSEEN), *_gaps(found), counting(study)),
     )
 
 
@@ -73,14 +69,18 @@ def _warnings(found: Training) -> Iterator[str]:
 
 def _gaps(found: Training) -> Iterator[Block]:
     yield Heading("Gain", lead=f"Agreement of {COMBINED} less that of the others, over the same topics.")
-    heads = ("less", "\u03c1 pooled", "\u03c1 by article", "")
-    yield table("gain", heads, map(_row, found.gaps))
-
-
-def _row(gap: Gap) -> Row:
-    pooled, own = (estimate(each, sign=True) for each in (gap.pooled, gap.within))
-    said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
-    return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
+    yield listing(
+        "gain",
+        found.gaps,
+        {
+            "less": lambda each: f"{each.other}, turned round" if each.is_reversed else each.other,
+            "\u03c1 pooled": lambda each: estimate(each.pooled, sign=True),
+            "\u03c1 by article": lambda each: estimate(each.within, sign=True),
+            "": lambda each: (
+                Text("above by both", tone="better") if each.is_above else Text("no clear gain", tone="unsure")
+            ),
+        },
+    )
 
 
 def _terms(found: Training) -> Iterator[Block]:

@@ -69,7 +69,7 @@ def _spelled(number: str) -> str:
     return digits.rstrip("0").rstrip(".") if part else digits
 
 
-class Numbers(ScoringJudge):
+class InventedNumbers(ScoringJudge):
     """The judge: 1 for a summary with a number that its text has not, else 0; a summary without a number has none."""
 
     def __init__(self, name: str) -> None:
@@ -88,7 +88,7 @@ class Numbers(ScoringJudge):
 
 def open_numbers(name: str, options: NumbersJudge, models: SharedModels) -> Judge:
     """The judge that looks for invented numbers."""
-    return Numbers(name)
+    return InventedNumbers(name)
 
 
 NUMBERS = Kind(open_numbers, NumbersJudge)

@@ -1,6 +1,6 @@
 """What people said of summaries as pages: their scores by side, how far they agree, and how fairly opinions are represented."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...corpora.human.scores import RATES
 from ...evaluation.pages.blocks import (
@@ -120,33 +120,26 @@ def _notes(found: HumanResults) -> Iterator[Prose]:
             yield Prose(f"{without} without key points, so without faithfulness", head=f"{each.system}:")
 
 
-def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: GroupAgreement | None = None) -> Page:
-    """The overlap of every two annotators' highlights beside that of random ones, and alpha; of more than two also the mean.
-
-    Args:
-        pairs: annotators who saw a document in common.
-        whole: of all of them; None leaves alpha out.
-    """
+def agreement_page(found: GroupAgreement) -> Page:
+    """The overlap of every two annotators' highlights beside that of random ones, and alpha; of more than two also the mean."""
     heads = ("highlights in", "annotators", "overlap", "by chance", "texts", "left out", "alpha")
-    is_pair = len(pairs) == 1 and not (whole and whole.apart)
+    is_pair = len(found.pairs) == 1 and not found.apart
     rows: list[Row] = []
     for kind in ("documents", "summaries"):
-        mean = getattr(whole, kind, None)
-        for names, pair in pairs.items():
+        mean = getattr(found, kind)
+        for names, pair in found.pairs.items():
             its = getattr(pair, kind)
-            counts = count(its.n), count(its.left_out)
-            alpha = NumberCell(mean.alpha) if is_pair and mean else ""
-            rows.append(row(kind, ", ".join(names), NumberCell(its.overlap), NumberCell(its.chance), *counts, alpha))
-        if mean and not is_pair:
+            overlaps = NumberCell(its.overlap), NumberCell(its.chance), count(its.n), count(its.left_out)
+            rows.append(row(kind, ", ".join(names), *overlaps, NumberCell(mean.alpha) if is_pair else ""))
+        if not is_pair:
             means = (NumberCell(mean.overlap), NumberCell(mean.chance), "", "", NumberCell(mean.alpha))
             rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
     made = table("agreement", heads, rows)
-    hidden = [name for name, is_hidden in (("annotators", is_pair), ("alpha", not whole)) if is_hidden]
     blocks: tuple[Block, ...] = (
-        made.without(*hidden) if hidden else made,
+        made.without("annotators") if is_pair else made,
         Prose("left out: texts that neither marked.", "lead"),
-        *(_of_two(*pairs.items()) if is_pair else ()),
-        *(_of_all(whole) if whole else ()),
+        *(_of_two(*found.pairs.items()) if is_pair else ()),
+        *_of_all(found),
     )
     body = (Heading("Agreement"), *blocks)
     return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, FOOTER, blocks)

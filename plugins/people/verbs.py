@@ -129,8 +129,7 @@ def agreement(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
     units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
-    everyone = group_agreement(units, draws=draws, seed=seed)
-    _show(agreement_page(everyone.pairs, everyone))
+    _show(agreement_page(group_agreement(units, draws=draws, seed=seed)))
 
 
 @app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")

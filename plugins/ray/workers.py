@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...config.python_code import RUN_CODE
 from ...errors import EvenhandError, RecipeError, StorageError
 from ...extras import VERBOSITY, need
 from ...runfolder.gpus import visible_gpus
@@ -30,7 +31,7 @@ from ...runfolder.workers import Command, Death, Launch, LocalWorker, PlaceLostE
 log = logging.getLogger(__name__)
 
 # variables of this process that those elsewhere get, by name or by how it begins; all others are the machine's own
-HANDED_OVER = (COMMAND, VERBOSITY, "OMP_", "VLLM_CPU_")
+HANDED_OVER = (COMMAND, VERBOSITY, RUN_CODE, "OMP_", "VLLM_CPU_")
 # Ray sets it to the processors that an actor asked for, and an engine gives other numbers with another number of threads
 THREADS = "OMP_NUM_THREADS"
 # as RAY_ADDRESS has it where it names a machine, and seconds that this has to answer

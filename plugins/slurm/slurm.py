@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...config import BackendSection, Recipe
 from ...config.model import LOCAL
+from ...config.python_code import may_run
 from ...config.recipe_file import dump_recipe
 from ...errors import EvenhandError, RecipeError
 from ...loop import Step
@@ -151,7 +152,9 @@ class Scripts:
     def command(self, verb: str, phase: Phase | None = None) -> list[str]:
         """The command that does a step, by the recipe's copy."""
         own = self.recipe.generate.python if verb == "generate" else None
-        command = [own or sys.executable, "-m", "evenhand", verb, str(self.copy)]
+        # the copy is in a run folder, whose code runs only when it is asked for
+        asked = ["--run-code"] if may_run(self.recipe) else []
+        command = [own or sys.executable, "-m", "evenhand", verb, str(self.copy), *asked]
         return [*command, "--phase", phase.name] if phase else command
 
 

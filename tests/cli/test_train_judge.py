@@ -74,3 +74,18 @@ def test_what_cannot_be_combined_is_refused(here, options, message):
     assert isinstance(refused.exception, EvenhandError)
     assert message in str(refused.exception)
     assert not (here / "mine").exists()
+
+
+@pytest.mark.parametrize(
+    ("purposes", "message"),
+    [
+        (["recall=coverage", "recall=faithfulness"], "--purpose recall"),
+        (["recall=both", "=coverage", "mine"], "--purpose '=coverage': write NAME=coverage or NAME=faithfulness"),
+    ],
+)
+def test_a_judge_has_one_purpose_and_every_mistake_is_told(here, purposes, message):
+    refused = invoked(
+        "audit-judge", "sample", "--judges", "recipe.yaml", *(x for p in purposes for x in ("--purpose", p))
+    )
+    assert isinstance(refused.exception, EvenhandError) and message in str(refused.exception)
+    assert all(purpose in str(refused.exception) for purpose in purposes)

@@ -153,8 +153,8 @@ def test_against_of_judges_and_recipes_agree():
 
     sections = (RougeJudge, OpinionGraphJudge, ConsensusJudge)
     texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)
-    # "sources" is no choice: it is what the opinion graph is given
-    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates))
+    # "sources" and "request" are no choices: they are what the opinion graph and functions are given
+    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates), "request")
 
 
 def test_measures_on_one_encoder_share_it_with_other_judges():

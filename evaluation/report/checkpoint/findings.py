@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ....resampling import MANY_SETS, Bootstrap, few_for_headline, too_few
 from ...pages.blocks import estimate
 from ...pages.numbers import number, percent, signed
-from ...pages.words import MOST_NAMED, UNSURE, capital, counted, joined, with_interval
+from ...pages.words import MOST_NAMED, NOT_CLEAR, UNSURE, capital, counted, few_label, joined, with_interval
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap, comparison_name
 from ..systems.lengths import is_by_length
 from ..systems.roles import deciding
@@ -105,12 +105,9 @@ def title(evidence: Evidence) -> str:
     if better and worse:
         return capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
     if not better and not worse:
-        few = evidence.few_sets
-        return (
-            f"{capital(counted(few, 'document set'))}: too few to tell {subject} from {other}"
-            if few
-            else f"No clear difference between {subject} and {other}"
-        )
+        n_sets = evidence.few_sets
+        unsure = f"{NOT_CLEAR} between {subject} and {other}"
+        return few_label(f"to tell {subject} from {other}", "document set", n_sets) if n_sets else unsure
     sentence = capital(f"{subject} is {'better' if better else 'worse'} than {other}")
     if better + worse < n:
         rest = n - better - worse
@@ -210,7 +207,7 @@ def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | N
 
 def _for_whom(evidence: Evidence) -> str:
     if evidence.few_sets:
-        return "The document sets are too few for a verdict on any side."
+        return f"{capital(few_label('for a verdict on any side', 'document set'))}."
     policy = TRAINED if evidence.is_trained else UNTRAINED
     system = SYSTEMS[policy][evidence.candidates > 1]
     drawn = "one draw" if system == SYSTEMS[policy][0] else f"the best of {evidence.candidates}"
@@ -249,8 +246,8 @@ def _how_sure(evidence: Evidence) -> str:
         f"{counted(evidence.candidates, 'candidate')} each under every system."
     )
     level, resamples = evidence.bootstrap.level, evidence.bootstrap.resamples
-    if few := too_few(most.n_sets, level):
-        return f"{rests_on} {few}"
+    if said := too_few(most.n_sets, level):
+        return f"{rests_on} {said}"
     unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
     return (
         f"{rests_on} {100 * level:g} % bootstrap-t intervals of means from {resamples:,} draws{unless}; "

@@ -44,7 +44,7 @@ def overview(report: Report, curves: Sequence[Panel]) -> Overview:
     n_sets = max((d.n_sets for d in overall), default=0)
     return Overview(
         headline=_headline(report, comparison, judges, overall),
-        sure=how_sure(report.title, (d for d in overall if d.measure in report.deciding)),
+        sure=how_sure([d for d in overall if d.measure in report.deciding], report.bootstrap.level),
         text=_text(report, comparison, judges, n_sets),
         picture=_picture(report, comparison, judges),
         blocks=(*_curves(curves), *_examples(report)),

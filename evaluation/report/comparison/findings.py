@@ -7,7 +7,7 @@ from ....judges.independence import overlap_warnings
 from ....resampling import few_for_headline, too_few
 from ...pages.folder import SCORES_TABLE
 from ...pages.numbers import number, places_for, signed
-from ...pages.words import MOST_NAMED, UNSURE, counted, joined
+from ...pages.words import MOST_NAMED, UNSURE, counted, few_label, joined
 from ..systems.contents import Difference, JudgeNote, SystemPair
 from ..systems.lengths import share_by_length
 from ..systems.roles import deciding
@@ -37,9 +37,9 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[Difference], n_entries: i
     said = _counted_judges(used, said_by, names)
     if not said:
         n = len({test.system for test in used})
-        few = too_few(used[0].n_sets, level)
-        said = f"{counted(used[0].n_sets, 'document set')}, too few for a verdict" if few else UNSURE
-        said += f" for any of {n} entries" if n > 1 and not few else ""
+        unsure = f"{UNSURE} for any of {n} entries" if n > 1 else UNSURE
+        n_sets = used[0].n_sets
+        said = few_label("for a verdict", "document set", n_sets) if too_few(n_sets, level) else unsure
     drawn = [t for t in tests if t.side is None and t.k == t.reference_k == 1 and t not in used]
     of_one = _counted_judges(drawn, said_by, {test.system: test.system for test in drawn})
     also = f"; one summary drawn from each: {of_one}" if of_one else ""

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
-from ...pages.words import counted, headline
+from ...pages.words import UNSURE, counted, few_label, headline
 from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.look import to_look_at
 from ..systems.roles import deciding
 from ..systems.tables import better_is, of_judge, picture_parts
-from ..systems.words import how_sure, plain_judges
+from ..systems.words import how_sure, plain_judges, rests_on_few
 from .contents import Comparison
 from .findings import verdict_counts
 from .paired_tests import as_used
@@ -24,7 +24,7 @@ def overview(found: Comparison) -> Overview:
     used = [test for test in as_used(found.tests) if test.measure in names]
     return Overview(
         headline=_headline(found, judges, used),
-        sure=how_sure(found.title, used),
+        sure=how_sure(used, found.bootstrap.level),
         text=" ".join((f"{found.title}.", *found.findings[:1])),
         picture=_picture(found, judges, used),
         blocks=tuple(_examples(found)),
@@ -44,8 +44,13 @@ def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Dif
     better, worse = (sum(each[word] > 0 for each in said.values()) for word in ("better", "worse"))
     counts = f"of {counted(len(said), 'entry', 'entries')} {better} better and {worse} worse by some judge"
     if not (better or worse):
-        few = f"{counted(found.n_sets, 'document set')}: too few to tell entries apart"
-        return headline(found.title, few if "too few" in found.title else "no clear difference between these entries")
+        is_few = rests_on_few(used, found.bootstrap.level)
+        short = (
+            few_label("to tell entries apart", "document set", found.n_sets)
+            if is_few
+            else f"{UNSURE} between these entries"
+        )
+        return headline(found.title, short)
     first, judged = f"\u201c{found.entries[0].label}\u201d", counted(len(judges), "judge")
     if len(said) == 1 and found.entries[0].label not in said:
         ((label, mine),) = said.items()

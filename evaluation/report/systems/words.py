@@ -5,7 +5,9 @@ from typing import Any
 
 from ....config.judges import JUDGE_SECTIONS
 from ....config.needs import JudgeSection
+from ....config.python_code import PythonJudge
 from ....number import Number
+from ....resampling import too_few
 from ...lengths import LONGER
 from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
 from ...pages.numbers import number, places_for
@@ -54,16 +56,16 @@ def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str,
     return verdicts
 
 
-def how_sure(title: str, tests: Iterable[Difference]) -> str:
-    """How sure the clearest of some differences is, in three words.
+def rests_on_few(tests: Sequence[Difference], level: float) -> bool:
+    """Whether no test rests on sets enough to be clear."""
+    return bool(tests) and bool(too_few(max(test.n_sets for test in tests), level))
 
-    Args:
-        title: of the page, which says whether its sets are too few.
-        tests: of the headline.
-    """
+
+def how_sure(tests: Sequence[Difference], level: float) -> str:
+    """How sure the clearest of the headline's differences is, in three words."""
     clear = [test.adjusted for test in tests if test.is_clear]
     if not clear:
-        return TOO_FEW if "too few" in title else NOT_CLEAR
+        return TOO_FEW if rests_on_few(tests, level) else NOT_CLEAR
     return certainty(min((p for p in clear if p is not None), default=None))
 
 
@@ -157,7 +159,7 @@ def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
     return judge.plain.format(whose=whose) if judge else ""
 
 
-def _section(written: Mapping[str, Any]) -> JudgeSection | None:
+def _section(written: Mapping[str, Any]) -> JudgeSection | PythonJudge | None:
     """What a recipe says of a judge, not checked, since an older one may have keys that are no more; None of an unknown kind."""
     section = JUDGE_SECTIONS.get(written.get("kind", ""))
     if section is None:

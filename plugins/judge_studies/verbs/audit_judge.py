@@ -1,16 +1,13 @@
 """`evenhand audit-judge`: what judges are worth, before they reward, report or gate."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ....cli.inputs import Evidence, Sets, refuse_unknown_judges
+from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
-
-if TYPE_CHECKING:
-    from ....config.needs import Purpose
 
 EXAMPLE = "Example: evenhand audit-judge sample --judges quickstart --out runs/audit-judge"
 
@@ -33,6 +30,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         list[str] | None,
         typer.Option(
             metavar="NAME=PURPOSE",
+            callback=single_keys("--purpose"),
             help="What a judge is to measure, coverage or faithfulness, where its section does not say. Repeatable.",
         ),
     ] = None,
@@ -67,6 +65,8 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     """
     from ....config.recipe_file import load_judges
     from ....evaluation.pages.write import PAGE
+    from ....judges import try_judges
+    from ....judges.benchmark import ATTRIBUTES
     from ..page import page
     from ..run import AUDIT_OF_JUDGES, AuditRequest, audit_judges, plan_lines, prepare
 
@@ -76,7 +76,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         file=sets,
         judges={name: given[name] for name in judge or given},
         evidence=evidence,
-        purposes=dict(map(_purpose, purpose or [])),
+        purposes=named_values("--purpose", purpose, ATTRIBUTES),
         human=human or (),
         own=own,
         tellers=_sides(sides) if sides is not None else None,
@@ -88,6 +88,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         for line in plan_lines(work):
             say(line)
         return
+    try_judges(request.judges)
     show_page(page(audit_judges(work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")
@@ -110,13 +111,6 @@ def _documents(recipe: Path) -> "list[tuple[str, str]]":
         return []
     documents = (document for each in sets for document in each.documents)
     return [(side, each.text) for each in documents if (side := each.attributes.get(section.attribute))]
-
-
-def _purpose(given: str) -> "tuple[str, Purpose]":
-    name, _, what = given.rpartition("=")
-    if not name or what not in {"coverage", "faithfulness"}:
-        raise RecipeError(f"--purpose {given!r}: write NAME=coverage or NAME=faithfulness")
-    return name, what  # type: ignore[return-value]
 
 
 def _sides(given: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ....cli.inputs import Evidence, Sets, refuse_unknown_judges, single_keys
+from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ....errors import RecipeError
@@ -42,7 +42,8 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     if judge and judges is None:
         raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
     refuse_unknown_judges(judge or (), given)
-    signs = dict(_sign(each) for each in monotone or ())
+    up_or_down: tuple[Sign, ...] = ("up", "down")
+    signs = named_values("--monotone", monotone, up_or_down)
     from ....evaluation.pages.write import PAGE
     from ..train_judge import JUDGE, TrainingRequest
     from ..train_judge import train_judge as train
@@ -53,12 +54,3 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     show_page(page(found))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")
-
-
-def _sign(text: str) -> "tuple[str, Sign]":
-    name, _, sign = text.partition("=")
-    if sign == "up":
-        return name, "up"
-    if sign == "down":
-        return name, "down"
-    raise RecipeError(f"--monotone {text!r}: write NAME=up or NAME=down, for example rouge1-recall=up")

@@ -36,7 +36,7 @@ from evenhand.plugins.judge_studies.page import page as judges_page
 from evenhand.plugins.judge_studies.scoring import BASELINES, judge_sets
 from evenhand.plugins.judge_studies.training_page import page as training_page
 from evenhand.plugins.opinions.reader import AnnotatedSummary
-from evenhand.plugins.people.agreement import annotator_agreement
+from evenhand.plugins.people.agreement import group_agreement
 from evenhand.plugins.people.opinions import opinion_results
 from evenhand.plugins.people.page import render_page
 from evenhand.plugins.people.result_pages import agreement_page, opinions_page, results_page
@@ -109,7 +109,7 @@ def human_scores(run: Any, folder: Path) -> str:
 
 def agreement(run: Any, folder: Path) -> str:
     units = {name: [unit for _, unit in unblind(make_sheet(annotator=name), None)] for name in ("anna", "ben")}
-    return html.render(agreement_page({("anna", "ben"): annotator_agreement(*units.values(), draws=2, seed=0)}))
+    return html.render(agreement_page(group_agreement(units, draws=2, seed=0)))
 
 
 def opinions(run: Any, folder: Path) -> str:

@@ -128,7 +128,7 @@ def test_one_document_set_is_shown_without_an_interval(make_run: Any):
     run.write("evaluation/base", {"a/left": [(0.1, 0.2), (0.3, 0.6)], "a/right": [(0.1, 0.2), (0.3, 0.4)]})
     text = page_of(run)
     assert "no interval" in text
-    assert "1 document set: too few to tell" in text
+    assert "1 document set, too few to tell" in text
     assert "nan" not in text
 
 

@@ -83,7 +83,7 @@ def test_new_scores_make_a_new_report(base_run: Any):
     base_run.finish()
     _, reused = report(base_run.recipe)
     assert not reused
-    assert read_report(base_run.recipe).title.startswith("1 document set: too few to tell")
+    assert read_report(base_run.recipe).title.startswith("1 document set, too few to tell")
 
 
 def test_report_on_a_run_that_is_under_way_says_so(make_run: Any):

@@ -6,6 +6,7 @@ import pytest
 
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
 from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SystemPair
+from evenhand.evaluation.report.systems.words import how_sure
 from evenhand.number import Number
 
 JUDGES = [
@@ -109,6 +110,13 @@ def test_of_few_document_sets_the_headline_gives_no_verdict():
     assert (
         title(JUDGES, [few], 2, 0.95) == "Against base, the best of 8 of each: 3 document sets, too few for a verdict"
     )
+
+
+@pytest.mark.parametrize(("n_sets", "sure"), [(3, "Too few sets"), (40, "No clear difference")])
+def test_how_sure_a_page_is_goes_by_its_sets(n_sets, sure):
+    unsure = outcome("too few shots", "recall", "no clear difference").model_copy(update={"n_sets": n_sets})
+    assert how_sure([unsure], 0.95) == sure
+    assert how_sure([], 0.95) == "No clear difference"
 
 
 def test_a_difference_that_goes_with_length_is_warned_of_once():

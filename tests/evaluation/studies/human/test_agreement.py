@@ -8,7 +8,7 @@ from rich.console import Console
 from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.plugins.people.agreement import annotator_agreement
+from evenhand.plugins.people.agreement import annotator_agreement, group_agreement
 from evenhand.plugins.people.result_pages import agreement_page
 
 DOCUMENT = "abcde\n\nfghij"
@@ -34,11 +34,12 @@ def test_overlap_of_documents_and_summaries_worked_by_hand():
 
 def test_documents_that_only_one_of_them_saw_do_not_count():
     a = [unit("1", [(0, 5)], []), unit("1", [(0, 5)], [], "something else")]
-    found = annotator_agreement(a, [unit("2", [(0, 5)], [])], draws=3)
+    whole = group_agreement({"anna": a, "ben": [unit("2", [(0, 5)], [])]}, draws=3)
+    (found,) = whole.pairs.values()
     assert (found.shared, found.documents.n, found.documents.overlap) == (1, 1, 1.0)
     assert (found.only_a, found.only_b) == (1, 0)
     console = Console(file=StringIO(), width=100)
-    console.print(terminal.render(agreement_page({("anna", "ben"): found})))
+    console.print(terminal.render(agreement_page(whole)))
     assert "left out: 1 document that only anna saw" in console.file.getvalue()
     assert "only ben saw" not in console.file.getvalue()
     with pytest.raises(DataError, match="no document in common"):

@@ -87,7 +87,7 @@ def test_table_shows_pairs_means_alpha_and_who_saw_nothing_in_common():
     units["dora"] = [unit("dora", "tax", document="tax it at once")]
     console = Console(file=StringIO(), width=80)
     found = group_agreement(units, draws=3)
-    console.print(terminal.render(agreement_page(found.pairs, found)))
+    console.print(terminal.render(agreement_page(found)))
     shown = console.file.getvalue()
     assert "anna, ben" in shown
     assert "all, mean of pairs    1.000" in shown
@@ -100,7 +100,7 @@ def test_alpha_of_two_worked_by_hand_and_shown():
     found = group_agreement({"anna": [unit("anna", "keep the")], "ben": [unit("ben", "keep the old")]}, draws=3)
     assert found.documents.alpha == pytest.approx(1 - (2 / 8) / (30 / 56))
     console = Console(file=StringIO(), width=80)
-    console.print(terminal.render(agreement_page(found.pairs, found)))
+    console.print(terminal.render(agreement_page(found)))
     shown = " ".join(console.file.getvalue().split())
     assert f"{found.documents.alpha:.3f}" in shown
     assert "mean of pairs" not in shown

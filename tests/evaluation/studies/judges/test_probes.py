@@ -7,6 +7,7 @@ from evenhand.plugins.judge_studies.probes import (
     OF_WORDS,
     ORDERS,
     VARIANTS,
+    Exchanges,
     neutral,
     places,
     told_by,
@@ -25,7 +26,7 @@ def make_set(**changes):
 
 
 def changed(each, variant, tellers=("left", "right")):
-    found = {one.id: one for one in variants([each], tellers)}
+    found = {one.id: one for one in variants([each], Exchanges.of([each], tellers))}
     # neither names nor words of the sides are in so little
     assert len(found) == len(VARIANTS) - len(OF_WORDS)
     return found[variant_id(each.id, variant)]
@@ -33,7 +34,7 @@ def changed(each, variant, tellers=("left", "right")):
 
 def test_every_variant_keeps_the_truths_and_the_plain_one_is_the_set_itself():
     each = make_set()
-    assert all(one.truths == each.truths for one in variants([each], ("left", "right")))
+    assert all(one.truths == each.truths for one in variants([each], Exchanges.of([each], ("left", "right"))))
     assert changed(each, "plain") == each
 
 

@@ -94,19 +94,17 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
         sample, {"recall": RECALL, "length": RuleJudge(kind="length")}, purposes={"length": "coverage"}
     )
     work = prepare(request)
-    same = work.sets[0].summaries[0].text
+    same = work.study.sets[0].summaries[0].text
     alike = [
         each.model_copy(update={"summaries": tuple(s.model_copy(update={"text": same}) for s in each.summaries)})
-        for each in work.sets
+        for each in work.study.sets
     ]
     from dataclasses import replace
 
     from evenhand.plugins.judge_studies.probes import variants
 
-    found = audit_judges(
-        replace(work, labels=replace(work.labels, sets=alike), asked=variants(alike, work.exchanges.tellers)),
-        tmp_path / "out",
-    )
+    study = replace(work.study, sets=alike, asked=variants(alike, work.study.exchanges))
+    found = audit_judges(replace(work, study=study), tmp_path / "out")
     length = next(each for each in found.judges if each.judge == "length")
     assert length.is_constant and not length.has_agreement and not length.accusations
     assert {each.verdict for each in length.probes if each.name == "injection"} == {"not tried"}
@@ -116,9 +114,9 @@ def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_pa
 def test_words_of_the_sides_are_learned_from_documents_where_there_are_any(sample):
     documents = [(side, f"{words} number {n}") for n in range(8) for side, words in TOLD.items()]
     told = prepare(AuditRequest(sample, {"recall": RECALL}, documents=documents))
-    assert set(told.exchanges.words.first) == set(TOLD["left"].split())
+    assert set(told.study.exchanges.words.first) == set(TOLD["left"].split())
     # without any, those of the sixteen articles are too few
-    assert prepare(AuditRequest(sample, {"recall": RECALL})).exchanges.words is None
+    assert prepare(AuditRequest(sample, {"recall": RECALL})).study.exchanges.words is None
 
 
 def test_a_dry_run_counts(sample):
