@@ -10,7 +10,7 @@
 | 5 | waiting: a server works at a batch that was submitted; the same command continues when it is done |
 | 130 | interrupted; the same command continues (1) |
 
-(1) `audit`, `card`, `convert`, `export`, `human`, `import`, `pairs` and `train-encoder` write at their end alone: nothing is
+(1) `audit`, `export`, `import` and other verbs that say so of themselves (`Verb.at_end`) write at their end alone: nothing is
 kept, and the same command starts over.
 """
 

@@ -116,17 +116,17 @@ def _installed_version(name: str) -> str | None:
 
 def verbosity() -> str:
     """ "quiet", "verbose" or ""."""
-    asked = os.environ.get(VERBOSITY, "")
-    return asked if asked in LEVELS else ""
+    level = os.environ.get(VERBOSITY, "")
+    return level if level in LEVELS else ""
 
 
 def start_logging(form: str = "%(levelname)s %(name)s: %(message)s", how: str | None = None) -> None:
     """Log to stderr as much as is asked for, or as `how` says; libraries speak only of what matters unless all is asked for."""
     how = verbosity() if how is None else how
-    own, theirs = LEVELS[how]
+    level, library_level = LEVELS[how]
     logging.basicConfig(format=form, handlers=[_ToStderr()])
-    logging.getLogger().setLevel(theirs)
-    logging.getLogger(__package__).setLevel(own)
+    logging.getLogger().setLevel(library_level)
+    logging.getLogger(__package__).setLevel(level)
     if how != "verbose":
         quiet_libraries()
     sys.excepthook = show_fault

@@ -104,7 +104,7 @@ def plan(recipe: Recipe) -> list[PlannedStep]:
     planned: list[PlannedStep] = []
     with dated(run_date(recipe.output)):
         for step in steps(recipe):
-            done = {each.step.name for each in planned if each.is_done}
+            done = {earlier.step.name for earlier in planned if earlier.is_done}
             is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
             planned.append(PlannedStep(step, _work(step, requests), is_done, None if is_done else _aside(step, recipe)))
     return planned
@@ -123,7 +123,7 @@ def _rests_on(step: Step, recipe: Recipe) -> set[str]:
     """Names of the steps whose files this step reads."""
     phase = step.phase
     if phase is None:
-        return {each.name for each in steps(recipe) if each.phase}
+        return {earlier.name for earlier in steps(recipe) if earlier.phase}
     if step.verb == "generate" or (step.verb == "train" and recipe.train.pairs):
         return set() if phase.after_round is None else {f"{round_name(phase.after_round)} train"}
     return {f"{phase.name} {READS[step.verb]}"}
@@ -151,12 +151,12 @@ def _work(step: Step, made_of: Mapping[str, Requests]) -> str:
         return "index.html, details.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
     requests, per_request = len(made_of[step.phase.name]), step.phase.n_candidates
-    made = requests * per_request
+    n_candidates = requests * per_request
     return {
-        "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
+        "generate": f"{requests} requests x {per_request} candidates = {n_candidates}{_beside(step.phase)}"
         + _calls(step.phase, made_of[step.phase.name])
         + _by(recipe),
-        "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
+        "judge": f"{n_candidates} candidates x {len(step.phase.judges)} judges = {n_candidates * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
         "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {_steps_of(recipe)}",
@@ -179,9 +179,9 @@ def _beside(phase: Phase, how: str = "") -> str:
 
 def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
     """The calls of the model, where their number depends on the documents."""
-    asked = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
-    n = [step.n_calls * phase.n_candidates for step in asked]
-    return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
+    method_steps = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
+    n = [step.n_calls * phase.n_candidates for step in method_steps]
+    return f", in {' + '.join(f'{n_calls:,}' for n_calls in n)} calls" if len(n) > 1 else ""
 
 
 def _by(recipe: Recipe) -> str:
@@ -221,16 +221,16 @@ def run_loop(
                 on_done(step, done, True)
                 continue
             before = _written_at(receipt_path)
-            with running(step) as heard:
-                receipt = _run_step(step, recipe, resolved, heard)
+            with running(step) as on_output:
+                receipt = _run_step(step, recipe, resolved, on_output)
             on_done(step, receipt, _written_at(receipt_path) == before)
 
 
-def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str], object] | None) -> Receipt:
+def _run_step(step: Step, recipe: Recipe, resolved: Path, on_output: Callable[[str], object] | None) -> Receipt:
     """Run a step in a process of its own; its receipt."""
     log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
     seen = log.stat().st_size if log.exists() else 0
-    status = run_child(_command(step, recipe, resolved), log, on_output=heard)
+    status = run_child(_command(step, recipe, resolved), log, on_output=on_output)
     if status != 0:
         raise StepFailed(
             f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"
@@ -290,8 +290,8 @@ def work_in(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[Path]:
 
 
 def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
-    own = recipe.generate.python if step.verb == "generate" else None
-    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved.absolute())]
+    python = recipe.generate.python if step.verb == "generate" else None
+    command = [python or sys.executable, "-m", "evenhand", step.verb, str(resolved.absolute())]
     return [*command, "--phase", step.phase.name] if step.phase else command
 
 

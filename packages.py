@@ -53,22 +53,22 @@ class Lack:
     found: str = ""
 
     def __str__(self) -> str:
-        told = {
+        descriptions = {
             LackReason.NOT_INSTALLED: "is not installed",
             LackReason.OTHER_VERSION: f"is there in version {self.found}",
             LackReason.LOST: f"has lost {self.found}",
         }
-        return told[self.kind]
+        return descriptions[self.kind]
 
 
 def lack(part: Part) -> Lack | None:
     """What keeps a part from being read; None when it is there."""
     try:
-        found = distribution(part.distribution)
+        package = distribution(part.distribution)
     except PackageNotFoundError:
         return Lack(part, LackReason.NOT_INSTALLED)
-    if found.version != part.version:
-        return Lack(part, LackReason.OTHER_VERSION, found.version)
+    if package.version != part.version:
+        return Lack(part, LackReason.OTHER_VERSION, package.version)
     return None if part.place().exists() else Lack(part, LackReason.LOST, PurePosixPath(part.path).name)
 
 
@@ -88,6 +88,6 @@ def is_as_installed(part: Part) -> bool:
     for file in distribution(part.distribution).files or ():
         if str(file) == part.path and file.hash is not None:
             with Path(str(file.locate())).open("rb") as opened:
-                found = file_digest(opened, file.hash.mode).digest()
-            return urlsafe_b64encode(found).rstrip(b"=").decode() == file.hash.value
+                hash_bytes = file_digest(opened, file.hash.mode).digest()
+            return urlsafe_b64encode(hash_bytes).rstrip(b"=").decode() == file.hash.value
     return True

@@ -28,8 +28,8 @@ def merge(phase: Phase) -> tuple[str, Receipt, bool]:
         DataError: shards are missing or not finished.
     """
     stages = phase_stages(phase)
-    made = stages["generate"]().receipt()
-    if made is None:
+    receipt = stages["generate"]().receipt()
+    if receipt is None:
         lacking, n, overlapping = not_generated(phase)
         _refuse_lacking(phase, stages["generate"](), f"{lacking} of {n} requests are" if lacking else "", overlapping)
         return "generate", generate(phase)[0], False
@@ -39,10 +39,10 @@ def merge(phase: Phase) -> tuple[str, Receipt, bool]:
         # one shard of one leaves the journal of a process that does it all
         has_begun = judging.journal_paths() or shards_there(phase, judging) or of_other_recipes(phase, judging)
         if not has_begun:
-            return "generate", made, True
+            return "generate", receipt, True
         judges = not_judged(phase)
-        said = ", ".join(f"{n} requests of judge {name!r}" for name, n in judges.items())
-        _refuse_lacking(phase, judging, f"{said} are" if said else "")
+        amounts = ", ".join(f"{n} requests of judge {name!r}" for name, n in judges.items())
+        _refuse_lacking(phase, judging, f"{amounts} are" if amounts else "")
         return "judge", judge(phase)[0], False
     return "judge", judged, True
 
@@ -50,17 +50,17 @@ def merge(phase: Phase) -> tuple[str, Receipt, bool]:
 def _refuse_lacking(phase: Phase, stage: Stage, lacking: str, overlapping: Iterable[Path] = ()) -> None:
     if not lacking:
         return
-    there = shards_there(phase, stage)
-    found = [f"{lacking} in no journal of {stage.receipt_path.parent}"]
+    shards = shards_there(phase, stage)
+    sentences = [f"{lacking} in no journal of {stage.receipt_path.parent}"]
     if names := sorted(path.name for path in overlapping):
-        found[0] += (
+        sentences[0] += (
             f", or in batches alone that overlap others and are not taken ({some_of(names)}): shards were cut into batches of "
             "different sizes"
         )
-    found += [f"The shards that have journals are {some_of(list(map(str, there)))}"] if there else []
-    found += [strays] if (strays := of_other_recipes(phase, stage)) else []
+    sentences += [f"The shards that have journals are {some_of(list(map(str, shards)))}"] if shards else []
+    sentences += [strays] if (strays := of_other_recipes(phase, stage)) else []
     raise DataError(
-        f"{phase.name} {stage.name}: {'. '.join(found)}. Finish the shards that are missing, or bring their files "
+        f"{phase.name} {stage.name}: {'. '.join(sentences)}. Finish the shards that are missing, or bring their files "
         f"{stage.name}.*.shard-* there; or run `evenhand {stage.name}` without --shard, which does what is left"
     )
 

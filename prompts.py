@@ -140,18 +140,18 @@ def broken(text: str, marks: re.Pattern[str]) -> str:
         text: a foreign text.
         marks: finds the marks in text of which `flat` has been taken; none is a single character.
     """
-    whole = flat(text)
-    if not marks.search(whole):
+    flat_text = flat(text)
+    if not marks.search(flat_text):
         return text
     # looking ahead finds a mark that begins inside another one, too
     inside = re.compile(f"(?={marks.pattern})", marks.flags)
-    if whole != text:
+    if flat_text != text:
         pieces = [_flat_character(character) for character in text]
         # place in the flat text -> place in the text
         places = [place for place, piece in enumerate(pieces) for _ in piece]
-        firsts = sorted({places[found.start()] for found in inside.finditer("".join(pieces))})
+        firsts = sorted({places[match.start()] for match in inside.finditer("".join(pieces))})
     else:
-        firsts = [found.start() for found in inside.finditer(text)]
+        firsts = [match.start() for match in inside.finditer(text)]
     ends = [0, *(first + 1 for first in firsts), len(text)]
     return BREAK.join(text[start:end] for start, end in pairwise(ends))
 

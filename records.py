@@ -34,10 +34,10 @@ Value = Annotated[str, AfterValidator(one_spelling), AfterValidator(not_blank)]
 
 
 def _by_value(points: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The same under the spellings that attribute values have."""
+    """Key points of each attribute value, under the one spelling of all that look the same."""
     if twice := repeated(map(one_spelling, points)):
         raise ValueError(f"has the value {some_of([repr(value) for value in twice])} in several spellings; keep one")
-    return {one_spelling(value): each for value, each in points.items()}
+    return {one_spelling(value): texts for value, texts in points.items()}
 
 
 # what joins the texts of one value unless the corpus says otherwise
@@ -65,16 +65,16 @@ class LeftOut(Record):
     count: NonNegativeInt
 
     @classmethod
-    def rows(cls, keys: Sequence[str], counts: Mapping[Any, int], **same: str) -> "tuple[LeftOut, ...]":
+    def rows(cls, keys: Sequence[str], counts: Mapping[Any, int], **constants: str) -> "tuple[LeftOut, ...]":
         """One record a count, in the order of what they are counted by.
 
         Args:
             keys: fields that the counts go by.
             counts: values of those fields, in their order -> count.
-            same: the other fields.
+            constants: the other fields.
         """
         return tuple(
-            cls.model_validate({**same, **dict(zip(keys, by, strict=True)), "count": count})
+            cls.model_validate({**constants, **dict(zip(keys, by, strict=True)), "count": count})
             for by, count in sorted(counts.items())
         )
 
@@ -116,8 +116,8 @@ class DocumentSet(Record):
     def _ids_are_unique(self) -> "DocumentSet":
         if twice := repeated(document.id for document in self.documents):
             raise ValueError(f"document ids occur more than once: {some_of(twice)}; rename them")
-        for same in look_alike(document.id for document in self.documents):
-            raise ValueError(f"document ids look the same: {some_of([*map(ascii, same)])}; rename all but one")
+        for group in look_alike(document.id for document in self.documents):
+            raise ValueError(f"document ids look the same: {some_of([*map(ascii, group)])}; rename all but one")
         return self
 
     def values(self, attribute: str) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ class DocumentSet(Record):
     @property
     def separator(self) -> str:
         """What joins the texts of one value."""
-        found = self.notes.get("separator")
-        return found if isinstance(found, str) else SEPARATOR
+        value = self.notes.get("separator")
+        return value if isinstance(value, str) else SEPARATOR
 
     def released_prompt(self, side: str) -> str | None:
         """The prompt for a side that the corpus's authors published; None where it has none."""
@@ -144,8 +144,8 @@ class DocumentSet(Record):
         spelt = (
             {one_spelling(str(name)): prompt for name, prompt in prompts.items()} if isinstance(prompts, dict) else {}
         )
-        found = spelt.get(side)
-        return found if isinstance(found, str) and found.strip() else None
+        text = spelt.get(side)
+        return text if isinstance(text, str) and text.strip() else None
 
     def sentences_of(self, document: Document) -> tuple[str, ...] | None:
         """The sentences of a document where the corpus says which they are; None where they have to be found."""
@@ -213,8 +213,8 @@ class SummaryRequest(Record):
     @property
     def opposing(self) -> str:
         """Text of the other sides' documents, joined by line breaks; "" when all sides are asked for."""
-        mine = {document.id for document in self.source_documents}
-        return "\n".join(d.text for d in self.document_set.documents if d.id not in mine)
+        source_ids = {document.id for document in self.source_documents}
+        return "\n".join(d.text for d in self.document_set.documents if d.id not in source_ids)
 
 
 class Sampling(Record):
@@ -429,11 +429,11 @@ class PairFairness(Record):
     @model_validator(mode="after")
     def _slots_fit(self) -> "PairFairness":
         slots = (self.num, self.weight_chosen, self.weight_rejected, self.pow_chosen, self.pow_rejected)
-        if any(len(each) != 2 * len(self.values) for each in slots):
+        if any(len(numbers) != 2 * len(self.values) for numbers in slots):
             raise ValueError(
                 f"{len(self.values)} values have {2 * len(self.values)} slots; each list needs as many numbers"
             )
-        if any(number < 0 for each in slots for number in each):
+        if any(number < 0 for numbers in slots for number in numbers):
             raise ValueError("no number of a slot may be below 0")
         return self
 

@@ -152,8 +152,8 @@ def cluster_interval(
     reach = WHOLE_REACH if all(value in (-1, 0, 1) for value, _ in known) else (-MOST_REACH, MOST_REACH)
     if len(table) >= LEAST_SETS:
         if is_rate:
-            most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
-            bounds = rate_bounds(mean, table, most, plan.level)
+            limit = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
+            bounds = rate_bounds(mean, table, limit, plan.level)
         else:
             bounds = _bootstrap_t(table, plan, reach) if is_drawn else _bounds_of_many(table, plan.level)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
@@ -166,8 +166,8 @@ def cut_to(scale: Scale | None, estimate: float, low: float | None, high: float 
     """Bounds of a number without what lies off its scale; the number itself is never cut off."""
     if scale is None:
         return low, high
-    least, most = min(scale[0], estimate), max(scale[1], estimate)
-    return None if low is None else max(low, least), None if high is None else min(high, most)
+    lowest, highest = min(scale[0], estimate), max(scale[1], estimate)
+    return None if low is None else max(low, lowest), None if high is None else min(high, highest)
 
 
 def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> tuple[float, float] | None:
@@ -184,20 +184,20 @@ def _bootstrap_t(table: Floats, plan: Bootstrap, reach: tuple[float, float]) -> 
     error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
     if error <= NOISE:  # all clusters agree: no more is known than that they do
         return (0.0, 0.0) if 2.0 ** (1 - n) <= 1 - plan.level else None
-    found = []
+    ratios = []
     for weights in drawn_weights(n, plan):
         means, errors = _mean_and_error(table, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.where(np.abs(means) <= NOISE, 0.0, means / np.where(errors > NOISE, errors, 0.0)))
-    least, most = (float(t.ppf((1 + plan.level) / 2, n - 1)) * each for each in reach)
-    low, high = (float(bound) for bound in percentiles(np.concatenate(found), plan.level))
-    return -float(np.clip(high, least, most)) * error, -float(np.clip(low, -most, -least)) * error
+            ratios.append(np.where(np.abs(means) <= NOISE, 0.0, means / np.where(errors > NOISE, errors, 0.0)))
+    nearest, furthest = (float(t.ppf((1 + plan.level) / 2, n - 1)) * factor for factor in reach)
+    low, high = (float(bound) for bound in percentiles(np.concatenate(ratios), plan.level))
+    return -float(np.clip(high, nearest, furthest)) * error, -float(np.clip(low, -furthest, -nearest)) * error
 
 
 def _bounds_of_many(table: Floats, level: float) -> tuple[float, float]:
-    """The same without draws: Student's t, moved by the first term of the series (Hall 1988).
+    """Bounds about a mean of 0 without draws: those of Student's t, moved by the first term of the series (Hall 1988).
 
-    It is for skewness, and for distances that go with the number of values of a set.
+    The term is for skewness, and for distances that go with the number of values of a set.
     """
     from scipy.stats import skew, t
 
@@ -222,14 +222,14 @@ def effective_sets(values: Floats) -> float:
 def _mean_and_error(table: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Mean and standard error of each row of weights, (draws,), the table being of sums and numbers of values, (clusters, 2)."""
     n, (sums, counts) = len(table), table.T
-    totals, gained, squares, products, others = (
+    totals, gained, squares, products, square_counts = (
         weights @ np.stack([counts, sums, sums**2, sums * counts, counts**2], axis=1)
     ).T
     means = gained / totals
-    left = squares - 2 * means * products + means**2 * others
+    residuals = squares - 2 * means * products + means**2 * square_counts
     # of clusters that agree nothing is left but rounding
-    left[left <= ROUNDING * squares] = 0.0
-    return means, np.sqrt(n / (n - 1) * left) / totals
+    residuals[residuals <= ROUNDING * squares] = 0.0
+    return means, np.sqrt(n / (n - 1) * residuals) / totals
 
 
 def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tuple[float, float]:
@@ -277,7 +277,7 @@ def percentiles(draws: ArrayLike, level: float) -> tuple[Floats, Floats]:
         place = share * last
         below = np.floor(place).astype(np.intp)
         low, high = (
-            np.take_along_axis(ordered, each[None], axis=0)[0] for each in (below, np.ceil(place).astype(np.intp))
+            np.take_along_axis(ordered, places[None], axis=0)[0] for places in (below, np.ceil(place).astype(np.intp))
         )
         with np.errstate(invalid="ignore"):
             between = np.where(np.isfinite(low) & np.isfinite(high), low + (place - below) * (high - low), low + high)
@@ -311,7 +311,7 @@ class TInterval:
     def at(self, place: int) -> tuple[float | None, float | None, float | None, float | None]:
         """One quantity, its bounds and its p-value; None for nan."""
         quantities = (self.estimate, self.low, self.high, self.p_value)
-        estimate, low, high, p_value = (defined(each[place]) for each in quantities)
+        estimate, low, high, p_value = (defined(values[place]) for values in quantities)
         return estimate, low, high, p_value
 
 
@@ -328,19 +328,19 @@ def t_interval(
         rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
     """
-    whole = columns.sum(axis=0)
-    estimate = quantities(whole)
-    without = quantities(whole - columns) if len(columns) else np.empty((0, len(estimate)))
+    total = columns.sum(axis=0)
+    estimate = quantities(total)
+    without = quantities(total - columns) if len(columns) else np.empty((0, len(estimate)))
     return jackknife_t(estimate, without, rests_on, level)
 
 
 def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], level: float) -> TInterval:
-    """The same of quantities that are no functions of sums.
+    """Student's t with the jackknife's standard error, of quantities that are known without each set.
 
     Args:
         estimate: of all sets, (quantities,).
         without: without each set, (sets, quantities); an interval needs all of them.
-        rests_on: as above.
+        rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
     """
     from scipy.stats import t
@@ -373,7 +373,7 @@ def too_few(
     n_sets: int,
     level: float | None = None,
     *,
-    what: str = "The comparison",
+    subject: str = "The comparison",
     unit: str = "document set",
 ) -> str:
     """The one sentence that says of whatever rests on so many document sets that it concludes nothing; "" of enough.
@@ -381,22 +381,22 @@ def too_few(
     Args:
         n_sets: document sets, or whatever else is drawn and exchanged as a whole.
         level: of intervals, where tests exchange whole sets, so that p is not as small as one may want; None where no tests do.
-        what: rests on them, at the beginning of a sentence.
+        subject: rests on them, at the beginning of a sentence.
         unit: one of them.
     """
     needed = LEAST_SETS if level is None else sets_needed(1 - level)
     if n_sets >= needed:
         return ""
-    said = f"with fewer than {LEAST_SETS} nothing is concluded"
+    conclusion = f"with fewer than {LEAST_SETS} nothing is concluded"
     if level is not None:
         intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
-        least = least_p_value(n_sets)
-        said = f"{intervals}the smallest p that its tests can have is {least:g}, so no difference is clear"
-    return f"{what} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {said}; take {needed} or more."
+        smallest = least_p_value(n_sets)
+        conclusion = f"{intervals}the smallest p that its tests can have is {smallest:g}, so no difference is clear"
+    return f"{subject} rests on {n_sets} {unit}{'' if n_sets == 1 else 's'}: {conclusion}; take {needed} or more."
 
 
 def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool) -> str:
-    """The same, and how many sets the headline's tests need together; "" of enough.
+    """What `too_few` says, and how many sets the headline's tests need together; "" of enough.
 
     Args:
         n_sets: that differences rest on.
@@ -404,15 +404,15 @@ def few_for_headline(n_sets: int, level: float, n_judges: int, *, is_alone: bool
         n_judges: that the headline goes by, a test each.
         is_alone: whether the page asks nothing else.
     """
-    few = too_few(n_sets, level)
+    warning = too_few(n_sets, level)
     needed = sets_needed((1 - level) * (1.0 if is_alone else HEADLINE_SHARE) / n_judges) if n_judges else 0
     if n_sets >= needed:
-        return few
+        return warning
     also = "" if is_alone else " and for the other questions of the page"
     tests = "the test" if n_judges == 1 else f"{n_judges} tests"
     return (
-        f"{few or f'{n_sets} document sets.'} Corrected for {tests} of the headline{also}, a difference by itself can be clear "
-        f"from {needed} on."
+        f"{warning or f'{n_sets} document sets.'} Corrected for {tests} of the headline{also}, a difference by itself can be "
+        f"clear from {needed} on."
     )
 
 
@@ -428,26 +428,26 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
         rests_on: which sets each quantity rests on, (sets, quantities); the others are nan, and all are where the quantity is
             undefined without one of them: it rests on that set alone, whatever the others say.
     """
-    whole, n = columns.sum(axis=0), rests_on.sum(axis=0)
-    said = n * quantities(whole) - (n - 1) * quantities(whole - columns)
-    alone = (rests_on & np.isnan(said)).any(axis=0)
-    return np.where(rests_on & ~alone, said, np.nan)
+    total, n = columns.sum(axis=0), rests_on.sum(axis=0)
+    values = n * quantities(total) - (n - 1) * quantities(total - columns)
+    alone = (rests_on & np.isnan(values)).any(axis=0)
+    return np.where(rests_on & ~alone, values, np.nan)
 
 
-def interval_by_sets(estimate: float | None, said: Sequence[float | None], plan: Bootstrap) -> Bounds:
+def interval_by_sets(estimate: float | None, values: Sequence[float | None], plan: Bootstrap) -> Bounds:
     """Bootstrap-t bounds of a number by what each set says of it, see `pseudo_values`, about the number itself; None where
     `cluster_interval` has none.
 
     Args:
         estimate: the number; of others than means it is not quite the mean of what sets say.
-        said: by each set; None for one that says nothing.
+        values: by each set; None for one that says nothing.
         plan: of the draws.
     """
-    found = cluster_interval(said, [str(place) for place in range(len(said))], plan)
-    if estimate is None or found.estimate is None or found.low is None or found.high is None:
+    mean = cluster_interval(values, [str(place) for place in range(len(values))], plan)
+    if estimate is None or mean.estimate is None or mean.low is None or mean.high is None:
         return None, None
-    shift = estimate - found.estimate
-    return found.low + shift, found.high + shift
+    shift = estimate - mean.estimate
+    return mean.low + shift, mean.high + shift
 
 
 def exact_bounds(rate: float, n: float, level: float) -> tuple[float, float]:
@@ -470,9 +470,9 @@ def added_by_sets(quantities: Callable[[Floats], Floats], columns: Floats, weigh
         columns: what each set has of these, (sets, columns).
         weights: what each set adds to the denominators, up to a factor, (sets, quantities); nothing is added by those of 0.
     """
-    whole = columns.sum(axis=0)
+    total = columns.sum(axis=0)
     with np.errstate(invalid="ignore"):
-        added = quantities(whole) - quantities(whole - columns) * (1 - weights / weights.sum(axis=0))
+        added = quantities(total) - quantities(total - columns) * (1 - weights / weights.sum(axis=0))
     return np.where(weights > 0, added, np.nan)
 
 
@@ -493,7 +493,7 @@ def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], 
 
 
 def sign_flip_p_values(totals: Floats, plan: Bootstrap) -> Floats:
-    """The same for several quantities, (quantities,): nan when fewer than two sets have a value.
+    """p-values as of `sign_flip_p_value`, one a quantity, (quantities,): nan when fewer than two sets have a value.
 
     Of `MANY_SETS` or more the sum over patterns is normal, and p is no smaller than draws would give it.
 
@@ -502,18 +502,18 @@ def sign_flip_p_values(totals: Floats, plan: Bootstrap) -> Floats:
         plan: sign patterns drawn when there are more of them than its draws, and their seed.
     """
     known = ~np.isnan(totals)
-    found = np.where(known.sum(axis=0) < 2, np.nan, 1.0)
+    p_values = np.where(known.sum(axis=0) < 2, np.nan, 1.0)
     # quantities of the same sets have the same patterns
     alike: dict[bytes, list[int]] = {}
-    for place, values in enumerate(its[~np.isnan(its)] for its in totals.T):
+    for place, values in enumerate(column[~np.isnan(column)] for column in totals.T):
         if effective_sets(values) >= MANY_SETS:
             p = math.erfc(abs(float(values.sum())) / math.sqrt(2 * float((values**2).sum())))
-            found[place] = max(p, 1 / (1 + plan.resamples))
+            p_values[place] = max(p, 1 / (1 + plan.resamples))
         elif len(values) > 1 and (np.abs(values) > NOISE).any():
             alike.setdefault(known[:, place].tobytes(), []).append(place)
     for places in alike.values():
-        found[places] = _flipped(totals[known[:, places[0]]][:, places], plan)
-    return found
+        p_values[places] = _flipped(totals[known[:, places[0]]][:, places], plan)
+    return p_values
 
 
 def _flipped(totals: Floats, plan: Bootstrap) -> Floats:
@@ -524,7 +524,7 @@ def _flipped(totals: Floats, plan: Bootstrap) -> Floats:
 def exchange_p_values(
     differences: Callable[[Floats], Floats], observed: Floats, n_sets: int, plan: Bootstrap
 ) -> Floats:
-    """The same for several quantities by the same patterns, means over sets or not: two-sided, (quantities,).
+    """Two-sided p-values of quantities when systems change places in some sets, (quantities,); means over sets or not.
 
     A pattern that leaves a quantity undefined counts as differing as much: nothing speaks against it.
 
@@ -538,15 +538,15 @@ def exchange_p_values(
     is_all = 2**n_sets <= plan.resamples
     n = 2**n_sets if is_all else plan.resamples
     as_far = np.zeros(observed.shape)
-    least = np.abs(observed) - NOISE * np.maximum(1.0, np.abs(observed))
+    threshold = np.abs(observed) - NOISE * np.maximum(1.0, np.abs(observed))
     for rows in in_blocks(n, n_sets):
         marks = rows[:, None] >> np.arange(n_sets) & 1 if is_all else generator.integers(2, size=(len(rows), n_sets))
-        as_far += (~(np.abs(differences(marks.astype(float))) < least)).sum(axis=0)
+        as_far += (~(np.abs(differences(marks.astype(float))) < threshold)).sum(axis=0)
     # what was observed is one of all patterns, but none of those that are drawn
     itself = 0 if is_all else 1
     # few drawn patterns need not have the one that exchanges all, which is as far
-    found = np.maximum((itself + as_far) / (itself + n), least_p_value(n_sets))
-    return np.where(np.isnan(observed), np.nan, found)
+    p_values = np.maximum((itself + as_far) / (itself + n), least_p_value(n_sets))
+    return np.where(np.isnan(observed), np.nan, p_values)
 
 
 def defined(value: float | Floats | None) -> float | None:

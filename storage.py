@@ -61,11 +61,11 @@ def digest(value: Any, length: int = 16) -> str:
 
 def digest_of_all(values: Iterable[Any], length: int = 16) -> str:
     """`digest` of the list of these values, of which one is in memory at a time."""
-    found = hashlib.sha256(b"[")
+    sha256 = hashlib.sha256(b"[")
     for place, value in enumerate(values):
-        found.update(f"{',' if place else ''}{canonical_json(value)}".encode())
-    found.update(b"]")
-    return found.hexdigest()[:length]
+        sha256.update(f"{',' if place else ''}{canonical_json(value)}".encode())
+    sha256.update(b"]")
+    return sha256.hexdigest()[:length]
 
 
 def file_digest(path: Path) -> str:
@@ -92,8 +92,8 @@ def sha256_of(path: Path) -> str:
         StorageError: the file cannot be read.
     """
     try:
-        found = path.stat()
-        return _sha256(path, found.st_size, found.st_mtime_ns)
+        status = path.stat()
+        return _sha256(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
 
@@ -122,8 +122,8 @@ def explain(error: ValidationError) -> str:
             )
             continue
         message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        given = problem.get("input")
-        shown = f", got {shortened(given)}" if isinstance(given, str | int | float) else ""
+        value = problem.get("input")
+        shown = f", got {shortened(value)}" if isinstance(value, str | int | float) else ""
         parts.append(cut(f"{where}: {message[:1].lower()}{message[1:]}{shown}"))
     if len(problems) > MOST_PROBLEMS:
         parts.append(f"and {len(problems) - MOST_PROBLEMS} more")
@@ -286,8 +286,8 @@ def numbered_lines(text: str) -> list[tuple[int, str]]:
 
 def listed(mistakes: Sequence[str]) -> str:
     """Mistakes as lines of one text, the first 20 of them, the rest counted."""
-    more = len(mistakes) - MOST_LISTED
-    return "\n".join(map(cut, mistakes[:MOST_LISTED])) + (f"\n... and {more} more" if more > 0 else "")
+    n_more = len(mistakes) - MOST_LISTED
+    return "\n".join(map(cut, mistakes[:MOST_LISTED])) + (f"\n... and {n_more} more" if n_more > 0 else "")
 
 
 def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
@@ -300,16 +300,16 @@ def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
         lines.setdefault(text, []).append(line)
     return listed(
         [
-            f"{path}:{first}: {text}" + (f"; the same in {numbered('line', others)}" if others else "")
-            for text, (first, *others) in lines.items()
+            f"{path}:{first}: {text}" + (f"; the same in {numbered('line', further)}" if further else "")
+            for text, (first, *further) in lines.items()
         ]
     )
 
 
 def numbered(unit: str, numbers: Sequence[int]) -> str:
     """ "line 3", "lines 3, 4 and 7", "lines 3, 4, 7, 8, 9 and 48 more"."""
-    more = len(numbers) - MOST_NUMBERED
-    *first, last = [*map(str, numbers[:MOST_NUMBERED]), *([f"{more} more"] if more > 0 else [])]
+    n_more = len(numbers) - MOST_NUMBERED
+    *first, last = [*map(str, numbers[:MOST_NUMBERED]), *([f"{n_more} more"] if n_more > 0 else [])]
     return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
 
 
@@ -332,18 +332,18 @@ def local_path(path: str | Path) -> Path:
 
 def no_disk(path: Path) -> str:
     """What is wrong with an address in a path's place, "s3://bucket/run"; "" for a path."""
-    found = ADDRESS.fullmatch(str(path))
-    if found is None:
+    match = ADDRESS.fullmatch(str(path))
+    if match is None:
         return ""
-    if found[1] == "file:":
+    if match[1] == "file:":
         return "begins with file://; write the path alone"
     return (
-        f"begins with {found[1]}//, and files are read and written on disks alone: mount what it names, or take a disk that "
+        f"begins with {match[1]}//, and files are read and written on disks alone: mount what it names, or take a disk that "
         "machines share, and name the folder there"
     )
 
 
-def read_text(path: Path, most: int = MOST_BYTES) -> str:
+def read_text(path: Path, limit: int = MOST_BYTES) -> str:
     """A UTF-8 file's text, without the byte order mark that some editors put first; a file named .gz is unpacked.
 
     Line ends of Windows and of old Macs become "\\n".
@@ -353,7 +353,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         DamagedFileError: it is not UTF-8, or named .gz and damaged.
     """
     try:
-        text = read_bytes(path, most).decode("utf-8-sig")
+        text = read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if error.object.startswith(OFFICE):
             raise DamagedFileError(
@@ -380,25 +380,25 @@ def as_given(place: str = "") -> Iterator[None]:
         raise DataError(f"{place}{error}") from error
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     """A file's content; a file named .gz or .bz2 is unpacked.
 
     Raises:
         StorageError: the file is absent or unreadable, or has more than so many bytes.
         DamagedFileError: it is named .gz or .bz2 and damaged.
     """
-    data = _bytes(path, most)
+    data = _bytes(path, limit)
     packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     if path.suffix not in packed:
         return data
     try:
         with packed[path.suffix](BytesIO(data)) as file:
-            content: bytes = file.read(most + 1)
+            content: bytes = file.read(limit + 1)
     except (EOFError, OSError, ValueError, zlib.error) as error:
         kind = "gzip" if path.suffix == ".gz" else "bzip2"
         raise DamagedFileError(f"{path}: is not a whole {kind} file ({error}); get it again") from error
-    if len(content) > most:
-        raise StorageError(f"{path}: comes to more than {most:,} bytes, unpacked; divide it")
+    if len(content) > limit:
+        raise StorageError(f"{path}: comes to more than {limit:,} bytes, unpacked; divide it")
     return content
 
 
@@ -412,27 +412,27 @@ def _may_be_endless(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+def _bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     """A file's content as it lies there; a pipe's and a device's up to a bound, since they may have no end."""
     try:
-        found = path.stat()
-        if stat.S_ISREG(found.st_mode) and found.st_size <= most:
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= limit:
             return path.read_bytes()
-        if stat.S_ISREG(found.st_mode):
-            raise StorageError(f"{path}: has {found.st_size:,} bytes, and {most:,} are read; divide it")
-        most = min(most, MOST_OF_PIPE)
+        if stat.S_ISREG(status.st_mode):
+            raise StorageError(f"{path}: has {status.st_size:,} bytes, and {limit:,} are read; divide it")
+        limit = min(limit, MOST_OF_PIPE)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
-            first = _first_of_pipe(path, descriptor) if stat.S_ISFIFO(found.st_mode) else b""
+            first = _first_of_pipe(path, descriptor) if stat.S_ISFIFO(status.st_mode) else b""
             os.set_blocking(descriptor, True)
-            data = first + file.read(most + 1)
+            data = first + file.read(limit + 1)
     except StorageError:
         raise
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(data) > most:
+    if len(data) > limit:
         raise StorageError(
-            f"{path}: is no file on a disk and gives more than {most:,} bytes, perhaps without an end; write what it "
+            f"{path}: is no file on a disk and gives more than {limit:,} bytes, perhaps without an end; write what it "
             "gives into a file, and name that"
         )
     return data

@@ -75,7 +75,7 @@ def audit(
             {"text": COLUMN, "id": COLUMN}.
         options: as those of `evenhand audit`: measures, matcher, entailer, models, tone, mode, tau, target, opinion_units,
             word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing; and labels, what
-            values are called: {"1": "one star"}.
+            values are called: {"1": "one star"}. Measures that packages bring have options of their own.
 
     Raises:
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
@@ -97,7 +97,9 @@ def audit(
         wanted = AuditFiles(Path("documents"), given.grouped_by, summaries=names, labels=labels)
         return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
 
-    found = run_audit(ask(options), read, None if out is None else Path(out), say=say)
+    with in_python((*KEYWORDS, *options)):
+        asked = ask(options)
+    found = run_audit(asked, read, None if out is None else Path(out), say=say)
     return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
 
 

@@ -18,9 +18,10 @@ import numpy as np
 
 from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
-from ..evaluation.audit.contents import SHARES, Audit
+from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.figures import Family
 from ..evaluation.audit.input import AuditedSystem, AuditInput
+from ..evaluation.audit.kinds import SHARES
 from ..evaluation.audit.plan import AuditPlan
 from ..fairness.labelled import LabelledSource
 from ..plugins.bias.demographic.word_lists import WordLists

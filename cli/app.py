@@ -7,28 +7,20 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..config.python_code import code_sections
-from ..config.recipe_file import load_judges, load_recipe
+from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
-from ..plugins.bias import verbs as bias
-from ..plugins.cards import verbs as cards
-from ..plugins.controlled import verbs as controlled
-from ..plugins.judge_studies.verbs import audit_judge, train_judge
-from ..plugins.people import verbs as human
-from ..plugins.released import verbs as convert
-from ..plugins.serve import verbs as serve
-from ..plugins.slurm import verbs as slurm
-from ..plugins.trained_encoders import verbs as train_encoder
 from ..runfolder import processes
 from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
+from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Evidence, Overrides, RecipePath, Sets
+from .inputs import Overrides, RecipePath
 from .progress import run_with_progress, watched
 from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
@@ -41,39 +33,6 @@ if TYPE_CHECKING:
     from ..runfolder.stages import Receipt
 
 INTERRUPTED = 130
-# verbs that write at their end alone; all others keep what they have finished
-WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pairs", "train-encoder")
-EPILOG = (
-    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
-    "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
-    "5 a server works at a batch, the same command continues; "
-    "130 interrupted, the same command continues. "
-    "audit, card, convert, export, human, import, pairs and train-encoder write only at their end and start over."
-)
-
-# panels of --help, in their order
-SUMMARIES, RUNS = "Summaries that are there", "Recipes and their runs"
-JUDGES, HERE = "What judges are worth", "Data and this machine"
-
-app = Verbs(
-    name="evenhand",
-    help="Train and check summarizers that treat sides fairly.\n\n"
-    "See an audit first:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries even-handed "
-    "--summaries praising[/bold]\n\n"
-    "Then a whole run:  [bold]evenhand loop quickstart[/bold]  "
-    "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(convert.app, name="convert", rich_help_panel=JUDGES)
-app.add_typer(human.app, name="human", rich_help_panel=SUMMARIES)
-app.add_typer(importing.app, name="import", rich_help_panel=HERE)
-app.add_typer(models.app, name="models", rich_help_panel=HERE)
-app.add_typer(recipes.app, name="recipes", rich_help_panel=RUNS)
-
 PhaseName = Annotated[
     str | None,
     typer.Option(
@@ -98,7 +57,6 @@ def _say_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
@@ -107,12 +65,6 @@ def options(
     """Options that stand before a verb."""
 
 
-app.command(epilog=audit.EXAMPLE, rich_help_panel=SUMMARIES)(audit.audit)
-app.command(epilog=score.EXAMPLE, rich_help_panel=SUMMARIES)(score.score)
-app.command(name="bias-study", epilog=bias.EXAMPLE, rich_help_panel=SUMMARIES)(bias.bias_study)
-
-
-@app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2", rich_help_panel=RUNS)
 def validate(
     recipe: RecipePath,
     set_: Overrides = None,
@@ -136,10 +88,6 @@ def validate(
     say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
 
 
-app.command(epilog=estimate.EXAMPLE, rich_help_panel=RUNS)(estimate.estimate)
-
-
-@app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run", rich_help_panel=RUNS)
 def loop(
     recipe: RecipePath,
     set_: Overrides = None,
@@ -160,7 +108,6 @@ def loop(
     _print_result(loaded)
 
 
-@app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
 def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
     """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
     from ..generate.stage import generate as run
@@ -172,7 +119,6 @@ def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None
         _run_shard("generate", (recipe, phase, set_), shard, generate_shard)
 
 
-@app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00", rich_help_panel=RUNS)
 def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
     """Score the candidates of one phase with the recipe's judges: judgements.jsonl."""
     from ..judges.stage import judge as run
@@ -184,7 +130,6 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
         _run_shard("judge", (recipe, phase, set_), shard, judge_shard)
 
 
-@app.command(epilog="Example: evenhand merge recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
 def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Put the shards of one phase's generating or judging together, as one process would have left it."""
     loaded = load_recipe(recipe, set_ or [])
@@ -203,7 +148,6 @@ def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     note_cautions(receipt)
 
 
-@app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
 def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
     from ..rerank.stage import rerank as run
@@ -211,7 +155,6 @@ def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) 
     _run_stage("rerank", recipe, phase, set_, run)
 
 
-@app.command(epilog="Example: evenhand train recipes/quickstart.yaml --phase round-00", rich_help_panel=RUNS)
 def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """LoRA DPO on one round's pairs under accelerate launch: adapter/.
 
@@ -223,7 +166,6 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     _run_stage("train", recipe, phase, set_, run, before=_check_anew)
 
 
-@app.command(epilog="Example: evenhand report recipes/quickstart.yaml", rich_help_panel=RUNS)
 def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipe: RecipePath,
     set_: Overrides = None,
@@ -256,60 +198,6 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     gate.end(_print_result(loaded).gate, "report")
 
 
-app.command(
-    epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods",
-    rich_help_panel=RUNS,
-)(compare)
-
-
-@app.command(
-    name="benchmark-judges",
-    epilog="Example: evenhand benchmark-judges sample --judges quickstart",
-    rich_help_panel=JUDGES,
-)
-def benchmark_judges_(
-    file: Sets,
-    judges: Annotated[
-        Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
-    ] = None,
-    evidence: Evidence = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder for index.html, benchmark.json, benchmark.md, tables/ and judgements.jsonl.")
-    ] = Path("runs/benchmark-judges"),
-    ties: Annotated[
-        Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
-    ] = "half",
-) -> None:
-    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals.
-
-    Start with what is bundled: evenhand benchmark-judges sample
-    """
-    from ..evaluation.pages.write import PAGE
-    from ..judges import try_judges
-    from ..plugins.judge_studies.benchmark import benchmark_judges
-    from ..plugins.judge_studies.benchmark_page import page
-
-    named = load_judges(judges) if judges else {}
-    try_judges(named)
-    found = benchmark_judges(file, named, out, ties, evidence=evidence, say=say)
-    show_page(page(found))
-    say(f"report: {out / PAGE}")
-
-
-app.command(name="audit-judge", epilog=audit_judge.EXAMPLE, rich_help_panel=JUDGES)(audit_judge.audit_judge)
-app.command(epilog=exporting.EXAMPLE, rich_help_panel=RUNS)(exporting.export)
-app.command(epilog=slurm.EXAMPLE, rich_help_panel=RUNS)(slurm.slurm)
-app.command(epilog=serve.EXAMPLE, rich_help_panel=RUNS)(serve.serve)
-app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
-app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)
-app.command(epilog=cards.VERIFY_EXAMPLE, rich_help_panel=RUNS)(cards.verify)
-app.command(epilog="Example: evenhand accelerate zero2", rich_help_panel=RUNS)(recipes.accelerate)
-app.command(name="train-encoder", epilog=train_encoder.EXAMPLE, rich_help_panel=JUDGES)(train_encoder.train_encoder)
-app.command(name="train-judge", epilog=train_judge.EXAMPLE, rich_help_panel=JUDGES)(train_judge.train_judge)
-app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=JUDGES)(controlled.build_controlled)
-
-
-@app.command(epilog="Example: evenhand cache --clear", rich_help_panel=HERE)
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
@@ -337,7 +225,6 @@ def cache(
         say(f"in {kept.path}{' (set EVENHAND_CACHE to move all)' if kept is ANSWERS else ''}")
 
 
-@app.command(epilog="Example: evenhand env", rich_help_panel=HERE)
 def env() -> None:
     """Show which libraries are installed, which extras are missing, and where caches lie."""
     from importlib.util import find_spec
@@ -353,6 +240,61 @@ def env() -> None:
         if absent := [library for library, its in EXTRAS.items() if its == extra and find_spec(library) is None]:
             say(f"extra {extra} is missing ({', '.join(absent)}): pip install 'evenhand[{extra}]'")
     say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
+
+
+# verbs of the core, in the order of --help
+CORE: dict[str, Verb] = {
+    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True),
+    "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
+    "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
+    "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),
+    "loop": Verb(loop, RUNS, "Example: evenhand loop recipes/quickstart.yaml --dry-run"),
+    "generate": Verb(generate, RUNS, "Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base"),
+    "judge": Verb(judge, RUNS, "Example: evenhand judge recipes/quickstart.yaml --phase round-00"),
+    "merge": Verb(merge, RUNS, "Example: evenhand merge recipes/quickstart.yaml --phase evaluation/base"),
+    "rerank": Verb(rerank, RUNS, "Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base"),
+    "train": Verb(train, RUNS, "Example: evenhand train recipes/quickstart.yaml --phase round-00"),
+    "report": Verb(report, RUNS, "Example: evenhand report recipes/quickstart.yaml"),
+    "compare": Verb(
+        compare,
+        RUNS,
+        "Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods",
+    ),
+    "export": Verb(exporting.export, RUNS, exporting.EXAMPLE, at_end=True),
+    "accelerate": Verb(recipes.accelerate, RUNS, "Example: evenhand accelerate zero2"),
+    "recipes": Verb(recipes.app, RUNS),
+    "cache": Verb(cache, HERE, "Example: evenhand cache --clear"),
+    "env": Verb(env, HERE, "Example: evenhand env"),
+    "import": Verb(importing.app, HERE, at_end=True),
+    **importing.VERBS,
+    "models": Verb(models.app, HERE),
+}
+VERBS = in_order(importing.with_importers(read_verbs(CORE)), CORE)
+# all other verbs keep what they have finished
+AT_END = sorted(name for name, verb in VERBS.items() if verb.at_end and "." not in name)
+EPILOG = (
+    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
+    "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
+    "5 a server works at a batch, the same command continues; "
+    "130 interrupted, the same command continues. "
+    f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over."
+)
+
+app = Verbs(
+    name="evenhand",
+    help="Train and check summarizers that treat sides fairly.\n\n"
+    "See an audit first:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries even-handed "
+    "--summaries praising[/bold]\n\n"
+    "Then a whole run:  [bold]evenhand loop quickstart[/bold]  "
+    "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback()(options)
+add_verbs(app, VERBS)
 
 
 def main() -> None:
@@ -389,7 +331,7 @@ def main() -> None:
 def after_interrupt(arguments: Sequence[str]) -> str:
     """What an interruption of this command line leaves."""
     verb = next((each for each in arguments if not each.startswith("-")), "")
-    return "nothing was kept" if verb in WRITE_AT_THE_END else "the same command continues"
+    return "nothing was kept" if verb in AT_END else "the same command continues"
 
 
 def _run_stage(

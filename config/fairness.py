@@ -12,7 +12,7 @@ from pydantic import Field
 
 from .model import LanguageModel, ModelSection, ReplicatedSection, refuse_for_training, refuse_no_room
 from .needs import JudgeSection, NeedySection
-from .section import Section, refuse_without_effect
+from .section import refuse_without_effect
 
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
@@ -95,33 +95,6 @@ class MatcherSection(NeedySection):
                 f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"
             )
-
-
-class WordListsSection(Section):
-    """Words by which groups are told, in a file for `evenhand audit --word-lists`."""
-
-    # what the words are called, "gender words"
-    name: str = Field(default="listed words", min_length=1)
-    # group -> its words, each a run of letters
-    groups: dict[str, tuple[str, ...]]
-
-    def refuse(self) -> None:
-        """Words must be such as texts are cut into."""
-        mistakes = [
-            f"groups.{group}: {word!r} is not a single word of letters"
-            for group, words in self.groups.items()
-            for word in words
-            if not LISTED.fullmatch(word)
-        ]
-        mistakes += [f"groups.{group} has no word" for group, words in self.groups.items() if not words]
-        owners: dict[str, str] = {}
-        for group, words in self.groups.items():
-            for word in {word.casefold() for word in words}:
-                if owners.setdefault(word, group) != group:
-                    mistakes.append(f"{word!r} is in groups.{owners[word]} and in groups.{group}: leave it in one")
-        mistakes += ["groups has fewer than 2 groups to compare"] * (len(self.groups) < 2)
-        if mistakes:
-            raise ValueError("; ".join(mistakes))
 
 
 class ToneSection(NeedySection):

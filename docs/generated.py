@@ -22,19 +22,16 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from evenhand.cli.app import app
+from evenhand.cli.app import VERBS, app
 from evenhand.config import Recipe, Section
 from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.needs import JudgeSection
-from evenhand.plugins.bias.recipe import BiasRecipe
-from evenhand.plugins.controlled.recipe import ControlledRecipe
 
 ROOT = Path(__file__).parents[1]
 # what each kind of recipe is for: its command -> its type
 RECIPES: dict[str, type[BaseModel]] = {
     "loop": Recipe,
-    "build-controlled": ControlledRecipe,
-    "bias-study": BiasRecipe,
+    **{name: verb.recipe for name, verb in VERBS.items() if verb.recipe},
 }
 
 

@@ -43,8 +43,8 @@ class TokenCounts:
         """So many times as much."""
         return TokenCounts(**{name: value * factor for name, value in vars(self).items()})
 
-    def __add__(self, other: "TokenCounts") -> "TokenCounts":
-        return TokenCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+    def __add__(self, counts: "TokenCounts") -> "TokenCounts":
+        return TokenCounts(**{name: value + getattr(counts, name) for name, value in vars(self).items()})
 
     def prefill_flops(self, sizes: Sizes) -> float:
         """Operations of the prompts, and of the logits that begin each answer."""
@@ -92,11 +92,11 @@ class Counter:
         """Answers of as many tokens as each ask allows."""
         prompts = {prompt: self.read(prompt) for prompt in dict.fromkeys(ask.prompt for ask in asks)}
         has_room = [self.has_room(len(prompts[ask.prompt]), ask.sampling.max_tokens) for ask in asks]
-        asked = {ask.prompt for ask, each in zip(asks, has_room, strict=True) if each}
-        for segment in _distinct(sorted({prompts[each] for each in asked})):
+        fitting_prompts = {ask.prompt for ask, is_fitting in zip(asks, has_room, strict=True) if is_fitting}
+        for segment in _distinct(sorted({prompts[prompt] for prompt in fitting_prompts})):
             self.tokens.prefilled += len(segment.tokens)
             self.tokens.seen_by_prefilled += seen_from(segment.start, len(segment.tokens))
-        self.tokens.paid += sum(len(prompts[each]) for each in asked)
+        self.tokens.paid += sum(len(prompts[prompt]) for prompt in fitting_prompts)
         for ask in compress(asks, has_room):
             n_prompt, n_answer = len(prompts[ask.prompt]), self._length(ask)
             self.tokens.calls += 1
@@ -105,8 +105,8 @@ class Counter:
             self.tokens.seen_by_generated += seen_from(n_prompt, n_answer - 1)
             self.longest = max(self.longest, n_prompt + n_answer)
         return [
-            Reply(self._answer(self._length(ask)), "stop") if each else Reply("", "failed", reason=TOO_LONG)
-            for ask, each in zip(asks, has_room, strict=True)
+            Reply(self._answer(self._length(ask)), "stop") if is_fitting else Reply("", "failed", reason=TOO_LONG)
+            for ask, is_fitting in zip(asks, has_room, strict=True)
         ]
 
     def has_room(self, n_prompt: int, n_answer: int) -> bool:
@@ -129,5 +129,5 @@ class Counter:
 
 def _distinct(prompts: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
     """Each piece of the prompts that is run, once."""
-    found = {id(segment): segment for end in segments(prompts) for segment in end.path()}
-    yield from found.values()
+    pieces = {id(segment): segment for end in segments(prompts) for segment in end.path()}
+    yield from pieces.values()

@@ -31,15 +31,15 @@ DEVICES = {
 }
 
 
-def device_of(said: str) -> Device:
+def device_of(text: str) -> Device:
     """One of `DEVICES` by its name, or a device by its figures: GiB, TFLOP/s on bfloat16 and TB/s, as "48,362,0.864".
 
     Raises:
         ValueError: it is neither.
     """
-    if said in DEVICES:
-        return DEVICES[said]
-    memory, peak, bandwidth = map(float, said.split(","))
-    if not all(0 < each < inf for each in (memory, peak, bandwidth)):
-        raise ValueError(said)
+    if text in DEVICES:
+        return DEVICES[text]
+    memory, peak, bandwidth = map(float, text.split(","))
+    if not all(0 < figure < inf for figure in (memory, peak, bandwidth)):
+        raise ValueError(text)
     return Device("the given device", memory, peak * 1e12, bandwidth * 1e12)

@@ -103,14 +103,17 @@ class Cluster:
     # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine
     gpus_each: int | None = None
 
-    def engines(self, asked: LanguageModel, executor: str) -> int:
+    def engines(self, model: LanguageModel, executor: str) -> int:
         """Engines of a model on all machines together; elsewhere than here a number is that of all, otherwise of each."""
-        said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
-        each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
-        if executor != LOCAL and said != "auto":
+        replicas, gpus = (
+            model.backend.replicas if isinstance(model.backend, ReplicatedSection) else 1,
+            engine_gpus(model),
+        )
+        per_machine = max(1, (self.gpus_each or 1) // gpus) if replicas == "auto" else replicas
+        if executor != LOCAL and replicas != "auto":
             # more than there are places for wait
-            return said if self.gpus_each is None else min(said, self.nodes * max(1, self.gpus_each // gpus))
-        return self.nodes * each
+            return replicas if self.gpus_each is None else min(replicas, self.nodes * max(1, self.gpus_each // gpus))
+        return self.nodes * per_machine
 
     def refuse_small(self, recipe: Recipe) -> None:
         """Refuse engines that a machine does not hold.
@@ -150,40 +153,44 @@ class RecipeEstimate:
 
     @property
     def gpus(self) -> int:
-        """That the recipe asks for; 0 where no language model runs here."""
-        return max([each.gpus for each in self.stages], default=0)
+        """GPUs that the recipe asks for; 0 where no language model runs here."""
+        return max([stage.gpus for stage in self.stages], default=0)
 
     @property
     def memory(self) -> float | None:
         """GiB that each of them must have for the language models; None where one of these is not known."""
-        if any(each.problem and each.is_language_model for each in self.models):
+        if any(model.problem and model.is_language_model for model in self.models):
             return None
         kind = "checkpointing" if self.checkpointing else "plain"
-        found = [each.total(kind) for each in self.training if each.is_recipes] + [each.least for each in self.engines]
-        return max(found) / USABLE / GIB if found else 0.0
+        needs = [memory.total(kind) for memory in self.training if memory.is_recipes] + [
+            engine.least for engine in self.engines
+        ]
+        return max(needs) / USABLE / GIB if needs else 0.0
 
     @property
     def hours(self) -> float | None:
         """Of all stages that run here, one after another."""
-        here = [each.hours for each in self.stages if each.server is None]
-        return None if None in here else sum(each or 0 for each in here)
+        stage_hours = [stage.hours for stage in self.stages if stage.server is None]
+        return None if None in stage_hours else sum(hours or 0 for hours in stage_hours)
 
     @property
     def gpu_hours(self) -> float | None:
         """Hours of all GPUs together, each stage's while it runs."""
-        here = [None if each.hours is None else each.hours * each.gpus for each in self.stages if each.server is None]
-        return None if None in here else sum(each or 0 for each in here)
+        stage_hours = [
+            None if stage.hours is None else stage.hours * stage.gpus for stage in self.stages if stage.server is None
+        ]
+        return None if None in stage_hours else sum(hours or 0 for hours in stage_hours)
 
     @property
     def cost(self) -> float | None:
         """What servers are paid at most, in the currency of their prices; None where one of them is not known."""
-        there = [each.cost for each in self.stages if each.server is not None]
-        return None if None in there else sum(each or 0 for each in there)
+        costs = [stage.cost for stage in self.stages if stage.server is not None]
+        return None if None in costs else sum(cost or 0 for cost in costs)
 
     @property
     def problems(self) -> list[str]:
         """Why models are not known."""
-        return [each.problem for each in self.models if each.problem]
+        return [model.problem for model in self.models if model.problem]
 
 
 def estimate(
@@ -205,7 +212,7 @@ def estimate(
     """
     cluster.refuse_small(recipe)
     known = _Known(recipe)
-    found = list(splits(recipe, assumed))
+    all_splits = list(splits(recipe, assumed))
     machine = _Machine(device, utilisation, cluster, recipe.executor)
     strategy, gpus = strategy_of(recipe)
     if recipe.rounds:
@@ -213,27 +220,27 @@ def estimate(
         accumulation(recipe, gpus)
     stages = [
         served(split, work) or machine.stage(split, work, known.sizes(work.model.model.name, work.model))
-        for split in found
+        for split in all_splits
         for work in split.work
     ]
-    notes = list(dict.fromkeys(note for split in found for note in split.notes))
+    notes = list(dict.fromkeys(note for split in all_splits for note in split.notes))
     training: list[TrainMemory] = []
-    n_pass, asked = None, asked_checkpointing(recipe)
-    for split in found:
+    n_pass, setting = None, asked_checkpointing(recipe)
+    for split in all_splits:
         if split.train is None:
             continue
         sizes = known.sizes(recipe.model.name, LanguageModel(recipe.model, recipe.generate))
         largest = largest_pass(recipe, split.train)
-        n_pass, checkpoints = largest.n_tokens, asked is not False
+        n_pass, checkpoints = largest.n_tokens, setting is not False
         if sizes is not None:
             has_copy = recipe.train.reference == "previous" and recipe.rounds > 1
             training = train_memory(recipe, (strategy, gpus), largest, has_copy=has_copy)
-            if asked == AUTO:
-                (own,) = [each for each in training if each.is_recipes]
-                checkpoints = asks_for_checkpointing(own, USABLE * device.memory * GIB)
+            if setting == AUTO:
+                (memory,) = [memory for memory in training if memory.is_recipes]
+                checkpoints = asks_for_checkpointing(memory, USABLE * device.memory * GIB)
         stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
     order = {"train": 0, "test": 1}
-    stages.sort(key=lambda each: order[each.split])
+    stages.sort(key=lambda stage: order[stage.split])
     return RecipeEstimate(
         recipe=recipe.name,
         device=device,
@@ -241,17 +248,17 @@ def estimate(
         models=known.models(),
         stages=stages,
         pass_tokens=n_pass,
-        checkpointing=asked,
+        checkpointing=setting,
         training=training,
-        engines=_engines(found, known, device),
-        files=_all_files(found),
+        engines=_engines(all_splits, known, device),
+        files=_all_files(all_splits),
         notes=notes,
     )
 
 
-def _all_files(found: Sequence[Split]) -> dict[str, float]:
-    names = dict.fromkeys(name for split in found for name in split.files)
-    return {name: sum(len(split.phases) * split.files.get(name, 0.0) for split in found) for name in names}
+def _all_files(all_splits: Sequence[Split]) -> dict[str, float]:
+    names = dict.fromkeys(name for split in all_splits for name in split.files)
+    return {name: sum(len(split.phases) * split.files.get(name, 0.0) for split in all_splits) for name in names}
 
 
 class _Known:
@@ -262,12 +269,12 @@ class _Known:
         self._sizes: dict[tuple[str, str | None], Sizes | None] = {}
         self._problems: dict[str, str] = {}
 
-    def sizes(self, name: str, asked: LanguageModel) -> Sizes | None:
+    def sizes(self, name: str, model: LanguageModel) -> Sizes | None:
         """Sizes of a language model; None where they are not known."""
-        key = (name, asked.model.revision)
+        key = (name, model.model.revision)
         if key not in self._sizes:
             try:
-                self._sizes[key] = sizes_of(self.make(name, asked.model.revision, asked.model.dtype))
+                self._sizes[key] = sizes_of(self.make(name, model.model.revision, model.model.dtype))
             except EvenhandError as error:
                 self._sizes[key] = None
                 self._problems[name] = str(error)
@@ -284,42 +291,42 @@ class _Known:
 
     def models(self) -> list[Model]:
         """All models with what they are for."""
-        recipe, found = self._recipe, []
-        asked: dict[str, tuple[LanguageModel, list[str], list[str]]] = {}
-        own = (["generate"] if recipe.generate.has_model else []) + (["train"] if recipe.rounds else [])
-        if own:
-            asked[recipe.model.name] = (LanguageModel(recipe.model, recipe.generate), own, ["model.name"])
-        others: dict[str, tuple[list[str], list[str]]] = {}
+        recipe, rows = self._recipe, []
+        language_models: dict[str, tuple[LanguageModel, list[str], list[str]]] = {}
+        uses = (["generate"] if recipe.generate.has_model else []) + (["train"] if recipe.rounds else [])
+        if uses:
+            language_models[recipe.model.name] = (LanguageModel(recipe.model, recipe.generate), uses, ["model.name"])
+        other_models: dict[str, tuple[list[str], list[str]]] = {}
         for name, options in recipe.judges.items():
-            for below, each in options.language_models.items():
+            for below, language_model in options.language_models.items():
                 key = ".".join(filter(None, ("judges", name, below, "model.name")))
-                _, by, keys = asked.setdefault(each.model.name, (each, [], []))
+                _, by, keys = language_models.setdefault(language_model.model.name, (language_model, [], []))
                 by.append(name)
                 keys.append(key)
             for below, model in options.models.items():
-                by, keys = others.setdefault(model, ([], []))
+                by, keys = other_models.setdefault(model, ([], []))
                 by.append(name)
                 keys.append(f"judges.{name}.{below}")
-        for name, (each, by, keys) in asked.items():
-            if each.backend.server is not None and "train" not in by:
-                found.append(Model(name, tuple(by)))
+        for name, (language_model, by, keys) in language_models.items():
+            if language_model.backend.server is not None and "train" not in by:
+                rows.append(Model(name, tuple(by)))
                 continue
-            sizes = self.sizes(name, each)
+            sizes = self.sizes(name, language_model)
             if sizes is None:
-                found.append(Model(name, tuple(by), problem=_remedied(self._problems[name], keys)))
+                rows.append(Model(name, tuple(by), problem=_remedied(self._problems[name], keys)))
                 continue
             trained = trainable(self.adapted()) if "train" in by else None
-            weights = sizes.parameters * BYTES[each.model.dtype]
-            found.append(Model(name, tuple(by), sizes.parameters, weights, trained))
-        for name, (by, keys) in others.items():
+            weights = sizes.parameters * BYTES[language_model.model.dtype]
+            rows.append(Model(name, tuple(by), sizes.parameters, weights, trained))
+        for name, (by, keys) in other_models.items():
             try:
                 n = parameters(meta_model(name, None, FEATURE, is_causal=False))
             except EvenhandError as error:
                 problem = _remedied(str(error), keys)
-                found.append(Model(name, tuple(by), problem=problem, is_language_model=False))
+                rows.append(Model(name, tuple(by), problem=problem, is_language_model=False))
             else:
-                found.append(Model(name, tuple(by), n, n * FLOAT, is_language_model=False))
-        return found
+                rows.append(Model(name, tuple(by), n, n * FLOAT, is_language_model=False))
+        return rows
 
 
 def _remedied(problem: str, keys: Sequence[str]) -> str:
@@ -349,15 +356,15 @@ def largest_pass(recipe: Recipe, train: TrainWork) -> Pass:
     if recipe.train.trainer == "pairwise":
         # the longest prompt twice, for both summaries of a pair
         return Pass((train.longest + train.answer,) * 2 * size, 2 * size * train.answer)
-    own = train.answer - 1
-    sequences = fill_pass([train.longest + train.candidates * own] * size, recipe.train.max_tokens_per_pass)
-    n_candidates = min(size * train.candidates, max(1, (sum(sequences) - train.longest) // max(1, own)))
+    n_answer = train.answer - 1
+    sequences = fill_pass([train.longest + train.candidates * n_answer] * size, recipe.train.max_tokens_per_pass)
+    n_candidates = min(size * train.candidates, max(1, (sum(sequences) - train.longest) // max(1, n_answer)))
     return Pass(sequences, n_candidates * train.answer, has_masks=recipe.model.attn_implementation == "sdpa")
 
 
-def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:
+def _engines(all_splits: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:
     engines: dict[tuple[str, int, int], EngineMemory] = {}
-    for work in (work for split in found for work in split.work):
+    for work in (work for split in all_splits for work in split.work):
         section, backend = work.model
         if backend.server is not None:
             continue
@@ -374,9 +381,9 @@ def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[Engi
     return list(engines.values())
 
 
-def engine_gpus(asked: LanguageModel) -> int:
+def engine_gpus(model: LanguageModel) -> int:
     """GPUs that a model is spread over, at least 1."""
-    return max(1, asked.backend.gpus_each)
+    return max(1, model.backend.gpus_each)
 
 
 def kv_of_token(sizes: Sizes, dtype: str) -> float:
@@ -422,8 +429,8 @@ class _Machine:
         # every token of an answer has the weights read once for all that run side by side, and its own keys and values
         weights, kv = sizes.parameters * BYTES[work.model.model.dtype], kv_of_token(sizes, work.model.model.dtype)
         room = (USABLE * self.device.memory * GIB * gpus - weights) / kv / max(1, work.longest)
-        most = int(work.model.backend.engine.get("max_num_seqs", SIDE_BY_SIDE))
-        rows = max(1.0, min(most, room, work.tokens.calls / n_engines))
+        limit = int(work.model.backend.engine.get("max_num_seqs", SIDE_BY_SIDE))
+        rows = max(1.0, min(limit, room, work.tokens.calls / n_engines))
         n = max(0.0, tokens.generated - tokens.calls)
         moved = weights * n / rows + kv * tokens.seen_by_generated
         reading = moved / (gpus * self.device.bandwidth * self.utilisation)
@@ -437,22 +444,24 @@ class _Machine:
         train, rounds = split.train, len(split.phases)
         assert train is not None, "a split of rounds"
         known = bool(recipe.trainer.get("precompute_ref_log_probs")) or recipe.train.fairness is not None
-        n, own = train.candidates, train.answer - 1
+        n, n_answer = train.candidates, train.answer - 1
         alone = recipe.train.trainer == "pairwise"
         runs = 2 * train.pairs if alone else 1
-        candidates = [own] if alone else [own] * n
+        candidates = [n_answer] if alone else [n_answer] * n
         times = rounds * train.factor * runs
-        tokens = times * train.epochs * sum(each + sum(candidates) for each in train.prompts)
+        tokens = times * train.epochs * sum(n_prompt + sum(candidates) for n_prompt in train.prompts)
         make: Callable[..., StageEstimate] = partial(
             StageEstimate, "train", split.name, rounds, recipe.model.name, (), split.n_requests, tokens, 0.0, gpus=gpus
         )
         if sizes is None:
             return make(flops=None, hours=None)
         count = partial(step_flops, sizes, n_candidates=candidates, n_logits=len(candidates) * train.answer)
-        policy = times * train.epochs * sum(count(each, reference=0) for each in train.prompts)
-        both = times * sum(count(each, reference=1) - count(each, reference=0) for each in train.prompts)
-        flops = policy + both * (1 if known else train.epochs)
+        policy = times * train.epochs * sum(count(n_prompt, reference=0) for n_prompt in train.prompts)
+        reference = times * sum(
+            count(n_prompt, reference=1) - count(n_prompt, reference=0) for n_prompt in train.prompts
+        )
+        flops = policy + reference * (1 if known else train.epochs)
         # layers that are run again on the way back take time, and are no operations of the model
-        again = both * train.epochs if checkpoints else 0.0
+        again = reference * train.epochs if checkpoints else 0.0
         peak = gpus * self.device.peak * self.utilisation
         return make(flops=flops, hours=(flops + again) / peak / 3600)

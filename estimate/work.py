@@ -106,12 +106,12 @@ def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
     by_split: dict[str, list[Phase]] = {}
     for phase in phases(recipe):
         by_split.setdefault(phase.split, []).append(phase)
-    for name, its in by_split.items():
-        yield _split(name, its, assumed)
+    for name, split_phases in by_split.items():
+        yield _split(name, split_phases, assumed)
 
 
-def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
-    phase, notes = its[0], []
+def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
+    phase, notes = split_phases[0], []
     generate = phase.recipe.generate
     # what a server takes that is sent messages is its own affair
     room = generate.max_model_len if generate.server is None or generate.reads_model else None
@@ -122,10 +122,10 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         n = _drawn(phase, assumed.requests.get(name)) or len(requests)
     except EvenhandError as error:
         n = _drawn(phase, assumed.requests.get(name)) or phase.split_section.sample or 0
-        requests, said = _stand_ins(phase, assumed)
+        requests, assumption = _stand_ins(phase, assumed)
         # they are about as long as they may be, and a token more is no reason to leave them out
         room = None
-        notes.append(f"{name}: {first_line(error).rstrip('.')}. {said}")
+        notes.append(f"{name}: {first_line(error).rstrip('.')}. {assumption}")
         if not n:
             notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
     counted = _spread(requests)
@@ -141,22 +141,28 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         )
     work = []
     if phase.recipe.generate.has_model:
-        asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
-        work.append(PhaseWork("generate", asked, counter.tokens.times(factor), longest=counter.longest))
+        model = LanguageModel(phase.recipe.model, phase.recipe.generate)
+        work.append(PhaseWork("generate", model, counter.tokens.times(factor), longest=counter.longest))
     work += _judging(phase, candidates, factor, notes)
     train = None
     if phase.round is not None and not n_made:
         notes.append(f"{name}: no request is left, so there is nothing to train on; raise generate.max_model_len")
     elif phase.round is not None:
-        longest = max(requests, key=lambda each: len(text_of(each.prompt)))
+        longest = max(requests, key=lambda request: len(text_of(request.prompt)))
         lengths = [len(counter.read(request.prompt)) for request in counted]
-        lengths = [each for each in lengths if counter.has_room(each, phase.answer_tokens)]
-        most = len(counter.read(longest.prompt))
+        lengths = [length for length in lengths if counter.has_room(length, phase.answer_tokens)]
+        n_longest = len(counter.read(longest.prompt))
         if room is not None:
-            most = min(most, room - phase.answer_tokens)
-        train = _training(phase, (lengths, most), factor, len(candidates) // max(1, n_made))
+            n_longest = min(n_longest, room - phase.answer_tokens)
+        train = _training(phase, (lengths, n_longest), factor, len(candidates) // max(1, n_made))
     return Split(
-        name, its, n, work, train, _files(phase, counted, candidates, factor, train.pairs if train else 0), notes
+        name,
+        split_phases,
+        n,
+        work,
+        train,
+        _files(phase, counted, candidates, factor, train.pairs if train else 0),
+        notes,
     )
 
 
@@ -176,29 +182,31 @@ def _files(
     """Bytes of the files that grow with the requests, of pairs at most; what judges were replied is not counted."""
     has_ids = phase.recipe.generate.has_model and phase.recipe.generate.reads_model
     scored: dict[str, float | None] = dict.fromkeys(phase.judges, SCORE)
-    found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS, BEST), 0)
+    sizes: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS, BEST), 0)
     for request in requests:
-        found[REQUESTS] += _line(request)
+        sizes[REQUESTS] += _line(request)
     rows: dict[str, list[ScoredCandidate]] = {request.id: [] for request in requests}
-    for request, each in candidates:
-        found[CANDIDATES] += _line(each) + (_bytes_of_ids(each) if has_ids else 0)
-        for judge in (name for name in phase.judges if phase.is_judged(each, name)):
-            said = Judgement(candidate_id=each.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE)
-            found[JUDGEMENTS] += _line(said)
-        rows[request.id].append(ScoredCandidate(candidate=each, scores=scored, reward=SCORE))
+    for request, candidate in candidates:
+        sizes[CANDIDATES] += _line(candidate) + (_bytes_of_ids(candidate) if has_ids else 0)
+        for judge in (name for name in phase.judges if phase.is_judged(candidate, name)):
+            judgement = Judgement(
+                candidate_id=candidate.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE
+            )
+            sizes[JUDGEMENTS] += _line(judgement)
+        rows[request.id].append(ScoredCandidate(candidate=candidate, scores=scored, reward=SCORE))
     for request in requests:
-        its = rows[request.id]
+        members = rows[request.id]
         group = CandidateGroup(
             request_id=request.id, set_id=request.document_set.id, side=request.side, prompt=request.prompt,
-            candidates=tuple(its), best_id=its[0].candidate.id if its else None,
+            candidates=tuple(members), best_id=members[0].candidate.id if members else None,
         )  # fmt: skip
-        found[GROUPS] += _line(scores_of(group))
-        found[BEST] += _line(best_summary(group))
-        if its and n_pairs:
-            better = its[0]
+        sizes[GROUPS] += _line(scores_of(group))
+        sizes[BEST] += _line(best_summary(group))
+        if members and n_pairs:
+            better = members[0]
             pair = _line(preference_pair(group, better, _worse(better)))
-            found[PAIRS] = found.get(PAIRS, 0) + n_pairs * (pair + 2 * has_ids * _bytes_of_ids(better.candidate))
-    return {name: factor * size for name, size in found.items()}
+            sizes[PAIRS] = sizes.get(PAIRS, 0) + n_pairs * (pair + 2 * has_ids * _bytes_of_ids(better.candidate))
+    return {name: factor * size for name, size in sizes.items()}
 
 
 def _bytes_of_ids(candidate: Candidate) -> int:
@@ -207,8 +215,8 @@ def _bytes_of_ids(candidate: Candidate) -> int:
 
 def _worse(scored: ScoredCandidate) -> ScoredCandidate:
     """One beside it in a pair: no two texts of a pair are equal, nor are their rewards."""
-    other = scored.candidate.model_copy(update={"text": f"{scored.candidate.text}."})
-    return ScoredCandidate(candidate=other, scores=scored.scores, reward=0.0)
+    candidate = scored.candidate.model_copy(update={"text": f"{scored.candidate.text}."})
+    return ScoredCandidate(candidate=candidate, scores=scored.scores, reward=0.0)
 
 
 def _line(record: Record) -> int:
@@ -218,17 +226,17 @@ def _line(record: Record) -> int:
 def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
     """Not many more than MOST_COUNTED requests of evenly spread sets; those of a set stay together, since they begin alike."""
     of_set: dict[str, list[SummaryRequest]] = {}
-    for each in requests:
-        of_set.setdefault(each.document_set.id, []).append(each)
+    for request in requests:
+        of_set.setdefault(request.document_set.id, []).append(request)
     step = max(1, ceil(len(requests) / MOST_COUNTED))
-    return [each for its in list(of_set.values())[::step] for each in its]
+    return [request for set_requests in list(of_set.values())[::step] for request in set_requests]
 
 
 def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], str]:
     """One set's requests of a length that is assumed, and what was assumed."""
     recipe = phase.recipe
-    most = recipe.generate.max_model_len - phase.answer_tokens
-    n_tokens = assumed.prompt_tokens or most
+    limit = recipe.generate.max_model_len - phase.answer_tokens
+    n_tokens = assumed.prompt_tokens or limit
     why = "" if assumed.prompt_tokens else ", as long as max_model_len lets them be; --prompt-tokens N knows better"
     attribute, sides = recipe.corpus.attribute, recipe.corpus.sides or ("one", "other")
     read = reader(recipe.model)[0]
@@ -236,18 +244,18 @@ def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], st
     brought = recipe.task.template == "released"
     task = recipe.task.model_copy(update={"template": "perspective"}) if brought else recipe.task
     n_words = n_tokens * CHARACTERS // len(WORD)
-    found: list[SummaryRequest] = []
+    requests: list[SummaryRequest] = []
     # the template's own words take room
     for _ in range(4):
         documents = tuple(
             Document(id=side, text=(WORD * max(1, n_words // len(sides))).strip(), attributes={attribute: side})
             for side in sides
         )
-        found = build_requests([DocumentSet(id="assumed", documents=documents)], recipe.corpus, task)
-        is_now = len(read(found[0].prompt))
+        requests = build_requests([DocumentSet(id="assumed", documents=documents)], recipe.corpus, task)
+        is_now = len(read(requests[0].prompt))
         n_words = max(1, round(n_words * n_tokens / is_now))
-    alike = _begin_alike([read(each.prompt) for each in found])
-    return found, f"Its prompts are taken to have {n_tokens:,} tokens{why}{alike}"
+    alike = _begin_alike([read(request.prompt) for request in requests])
+    return requests, f"Its prompts are taken to have {n_tokens:,} tokens{why}{alike}"
 
 
 def _begin_alike(prompts: Sequence[tuple[Any, ...]]) -> str:
@@ -256,10 +264,10 @@ def _begin_alike(prompts: Sequence[tuple[Any, ...]]) -> str:
     shared = min((n_common(*pair) for pair in pairwise(distinct)), default=0)
     if shared < LEAST_SHARED:
         return ""
-    rest = max(map(len, distinct)) - shared
+    n_further = max(map(len, distinct)) - shared
     return (
-        f". The {len(distinct)} prompts of a set are taken to share all but {rest:,} tokens, and what they share to be prefilled "
-        "once"
+        f". The {len(distinct)} prompts of a set are taken to share all but {n_further:,} tokens, and what they share to be "
+        "prefilled once"
     )
 
 
@@ -269,15 +277,17 @@ def _candidates(
     """What the method asks for its candidates, and these; it runs before a counter."""
     recipe, method = phase.recipe, METHODS[phase.method]
     counter, drawn = Counter(reader(recipe.model)[0], most=answer_tokens, room=room), draws(phase.plans)
-    seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, each.id, draw) for draw in drawn] for each in requests]
+    seeds = [
+        [draw_seed(recipe.name, recipe.seed, phase.name, request.id, draw) for draw in drawn] for request in requests
+    ]
     job = Job(phase.method, counter, requests, drawn, seeds, recipe)
-    found = []
+    candidates = []
     for request, row, replies in zip(requests, seeds, method.summarise(job), strict=True):
-        if any(each.finish_reason == "failed" for each in replies):
+        if any(reply.finish_reason == "failed" for reply in replies):
             continue
-        answers = [DrawnReply(*each) for each in zip(drawn, row, replies, strict=True)]
-        found += [(request, each) for each in method.candidates(job, request, answers)]
-    return counter, found
+        answers = [DrawnReply(*fields) for fields in zip(drawn, row, replies, strict=True)]
+        candidates += [(request, candidate) for candidate in method.candidates(job, request, answers)]
+    return counter, candidates
 
 
 def _judging(
@@ -292,8 +302,8 @@ def _judging(
     shared = SharedModels()
     for name in phase.judges:
         options = phase.recipe.judges[name]
-        asked = options.language_models
-        if not asked:
+        language_models = options.language_models
+        if not language_models:
             continue
         judge = None
         if options.kind not in CHOOSING:
@@ -308,14 +318,14 @@ def _judging(
             )
             continue
         together.setdefault(judge.loads, []).append((name, judge))
-        models.setdefault(judge.loads, next(iter(asked.values())))
+        models.setdefault(judge.loads, next(iter(language_models.values())))
     for key, judges in together.items():
         server = models[key].backend.server
         counter = Counter(
             reader(models[key].model)[0], choice_tokens=SENDINGS[server.prompts].choice_tokens if server else 1
         )
         rounds = [
-            judge.rounds(judge_inputs(judge.against, [each for each in candidates if phase.is_judged(each[1], name)]))
+            judge.rounds(judge_inputs(judge.against, [pair for pair in candidates if phase.is_judged(pair[1], name)]))
             for name, judge in judges
         ]
         asks = next(in_step(rounds))
@@ -326,9 +336,9 @@ def _judging(
 
 def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:
     recipe, n = phase.recipe, n_candidates
-    most = n * (n - 1) // 2
+    n_all = n * (n - 1) // 2
     draws_ = phase.n_candidates
-    pairs = {"all": most, "best_k": min(most, recipe.pairs.k), "top_bottom": min(most, 1), "fairpo": draws_}[
+    pairs = {"all": n_all, "best_k": min(n_all, recipe.pairs.k), "top_bottom": min(n_all, 1), "fairpo": draws_}[
         recipe.pairs.mode
     ]
     epochs = float(trainer_options(recipe)["num_train_epochs"])

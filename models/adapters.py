@@ -57,7 +57,7 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
         f"has no weights for {cut_names(missing)}" if missing else "",
         f"has weights for {cut_names(report.unexpected_keys)}, which the model lacks" if report.unexpected_keys else "",
     ]
-    mistakes = [each for each in wrong if each]
+    mistakes = [mistake for mistake in wrong if mistake]
     if mistakes:
         raise UnfitModelError(
             f"adapter {folder}: fits its model only in part: it {', and '.join(mistakes)}; {GET_AGAIN}, or name the model "
@@ -72,18 +72,18 @@ def _replaced(model: Any, weights: Mapping[str, Any], settings: Any) -> list[str
     peft writes frozen embeddings beside the factors that change them, and rounds them as the model that was trained was rounded.
     """
     announced = set(settings.modules_to_save or ())
-    own = {_bare(name): weight for name, weight in model.state_dict().items()}
-    found = []
+    model_weights = {_bare(name): weight for name, weight in model.state_dict().items()}
+    names = []
     for name, weight in weights.items():
-        kept = own.get(_bare(name))
-        if kept is None or kept.is_meta or not kept.numel() or announced & set(name.split(".")):
+        original = model_weights.get(_bare(name))
+        if original is None or original.is_meta or not original.numel() or announced & set(name.split(".")):
             continue
         if settings.bias != "none" and name.endswith(".bias"):
             continue
-        held = weight.to(kept.device)
-        if not any(kept.to(dtype).equal(held.to(dtype)) for dtype in (kept.dtype, held.dtype)):
-            found.append(name)
-    return found
+        replacement = weight.to(original.device)
+        if not any(original.to(dtype).equal(replacement.to(dtype)) for dtype in (original.dtype, replacement.dtype)):
+            names.append(name)
+    return names
 
 
 def _bare(name: str) -> str:
@@ -125,10 +125,10 @@ def changes_nothing(weights: Mapping[str, Any]) -> bool:
     """Whether an adapter leaves its model as it is: of each pair of factors one is zero, and there is nothing else."""
     changed, idle = set(), set()
     for key, weight in weights.items():
-        found = FACTOR.fullmatch(key)
-        if found is None:
+        match = FACTOR.fullmatch(key)
+        if match is None:
             return False
-        changed.add(found[1])
+        changed.add(match[1])
         if not weight.any():
-            idle.add(found[1])
+            idle.add(match[1])
     return changed == idle

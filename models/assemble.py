@@ -38,8 +38,8 @@ def assembled(model: EmbeddedModel, *, mend: bool = False) -> Path:
         UnfitModelError: packages are missing, of another version or damaged and the hub cannot help, or a SHA-256 is another.
         StorageError: the disk has no room for it, or the cache cannot be written.
     """
-    if (found := at_hand(model)) is not None and not _is_changed(model, found, thoroughly=mend):
-        return found
+    if (place := at_hand(model)) is not None and not _is_changed(model, place, thoroughly=mend):
+        return place
     short = _shortfall(model)
     if short.refused:
         raise UnfitModelError(_told([short]))
@@ -47,7 +47,7 @@ def assembled(model: EmbeddedModel, *, mend: bool = False) -> Path:
         return _whole(model)
     target = target_of(model)
     with made_alone(target):
-        if (found := at_hand(model)) is None or _is_changed(model, found, thoroughly=mend):
+        if (place := at_hand(model)) is None or _is_changed(model, place, thoroughly=mend):
             fingerprint_file(target).unlink(missing_ok=True)
             needed = bytes_needed(model, from_hub=short.needs_hub)
             refuse_full_disk(target.parent, needed, f"model {model.title!r}")
@@ -77,7 +77,7 @@ def refuse_unavailable(*models: EmbeddedModel) -> None:
     Raises:
         UnfitModelError, StorageError: as `assembled`.
     """
-    room, refused, others = 0, [], []
+    room, refused, messages = 0, [], []
     for model in models:
         if at_hand(model) is not None:
             room += model.converted_bytes
@@ -91,11 +91,11 @@ def refuse_unavailable(*models: EmbeddedModel) -> None:
             try:
                 _whole(model)
             except EvenhandError as error:
-                others.append(str(error))
-    if refused or others:
-        raise UnfitModelError("\n".join([*([_told(refused)] if refused else []), *others]))
-    what = f"model {models[0].title!r}" if len(models) == 1 else f"making {len(models)} models ready"
-    refuse_full_disk(models_folder(), room, what)
+                messages.append(str(error))
+    if refused or messages:
+        raise UnfitModelError("\n".join([*([_told(refused)] if refused else []), *messages]))
+    subject = f"model {models[0].title!r}" if len(models) == 1 else f"making {len(models)} models ready"
+    refuse_full_disk(models_folder(), room, subject)
 
 
 def target_of(model: EmbeddedModel) -> Path:
@@ -124,7 +124,7 @@ def _damage(model: EmbeddedModel) -> str:
     target = target_of(model)
     if model.how == "whole" or not target.exists():
         return ""
-    if (found := at_hand(model)) is not None and not _is_changed(model, found):
+    if (place := at_hand(model)) is not None and not _is_changed(model, place):
         return ""
     wrong = (
         _mistake(model, target, thoroughly=False)
@@ -175,8 +175,8 @@ def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
         if file == model.weights and not thoroughly:
             if (n_bytes := path.stat().st_size) != model.n_bytes:
                 return f"{path} has {n_bytes:,} bytes, not {model.n_bytes:,}"
-        elif (found := sha256_of(path)) != expected:
-            return f"{path} has SHA-256 {found}, not {expected}"
+        elif (sha256 := sha256_of(path)) != expected:
+            return f"{path} has SHA-256 {sha256}, not {expected}"
     return ""
 
 
@@ -212,7 +212,7 @@ class _Shortfall:
 
     @property
     def is_other_version(self) -> bool:
-        return any(each.kind is LackReason.OTHER_VERSION for each in self.absent)
+        return any(lack.kind is LackReason.OTHER_VERSION for lack in self.absent)
 
     @property
     def needs_hub(self) -> bool:
@@ -225,10 +225,10 @@ class _Shortfall:
     def __str__(self) -> str:
         n = len(self.model.parts)
         where = f"the package {self.model.parts[0].distribution}" if n == 1 else f"{n} packages"
-        listed = "; ".join(f"{each.part.distribution} {each}" for each in self.absent)
-        found = f"embedded model {self.model.name!r}: {self.damage}: " if self.damage else ""
+        listed = "; ".join(f"{lack.part.distribution} {lack}" for lack in self.absent)
+        beginning = f"embedded model {self.model.name!r}: {self.damage}: " if self.damage else ""
         return (
-            (found or f"embedded model {self.model.name!r} is in {where}: ")
+            (beginning or f"embedded model {self.model.name!r} is in {where}: ")
             + listed
             + (f", and the hub does not give it ({self.why})" if self.why else "")
         )
@@ -242,9 +242,9 @@ def _shortfall(model: EmbeddedModel) -> _Shortfall:
 
 def _told(shortfalls: Sequence[_Shortfall]) -> str:
     """What is missing of each, and the one command that brings all of it."""
-    absent = [each for short in shortfalls for each in short.absent]
-    parts: list[Part] = [each.part for each in absent]
-    again = any(each.kind is not LackReason.NOT_INSTALLED for each in absent)
+    absent = [lack for short in shortfalls for lack in short.absent]
+    parts: list[Part] = [lack.part for lack in absent]
+    again = any(lack.kind is not LackReason.NOT_INSTALLED for lack in absent)
     targets = dict.fromkeys(f"{short.model.target}, from {short.model.lock}" for short in shortfalls)
     return (
         "\n".join(map(str, shortfalls))

@@ -27,8 +27,8 @@ COPY = re.compile(
 
 def write_base(adapter: Path, name: str) -> None:
     """Note in an adapter's folder on which weights it was trained, where its settings can name a folder only."""
-    if found := weights_digest(name):
-        write_json(adapter / BASE, {"weights": found})
+    if weights := weights_digest(name):
+        write_json(adapter / BASE, {"weights": weights})
 
 
 def weights_digest(name: str) -> str | None:
@@ -55,8 +55,8 @@ def refuse_other_base(name: str, config: Any, adapter: Path, *, by_weights: bool
     """
     base = read_settings(adapter / ADAPTER_SETTINGS).get("base_model_name_or_path")
     noted = read_settings(adapter / BASE).get("weights") if (adapter / BASE).is_file() else None
-    if noted and by_weights and (found := weights_digest(name)):
-        if found != noted:
+    if noted and by_weights and (weights := weights_digest(name)):
+        if weights != noted:
             raise UnfitModelError(
                 f"adapter {adapter}: was trained on {base}, whose weights are not those of {name}; name that model, train the "
                 f"adapter anew, or delete {adapter / BASE} if the weights are the same in other files"
@@ -64,9 +64,9 @@ def refuse_other_base(name: str, config: Any, adapter: Path, *, by_weights: bool
         return
     if not isinstance(base, str) or not base or _is_same(base, name):
         return
-    if other := _other_shape(base, config):
+    if difference := _other_shape(base, config):
         raise UnfitModelError(
-            f"adapter {adapter}: was trained on {base}, and {name} is another model: {other}; name the model that it was "
+            f"adapter {adapter}: was trained on {base}, and {name} is another model: {difference}; name the model that it was "
             "trained on"
         )
     # of a folder nothing is known once it is gone

@@ -214,17 +214,17 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def refuse_full_disk(folder: Path, n_bytes: int, what: str) -> None:
+def refuse_full_disk(folder: Path, n_bytes: int, subject: str) -> None:
     """Refuse to begin what would not fit on the disk of a folder, which need not be there yet.
 
     Raises:
         StorageError: fewer bytes are free than are needed.
     """
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(parent).free
     if free < n_bytes:
         raise StorageError(
-            f"{what} needs {gigabytes(n_bytes)} in {folder}, where {gigabytes(free)} are free; make room, or name a folder on "
+            f"{subject} needs {gigabytes(n_bytes)} in {folder}, where {gigabytes(free)} are free; make room, or name a folder on "
             "another disk with EVENHAND_CACHE"
         )
 

@@ -95,20 +95,20 @@ def embedded_models(names: Iterable[str]) -> list[EmbeddedModel]:
     Raises:
         UnfitModelError: some are not there; all of them are named.
     """
-    found, mistakes = [], []
+    models, mistakes = [], []
     for name in dict.fromkeys(names):
         try:
-            found.append(embedded_model(name))
+            models.append(embedded_model(name))
         except UnfitModelError as error:
             mistakes.append(str(error))
     if mistakes:
         raise UnfitModelError(listed(mistakes))
-    return found
+    return models
 
 
 def absent_parts(model: EmbeddedModel) -> list[Lack]:
     """What is wrong with the parts that are not installed as they should be, in their order."""
-    return [found for part in model.parts if (found := lack(part))]
+    return [absence for part in model.parts if (absence := lack(part))]
 
 
 def _parts(distribution: str, version: str, n: int, path: str, digits: int = 0) -> tuple[Part, ...]:

@@ -66,9 +66,9 @@ def _mistakes(folder: Path) -> Iterator[str]:
     if parts.is_file():
         yield from _damaged_parts(folder, parts)
         return
-    found = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
-    if found is not None:
-        yield from _damaged_weights(found)
+    weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if weights is not None:
+        yield from _damaged_weights(weights)
     elif not any(path.suffix in SUFFIXES for path in folder.iterdir()):
         yield f"{folder}: holds no weights (model.safetensors); {GET_AGAIN}"
 
@@ -109,10 +109,10 @@ def read_settings(path: Path) -> dict[str, Any]:
     Raises:
         UnfitModelError: the file cannot be read or is not a JSON object.
     """
-    found = _value(path)
-    if not isinstance(found, dict):
-        raise UnfitModelError(f"{path}: holds {shortened(found)} where the settings should be; {GET_AGAIN}")
-    return found
+    settings = _value(path)
+    if not isinstance(settings, dict):
+        raise UnfitModelError(f"{path}: holds {shortened(settings)} where the settings should be; {GET_AGAIN}")
+    return settings
 
 
 def _value(path: Path) -> Any:
@@ -175,9 +175,9 @@ def damage(path: Path) -> str | None:
 
 def _safetensors(folder: Path) -> list[Path]:
     """The files that transformers reads a folder's weights from, as far as they are safetensors."""
-    whole, index = folder / WEIGHTS[0], folder / WEIGHTS[1]
-    if whole.is_file():
-        return [whole]
+    weights, index = folder / WEIGHTS[0], folder / WEIGHTS[1]
+    if weights.is_file():
+        return [weights]
     return (
         [folder / name for name in sorted(set(read_settings(index)["weight_map"].values()))] if index.is_file() else []
     )
@@ -190,8 +190,8 @@ def weight_in(folder: Path, names: Iterable[str], prefix: str) -> Any:
     wanted = {part for name in names for part in (name, name.removeprefix(f"{prefix}."))}
     for path in _safetensors(folder):
         with safe_open(path, framework="pt") as tensors:
-            for each in wanted.intersection(tensors.keys()):
-                return tensors.get_tensor(each)
+            for key in wanted.intersection(tensors.keys()):
+                return tensors.get_tensor(key)
     return None
 
 

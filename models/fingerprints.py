@@ -44,17 +44,17 @@ def read_fingerprints(target: Path, version: int) -> Fingerprints | None:
     if not path.is_file():
         return None
     try:
-        found = Fingerprints.model_validate_json(read_text(path))
+        fingerprints = Fingerprints.model_validate_json(read_text(path))
     except (StorageError, ValidationError):
         # as good as none: it is made again
         return None
-    return found if found.version == version else None
+    return fingerprints if fingerprints.version == version else None
 
 
 def write_fingerprints(target: Path, version: int) -> None:
     """Leave the fingerprints of a file or folder that is whole."""
-    found = Fingerprints(version=version, files={name: _of(path) for name, path in _files(target).items()})
-    write_text(fingerprint_file(target), found.model_dump_json(indent=1) + "\n")
+    fingerprints = Fingerprints(version=version, files={name: _of(path) for name, path in _files(target).items()})
+    write_text(fingerprint_file(target), fingerprints.model_dump_json(indent=1) + "\n")
 
 
 def damage_of(target: Path, known: Fingerprints, *, thoroughly: bool = False) -> str:
@@ -72,10 +72,10 @@ def damage_of(target: Path, known: Fingerprints, *, thoroughly: bool = False) ->
     for name, expected in known.files.items():
         if name not in files:
             return f"{target / name} is not there any more"
-        found = files[name].stat()
-        if found.st_size != expected.bytes:
-            return f"{files[name]} has {found.st_size:,} bytes, and had {expected.bytes:,} when it was made"
-        is_other = found.st_mtime_ns != expected.mtime_ns
+        status = files[name].stat()
+        if status.st_size != expected.bytes:
+            return f"{files[name]} has {status.st_size:,} bytes, and had {expected.bytes:,} when it was made"
+        is_other = status.st_mtime_ns != expected.mtime_ns
         if (is_other or thoroughly) and sha256_of(files[name]) != expected.sha256:
             return f"{files[name]} has another content than when it was made"
         is_moved |= is_other
@@ -87,8 +87,8 @@ def damage_of(target: Path, known: Fingerprints, *, thoroughly: bool = False) ->
 
 
 def _of(path: Path) -> Fingerprint:
-    found = path.stat()
-    return Fingerprint(bytes=found.st_size, mtime_ns=found.st_mtime_ns, sha256=sha256_of(path))
+    status = path.stat()
+    return Fingerprint(bytes=status.st_size, mtime_ns=status.st_mtime_ns, sha256=sha256_of(path))
 
 
 def _files(target: Path) -> dict[str, Path]:

@@ -198,28 +198,28 @@ def _stays_whole(tokenizer: Any, piece: str, vocabulary: Vocabulary) -> bool:
 def _ends(vocabulary: Vocabulary, tokenizer: Any) -> list[int]:
     """Ids of the tokens that end an answer: the file's, and the one with which its chat template ends a turn."""
     template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else ""
-    whole = set(vocabulary.of_kind(TokenKind.CONTROL, TokenKind.USER_DEFINED))
-    named = [vocabulary.ids[piece] for piece in END_OF_TURN if piece in whole and piece in template]
+    pieces = set(vocabulary.of_kind(TokenKind.CONTROL, TokenKind.USER_DEFINED))
+    named = [vocabulary.ids[piece] for piece in END_OF_TURN if piece in pieces and piece in template]
     return list(dict.fromkeys([tokenizer.eos_token_id, *vocabulary.ends, *named]))
 
 
-def refuse_other_tokens(tokenizer: Any, vocabulary: Vocabulary, what: str) -> None:
+def refuse_other_tokens(tokenizer: Any, vocabulary: Vocabulary, subject: str) -> None:
     """Refuse a tokenizer that is not the one of the file's vocabulary.
 
     Args:
         tokenizer: of transformers.
         vocabulary: of the file.
-        what: which file, as the error begins.
+        subject: which file, as the error begins.
 
     Raises:
         UnfitModelError: an id has another piece, a token of control does not stay whole, or a text is cut otherwise.
     """
-    reason = f"{what}: no right tokenizer can be made of it:"
+    reason = f"{subject}: no right tokenizer can be made of it:"
     remedy = "name the model's folder of safetensors"
     pieces = tokenizer.convert_ids_to_tokens(range(len(vocabulary.pieces)))
-    for number, (found, piece) in enumerate(zip(pieces, vocabulary.pieces, strict=True)):
-        if found != piece:
-            raise UnfitModelError(f"{reason} token {number} would be {found!r}, and is {piece!r} in the file; {remedy}")
+    for number, (token, piece) in enumerate(zip(pieces, vocabulary.pieces, strict=True)):
+        if token != piece:
+            raise UnfitModelError(f"{reason} token {number} would be {token!r}, and is {piece!r} in the file; {remedy}")
     for piece in vocabulary.of_kind(TokenKind.CONTROL):
         if not _stays_whole(tokenizer, piece, vocabulary):
             raise UnfitModelError(f"{reason} {piece!r}, which controls the model, would be cut; {remedy}")
@@ -227,7 +227,7 @@ def refuse_other_tokens(tokenizer: Any, vocabulary: Vocabulary, what: str) -> No
         ids = list(tokenizer(text, add_special_tokens=False)["input_ids"])
         if vocabulary.model == "llama":
             if ids != (expected := encoded(vocabulary, text)):
-                cut, right = (tokenizer.convert_ids_to_tokens(each) for each in (ids, expected))
+                cut, right = (tokenizer.convert_ids_to_tokens(token_ids) for token_ids in (ids, expected))
                 raise UnfitModelError(
                     f"{reason} {text!r} would be cut into {cut}, and is {right} by the file's scores; {remedy}"
                 )

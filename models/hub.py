@@ -64,9 +64,9 @@ def _downloaded(model: EmbeddedModel, file: str, expected: str) -> Path:
             f"embedded model {model.name!r}: the hub does not give {repository} whole ({first_line(error)}); the same command "
             "goes on with it"
         ) from error
-    if (found := sha256_of(place)) != expected:
+    if (sha256 := sha256_of(place)) != expected:
         raise UnfitModelError(
-            f"embedded model {model.name!r}: {place} of {repository} at {revision} has SHA-256 {found}, not {expected}; "
+            f"embedded model {model.name!r}: {place} of {repository} at {revision} has SHA-256 {sha256}, not {expected}; "
             "delete it, and download it again"
         )
     return place

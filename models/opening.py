@@ -113,10 +113,10 @@ def _load(
             ignore_mismatched_sizes=True,
             **options,
         )
-    what = f"{feature}: model {name!r}"
-    refuse_misfit(loaded, report, what, may_lack, cut="config" in options)
+    subject = f"{feature}: model {name!r}"
+    refuse_misfit(loaded, report, subject, may_lack, cut="config" in options)
     settings = file_at_hand(name, revision, CONFIG)
-    refuse_another_head(loaded, settings and settings.parent, what)
+    refuse_another_head(loaded, settings and settings.parent, subject)
     return loaded
 
 
@@ -184,7 +184,7 @@ def open_chat_tokenizer(name: str, feature: str, revision: str | None = None, sw
     return tokenizer
 
 
-def refuse_other_tokenizer(tokenizer: Any, model: Any, what: str) -> None:
+def refuse_other_tokenizer(tokenizer: Any, model: Any, subject: str) -> None:
     """Refuse a tokenizer with more words than the model has rows for them: it is another model's.
 
     Tokens that were added to it do not count: some models have a padding token that they never read.
@@ -195,12 +195,12 @@ def refuse_other_tokenizer(tokenizer: Any, model: Any, what: str) -> None:
     rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
     if rows is not None and tokenizer.vocab_size > rows:
         raise UnfitModelError(
-            f"{what} has a tokenizer of {tokenizer.vocab_size} tokens and embeds {rows}, so it is another model's; put the "
+            f"{subject} has a tokenizer of {tokenizer.vocab_size} tokens and embeds {rows}, so it is another model's; put the "
             "tokenizer's own files there"
         )
 
 
-def refuse_damaged_files(place: str, what: str) -> None:
+def refuse_damaged_files(place: str, subject: str) -> None:
     """Refuse a damaged folder before a library looks at it; a Hugging Face id is not looked at.
 
     Raises:
@@ -210,4 +210,4 @@ def refuse_damaged_files(place: str, what: str) -> None:
         try:
             refuse_damaged(Path(place))
         except UnfitModelError as error:
-            raise UnfitModelError(f"{what}: {error}") from error
+            raise UnfitModelError(f"{subject}: {error}") from error

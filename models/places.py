@@ -125,11 +125,11 @@ def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
     if not is_hub_id(name):
         return None
     try:
-        found = need("huggingface_hub", f"model {name!r}").try_to_load_from_cache(name, file, revision=revision)
+        path = need("huggingface_hub", f"model {name!r}").try_to_load_from_cache(name, file, revision=revision)
     except ValueError:
         # a name that no hub can have: a server's, or a mistake that is found where the model is opened
         return None
-    return Path(found) if isinstance(found, str) else None
+    return Path(path) if isinstance(path, str) else None
 
 
 def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience: float = 20.0) -> None:
@@ -161,8 +161,8 @@ def _why_no_model(path: Path) -> str:
         return f"is a file, but no .gguf file; {remedy}"
     if (path / ADAPTER_SETTINGS).is_file():
         return "the folder holds an adapter, not a model; name the model it was trained on, and the folder as model.adapter"
-    if found := sorted(path.glob("*.gguf")):
-        return f"the folder has no config.json; name the file in it: {found[0]}"
+    if files := sorted(path.glob("*.gguf")):
+        return f"the folder has no config.json; name the file in it: {files[0]}"
     return f"the folder has no config.json, so it is not a Hugging Face model; {remedy}"
 
 

@@ -13,5 +13,8 @@ def global_rope(config: Any) -> str | None:
         config: the model's configuration.
     """
     rope = getattr(config, "rope_parameters", None) or {}
-    kinds = [rope.get("rope_type"), *(each.get("rope_type") for each in rope.values() if isinstance(each, dict))]
+    kinds = [
+        rope.get("rope_type"),
+        *(settings.get("rope_type") for settings in rope.values() if isinstance(settings, dict)),
+    ]
     return next((kind for kind in kinds if kind in GLOBAL), None)

@@ -87,8 +87,8 @@ def read_vocabulary(path: Path) -> Vocabulary | None:
     fields = need("gguf", f"model file {path.name}").GGUFReader(path).fields
 
     def value(key: str, default: Any = None) -> Any:
-        found = fields.get(f"tokenizer.{key}")
-        return default if found is None else found.contents()
+        field = fields.get(f"tokenizer.{key}")
+        return default if field is None else field.contents()
 
     pieces = value("ggml.tokens")
     if not pieces:
@@ -117,7 +117,7 @@ def read_vocabulary(path: Path) -> Vocabulary | None:
         bos=bos,
         eos=eos,
         unknown=unknown,
-        ends=tuple(each for key in ("eot", "eom") if (each := value(f"ggml.{key}_token_id")) is not None),
+        ends=tuple(end for key in ("eot", "eom") if (end := value(f"ggml.{key}_token_id")) is not None),
         has_bos=value("ggml.add_bos_token", is_sentencepiece),
         has_eos=value("ggml.add_eos_token", False),
         has_prefix=value("ggml.add_space_prefix", is_sentencepiece),
@@ -174,12 +174,12 @@ def encoded(vocabulary: Vocabulary, text: str) -> list[int]:
     What tokenizers that were made of the vocabulary are held against; its time is the square of the text's length.
     """
     text = (SPACE if vocabulary.has_prefix and text else "") + text.replace(" ", SPACE)
-    whole = {piece.replace(" ", SPACE): vocabulary.ids[piece] for piece in vocabulary.whole}
-    pattern = "|".join(re.escape(piece) for piece in sorted(whole, key=len, reverse=True)) or "(?!)"
-    found: list[int] = []
+    ids = {piece.replace(" ", SPACE): vocabulary.ids[piece] for piece in vocabulary.whole}
+    pattern = "|".join(re.escape(piece) for piece in sorted(ids, key=len, reverse=True)) or "(?!)"
+    tokens: list[int] = []
     for part in re.split(f"({pattern})", text):
-        found += [whole[part]] if part in whole else _joined(vocabulary, part)
-    return found
+        tokens += [ids[part]] if part in ids else _joined(vocabulary, part)
+    return tokens
 
 
 def _joined(vocabulary: Vocabulary, text: str) -> Iterator[int]:

@@ -94,13 +94,13 @@ def settings_folder(name: str, revision: str | None, feature: str) -> str:
         # asked once: a hub that does not answer would be tried five times, for half a minute
         if (refused := refusal(name, revision, feature, PATIENCE)) is not None:
             raise refused
-        found = hub.hf_hub_download(name, CONFIG, revision=revision, etag_timeout=PATIENCE)
+        file = hub.hf_hub_download(name, CONFIG, revision=revision, etag_timeout=PATIENCE)
     except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
         raise ModelError(
             f"model {name!r}: its config.json is not on this machine, and the hub does not give it ({first_line(error)}); name a "
             "folder that holds one"
         ) from error
-    return str(found).removesuffix(f"/{CONFIG}")
+    return str(file).removesuffix(f"/{CONFIG}")
 
 
 def sizes_of(model: Any) -> Sizes:

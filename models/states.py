@@ -61,7 +61,7 @@ def _state(model: EmbeddedModel) -> ModelState:
         source=model.source,
         state=state,
         place=None if place is None else str(place),
-        missing=tuple(each.part.pin for each in absent),
+        missing=tuple(lack.part.pin for lack in absent),
     )
 
 
@@ -72,7 +72,7 @@ def _is_damaged(folder: Path) -> bool:
 
 
 def _why_none(absent: list[Lack]) -> str:
-    others = [each for each in absent if each.kind is LackReason.OTHER_VERSION]
-    if others:
-        return f"version {others[0].found}"
-    return "not here" if all(each.kind is LackReason.NOT_INSTALLED for each in absent) else "incomplete"
+    other_versions = [lack for lack in absent if lack.kind is LackReason.OTHER_VERSION]
+    if other_versions:
+        return f"version {other_versions[0].found}"
+    return "not here" if all(lack.kind is LackReason.NOT_INSTALLED for lack in absent) else "incomplete"

@@ -18,13 +18,13 @@ NO_SWITCHES: Switches = {}
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def set_switches(tokenizer: Any, switches: Switches, what: str) -> None:
+def set_switches(tokenizer: Any, switches: Switches, subject: str) -> None:
     """Write the switches into a tokenizer's chat template, of several into each; it stays as it is without switches.
 
     Args:
         tokenizer: is changed.
         switches: of a recipe.
-        what: the model, as an error names it.
+        subject: the model, as an error names it.
 
     Raises:
         UnfitModelError: there is no chat template, or it does not have the name of a switch.
@@ -33,13 +33,16 @@ def set_switches(tokenizer: Any, switches: Switches, what: str) -> None:
         return
     template = tokenizer.chat_template
     if template is None:
-        raise UnfitModelError(f"{what} has no chat template, so model.chat_template_kwargs has no effect; leave it out")
+        raise UnfitModelError(
+            f"{subject} has no chat template, so model.chat_template_kwargs has no effect; leave it out"
+        )
     texts = dict(template) if isinstance(template, Mapping) else {"": template}
     names = set(NAME.findall("\n".join(texts.values())))
     for switch in switches:
         if switch not in names:
             raise UnfitModelError(
-                f"{what}: its chat template does not read {switch!r} of model.chat_template_kwargs{did_you_mean(switch, names)}"
+                f"{subject}: its chat template does not read {switch!r} of model.chat_template_kwargs"
+                f"{did_you_mean(switch, names)}"
             )
     line = "".join(f"{{%- set {name} = {_literal(value)} -%}}" for name, value in sorted(switches.items()))
     texts = {name: text if text.startswith(line) else line + text for name, text in texts.items()}

@@ -33,9 +33,9 @@ def chat_template(name: str, revision: str | None) -> Template | None:
         revision: branch, tag or commit of an id.
     """
     for path in _files(name, revision):
-        if found := _read(path, path.stat().st_mtime_ns):
-            refuse_long(found, str(path))
-            return found
+        if template := _read(path, path.stat().st_mtime_ns):
+            refuse_long(template, str(path))
+            return template
     return None
 
 
@@ -46,7 +46,7 @@ def refuse_long(template: object, place: str) -> None:
         UnfitModelError: it is longer than any model's.
     """
     texts = [template] if isinstance(template, str) else template.values() if isinstance(template, Mapping) else ()
-    if (length := max((len(str(each)) for each in texts), default=0)) > MOST_CHARACTERS:
+    if (length := max((len(str(text)) for text in texts), default=0)) > MOST_CHARACTERS:
         raise UnfitModelError(
             f"{place}: its chat template has {length:,} characters, more than any model's ({MOST_CHARACTERS:,}); name "
             "another model"
@@ -67,9 +67,9 @@ def has_chat_template(name: str, revision: str | None) -> bool | None:
 def _files(name: str, revision: str | None) -> list[Path]:
     """The files that may hold a model's chat template; they are fetched where none of them is here."""
     names = (TEMPLATE, SETTINGS)
-    here = [path for file in names if (path := file_at_hand(name, revision, file)) is not None]
-    if here or not is_hub_id(name):
-        return here
+    paths = [path for file in names if (path := file_at_hand(name, revision, file)) is not None]
+    if paths or not is_hub_id(name):
+        return paths
     return [path for file in names if (path := _fetched(name, revision, file)) is not None]
 
 
@@ -78,15 +78,15 @@ def _read(path: Path, _mtime_ns: int) -> Template | None:
     if path.name == TEMPLATE:
         return path.read_text(encoding="utf-8", errors="replace")
     try:
-        found = read_settings(path).get("chat_template")
+        template = read_settings(path).get("chat_template")
     except UnfitModelError:
         # which is told where the tokenizer is opened
         return None
-    if isinstance(found, list):
+    if isinstance(template, list):
         # as older versions wrote several
-        named = [each for each in found if isinstance(each, dict)]
-        return {str(each.get("name")): str(each.get("template")) for each in named}
-    return found if isinstance(found, str | dict) else None
+        named = [entry for entry in template if isinstance(entry, dict)]
+        return {str(entry.get("name")): str(entry.get("template")) for entry in named}
+    return template if isinstance(template, str | dict) else None
 
 
 @cache

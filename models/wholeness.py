@@ -25,14 +25,14 @@ NUMBER = re.compile(r"\d+")
 
 
 def refuse_misfit(
-    model: Any, report: Mapping[str, Any], what: str, may_lack: tuple[str, ...] = (), *, cut: bool = False
+    model: Any, report: Mapping[str, Any], subject: str, may_lack: tuple[str, ...] = (), *, cut: bool = False
 ) -> None:
     """Refuse a model whose files do not hold its weights, or hold weights of its own that it left out.
 
     Args:
         model: of transformers.
         report: what its loader found, `output_loading_info`.
-        what: which model, as the error begins.
+        subject: which model, as the error begins.
         may_lack: beginnings of names that need no weights.
         cut: the model has fewer layers than its files, on purpose.
 
@@ -41,8 +41,8 @@ def refuse_misfit(
     """
     missing = [key for key in report["missing_keys"] if not key.startswith(may_lack)]
     shapes = [
-        f"{key} ({_shape(held)} in the files, {_shape(wanted)} by its config.json)"
-        for key, held, wanted in report["mismatched_keys"]
+        f"{key} ({_shape(shape)} in the files, {_shape(wanted)} by its config.json)"
+        for key, shape, wanted in report["mismatched_keys"]
     ]
     unread = [] if cut else _belonging(model, report["unexpected_keys"])
     wrong = [
@@ -50,14 +50,14 @@ def refuse_misfit(
         f"has weights of other shapes: {cut_names(shapes)}" if shapes else "",
         f"has weights that its config.json leaves out: {cut_names(unread)}" if unread else "",
     ]
-    mistakes = [each for each in wrong if each]
+    mistakes = [mistake for mistake in wrong if mistake]
     if mistakes:
         raise UnfitModelError(
-            f"{what} {', and '.join(mistakes)}; {GET_AGAIN}, mend its config.json, or name a model that was trained for this"
+            f"{subject} {', and '.join(mistakes)}; {GET_AGAIN}, mend its config.json, or name a model that was trained for this"
         )
 
 
-def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
+def refuse_another_head(model: Any, folder: Path | None, subject: str) -> None:
     """Refuse a model whose head is not what its config.json says: its embedding of words, or weights of its own.
 
     It is config.json that is asked, not transformers, which ties every T5, and keeps the two apart where the files hold both and
@@ -66,7 +66,7 @@ def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
     Args:
         model: of transformers.
         folder: of its files, read where the model has no numbers; None when there is none.
-        what: which model, as the error begins.
+        subject: which model, as the error begins.
 
     Raises:
         UnfitModelError: head and embedding should be the same and differ, or the head should be in the files and is not.
@@ -80,30 +80,34 @@ def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
     pair: list[Any] = [model.get_parameter(name) for name in (head_name, words_name)]
     is_one = pair[0] is pair[1]
     if folder is not None and read_settings(folder / CONFIG).get(TIED) is False:
-        if is_one and (held := weight_names(folder)) and not any(name.endswith(head_name) for name in held):
+        if (
+            is_one
+            and (stored_names := weight_names(folder))
+            and not any(name.endswith(head_name) for name in stored_names)
+        ):
             raise UnfitModelError(
-                f"{what} has no weights for {head_name}, which by its config.json is no copy of the embedding of words "
+                f"{subject} has no weights for {head_name}, which by its config.json is no copy of the embedding of words "
                 f"({TIED}: false); {GET_AGAIN}"
             )
         return
     if not is_one and pair[0].is_meta:
-        aliases = {name for name, each in model.named_parameters(remove_duplicate=False) if each is pair[1]}
+        aliases = {name for name, parameter in model.named_parameters(remove_duplicate=False) if parameter is pair[1]}
         pair = (
             [weight_in(folder, names, model.base_model_prefix) for names in ({head_name}, aliases)]
             if folder
             else [None]
         )
-    if not is_one and all(each is not None for each in pair) and not pair[0].equal(pair[1].to(pair[0])):
+    if not is_one and all(weights is not None for weights in pair) and not pair[0].equal(pair[1].to(pair[0])):
         raise UnfitModelError(
-            f"{what} has other numbers in {head_name} than in {words_name}, which its config.json says are the same; write "
+            f"{subject} has other numbers in {head_name} than in {words_name}, which its config.json says are the same; write "
             f"{TIED}: false there if it was trained with a head of its own, or {GET_AGAIN}"
         )
 
 
 def cut_names(names: Collection[str]) -> str:
     """The first few of several names in order, and how many more there are."""
-    more = len(names) - MOST_NAMES
-    return ", ".join(sorted(names)[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    n_more = len(names) - MOST_NAMES
+    return ", ".join(sorted(names)[:MOST_NAMES]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
 def _shape(size: Iterable[int]) -> str:
@@ -116,30 +120,30 @@ def _belonging(model: Any, unexpected: Iterable[str]) -> list[str]:
     Heads of another task are none of them, nor are a quantised checkpoint's scales.
     """
     prefix = f"{model.base_model_prefix}."
-    own = {key.removeprefix(prefix) for key in model.state_dict()}
-    layers = {NUMBER.sub("#", key) for key in own}
-    parts = set() if getattr(model, "hf_quantizer", None) else {key.rpartition(".")[0] for key in own} - {""}
-    found = []
+    keys = {key.removeprefix(prefix) for key in model.state_dict()}
+    layers = {NUMBER.sub("#", key) for key in keys}
+    parts = set() if getattr(model, "hf_quantizer", None) else {key.rpartition(".")[0] for key in keys} - {""}
+    names = []
     for key in unexpected:
         bare = key.removeprefix(prefix)
         if NUMBER.sub("#", bare) in layers or bare.rpartition(".")[0] in parts:
-            found.append(key)
-    return found
+            names.append(key)
+    return names
 
 
-def refuse_strange_numbers(names: Collection[str], what: str) -> None:
+def refuse_strange_numbers(names: Collection[str], subject: str) -> None:
     """Refuse a model some of whose weights are no numbers.
 
     Args:
         names: of such weights, as `strange_numbers` finds them.
-        what: which model, as the error begins.
+        subject: which model, as the error begins.
 
     Raises:
         UnfitModelError: there are some.
     """
     if names:
         raise UnfitModelError(
-            f"{what} holds NaN or infinite numbers in {cut_names(names)}; {GET_AGAIN}, or, where it was made "
+            f"{subject} holds NaN or infinite numbers in {cut_names(names)}; {GET_AGAIN}, or, where it was made "
             "for bfloat16, write dtype: bfloat16"
         )
 
@@ -167,14 +171,14 @@ def is_finite(weight: Any) -> bool:
 
 
 @contextmanager
-def told_once(what: str, place: str, remedy: str = f"{GET_AGAIN}, or name another model") -> Iterator[None]:
+def told_once(failure: str, place: str, remedy: str = f"{GET_AGAIN}, or name another model") -> Iterator[None]:
     """Turn whatever a library raises over a model's files into one message.
 
     Any kind of error is caught: a damaged file breaks transformers and peft wherever the wrong value is used first, and
     tokenizers raises bare `Exception`.
 
     Args:
-        what: what could not be done, as the message begins.
+        failure: what could not be done, as the message begins.
         place: the folder that was read, or a Hugging Face id.
         remedy: how to mend it, where the folder is on this machine.
 
@@ -189,11 +193,11 @@ def told_once(what: str, place: str, remedy: str = f"{GET_AGAIN}, or name anothe
     except Exception as error:
         if NO_ATTENTION in str(error):
             raise UnfitModelError(
-                f"{what}: transformers has no such attention for it ({told(error)}); write attn_implementation: eager"
+                f"{failure}: transformers has no such attention for it ({told(error)}); write attn_implementation: eager"
             ) from error
         if not Path(place).exists() or _may_pass(error):
-            raise ModelError(f"{what}: {told(error)}") from error
-        raise UnfitModelError(f"{what}: {told(error)}; {remedy}") from error
+            raise ModelError(f"{failure}: {told(error)}") from error
+        raise UnfitModelError(f"{failure}: {told(error)}; {remedy}") from error
 
 
 def _may_pass(error: Exception) -> bool:

@@ -86,7 +86,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
             # nothing that rests on the corpus can be looked at
             samples = {}
             mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
-        read = {each.document_set.id: each.document_set for requests in samples.values() for each in requests}
+        read = {request.document_set.id: request.document_set for requests in samples.values() for request in requests}
         for warning in _of_documents(recipe, list(read.values())):
             log.warning("%s", warning)
         for split, requests in samples.items():
@@ -95,20 +95,20 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         warn_of_report(recipe, samples.get("test", ()))
         for warning in unlike(recipe.calibration, read.values()):
             log.warning("key 'calibration': %s", warning)
-        found = estimate(recipe, samples)
+        size = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
             gpus = len(visible_gpus()) if recipe.executor == LOCAL else None
-            for warning in idle_engines(recipe, found.n_requests, gpus):
+            for warning in idle_engines(recipe, size.n_requests, gpus):
                 log.warning("%s", warning)
         mistakes |= _failed(
-            [Check("output", partial(refuse_too_much, recipe, found), is_here=True)], elsewhere=elsewhere
+            [Check("output", partial(refuse_too_much, recipe, size), is_here=True)], elsewhere=elsewhere
         )
         if rehearsal:
             mistakes |= dict.fromkeys(rehearsal.mistakes())
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
-    return found
+    return size
 
 
 def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
@@ -122,10 +122,10 @@ def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
 
 def warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
     """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
-    for said in overlap_warnings(recipe, {}, only_same=True):
-        log.warning("key 'evaluation.judges': %s", said)
-    if few := few_sets(recipe, requests):
-        log.warning("key 'corpus.test': %s", few)
+    for warning in overlap_warnings(recipe, {}, only_same=True):
+        log.warning("key 'evaluation.judges': %s", warning)
+    if note := few_sets(recipe, requests):
+        log.warning("key 'corpus.test': %s", note)
 
 
 def check_names(recipe: Recipe) -> None:
@@ -155,7 +155,7 @@ def check_training(recipe: Recipe) -> None:
 def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, None]:
     """What is wrong, each once with its keys, in the order of the checks; on another machine, what does not depend on this."""
     # a mistake -> its keys; none where the text begins with its own
-    found: dict[str, list[str]] = {}
+    mistakes: dict[str, list[str]] = {}
     for check in checks:
         if elsewhere and check.is_here:
             continue
@@ -163,7 +163,9 @@ def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, No
             check.run()
         except EvenhandError as error:
             text = str(error)
-            keys = found.setdefault(text, [])
+            keys = mistakes.setdefault(text, [])
             if not text.startswith(STARTS) and check.key not in keys:
                 keys.append(check.key)
-    return dict.fromkeys(f"key {', '.join(map(repr, keys))}: {text}" if keys else text for text, keys in found.items())
+    return dict.fromkeys(
+        f"key {', '.join(map(repr, keys))}: {text}" if keys else text for text, keys in mistakes.items()
+    )

@@ -40,11 +40,11 @@ def under(key: str, below: str) -> str:
 def judge_checks(name: str, options: JudgeOptions, executor: str) -> Iterator[Check]:
     """That what a judge names is there: models, prompts, weights."""
     key = f"judges.{name}"
-    for below, asked in options.language_models.items():
-        if asked.backend.reads_model:
-            yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
+    for below, model in options.language_models.items():
+        if model.backend.reads_model:
+            yield Check(f"{under(key, below)}.model.name", partial(models.check, model.model.name), is_here=True)
         if executor == LOCAL:
-            yield from fit_checks(f"{under(key, below)}.backend", asked.backend)
+            yield from fit_checks(f"{under(key, below)}.backend", model.backend)
     for check in _named(name, options).values():
         yield check._replace(key=f"{key}.{check.key}")
 
@@ -55,8 +55,8 @@ def reading_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
     for reader in kind.readers(options):
         read = partial(_refuse_unreadable, reader, named[reader.below])
         yield Check(f"{key}.{reader.below}", read, is_here=True)
-    for below, asked in options.language_models.items():
-        yield Check(f"{under(key, below)}.model.name", partial(_refuse_incomplete, name, asked), is_here=True)
+    for below, model in options.language_models.items():
+        yield Check(f"{under(key, below)}.model.name", partial(_refuse_incomplete, name, model), is_here=True)
     if kind.trial:
         yield Check(f"{key}.file", partial(kind.trial, name, options), is_here=True)
     if kind.prompt and (grades := kind.prompt(name, options).grades):
@@ -80,11 +80,11 @@ def _refuse_unreadable(reader: ModelReader, is_there: Check) -> None:
             reader.open()
 
 
-def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
+def _refuse_incomplete(name: str, model: LanguageModel) -> None:
     """Refuse a judge's language model that is on this machine, and not whole."""
-    if asked.backend.reads_model and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
-        is_for_transformers = asked.backend.backend == "transformers"
-        check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
+    if model.backend.reads_model and file_at_hand(model.model.name, model.model.revision, "config.json"):
+        is_for_transformers = model.backend.backend == "transformers"
+        check_causal_lm(model.model, model.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
 
 
 def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]]) -> None:

@@ -63,7 +63,7 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
         ANSWERS: bool(recipe.servers),
         REFERENCE_LOGPS: recipe.rounds > 0 and bool(recipe.trainer.get("precompute_ref_log_probs")),
     }
-    yield from (Check("EVENHAND_CACHE", kept.check, is_here=True) for kept, is_used in used.items() if is_used)
+    yield from (Check("EVENHAND_CACHE", cache.check, is_here=True) for cache, is_used in used.items() if is_used)
 
 
 def _refuse_unwritable(folder: Path, remedy: str) -> None:
@@ -111,25 +111,27 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
         if phase.split not in samples:
             continue
         n = len(samples[phase.split])
-        plans, each = phase.plans.values(), phase.n_candidates
-        n_candidates += n * each
+        plans, per_request = phase.plans.values(), phase.n_candidates
+        n_candidates += n * per_request
         most_tokens += n * sum(plan.candidates * plan.max_tokens for plan in plans)
         usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
-        n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
+        n_bytes += n * (usual * PER_TOKEN + per_request * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
         n_bytes += PER_CHARACTER * characters[phase.split]
-    return RunSize(n_candidates, most_tokens, round(n_bytes), {split: len(each) for split, each in samples.items()})
+    return RunSize(
+        n_candidates, most_tokens, round(n_bytes), {split: len(requests) for split, requests in samples.items()}
+    )
 
 
-def refuse_too_much(recipe: Recipe, found: RunSize) -> None:
+def refuse_too_much(recipe: Recipe, size: RunSize) -> None:
     """Refuse a run whose files the disk cannot hold.
 
     Raises:
         RecipeError: what is free, and what would be needed.
     """
     free = shutil.disk_usage(_existing(recipe.output)).free
-    if found.bytes > free:
+    if size.bytes > free:
         raise RecipeError(
-            f"key 'generate.plans': the run would make {found}, and {readable(free)} are free at {recipe.output}; ask for fewer "
+            f"key 'generate.plans': the run would make {size}, and {readable(free)} are free at {recipe.output}; ask for fewer "
             "candidates or requests (corpus.train.sample), or choose another output"
         )
 
@@ -146,39 +148,41 @@ def readable(n_bytes: float) -> str:
 def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
     """That prompts and sources fit the models that read them, as far as their tokenizers are on this machine."""
     recipe = phase.recipe
-    asked = LanguageModel(recipe.model, recipe.generate)
-    prompts, what = _prompts(requests), f"{phase.split} prompts"
+    model = LanguageModel(recipe.model, recipe.generate)
+    prompts, subject = _prompts(requests), f"{phase.split} prompts"
     if phase.round is not None:
         # how long training lets a prompt be that is not split, with a summary behind it
         length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
         if isinstance(length, int):
             may_drop = recipe.train.excess_length_strategy == "drop" and requests
-            most = Most(length, (len(requests) - 1) / len(requests) if may_drop else 0.0, f"max_length {length}")
-            yield Check("trainer.max_length", partial(_refuse_long, asked, prompts, most, what), is_here=True)
+            limit = Most(length, (len(requests) - 1) / len(requests) if may_drop else 0.0, f"max_length {length}")
+            yield Check("trainer.max_length", partial(_refuse_long, model, prompts, limit, subject), is_here=True)
         if recipe.train.trainer == "shared-prefix":
-            most = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
-            yield Check("train.max_tokens_per_pass", partial(_refuse_long, asked, prompts, most, what), is_here=True)
+            limit = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
+            yield Check(
+                "train.max_tokens_per_pass", partial(_refuse_long, model, prompts, limit, subject), is_here=True
+            )
             if recipe.train.pairs is None:
-                yield Check("train.max_tokens_per_pass", partial(_refuse_passes, phase, asked, prompts), is_here=True)
+                yield Check("train.max_tokens_per_pass", partial(_refuse_passes, phase, model, prompts), is_here=True)
     if recipe.generate.has_model:
-        yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
+        yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", model), is_here=True)
         for step in METHODS[phase.method].steps(requests, recipe, phase.answer_tokens):
             yield Check("generate.max_model_len", partial(_refuse_step, phase, step), is_here=True)
     for name in phase.judges:
         options = recipe.judges[name]
-        for below, asked in options.language_models.items():
+        for below, model in options.language_models.items():
             key = ".".join(filter(None, ("judges", name, below, "backend.max_model_len")))
-            yield Check(key, partial(_refuse_length, key, asked), is_here=True)
+            yield Check(key, partial(_refuse_length, key, model), is_here=True)
         if asks := JUDGES[options.kind].prompt:
             needs = asks(name, options)
             yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, needs), is_here=True)
 
 
-def _refuse_passes(phase: Phase, asked: LanguageModel, prompts: Mapping[str, str]) -> None:
+def _refuse_passes(phase: Phase, model: LanguageModel, prompts: Mapping[str, str]) -> None:
     """Refuse micro-batches that need several passes by their prompts alone, where passes would be lost; warn where candidates
     may make it so. Of which requests there are pairs shows later.
     """
-    recipe, tokenizer = phase.recipe, _tokenizer(asked)
+    recipe, tokenizer = phase.recipe, _tokenizer(model)
     try:
         config = accelerate_config(recipe.train.accelerate_config)
         processes = n_processes(recipe.train, config)
@@ -191,43 +195,43 @@ def _refuse_passes(phase: Phase, asked: LanguageModel, prompts: Mapping[str, str
     allowed, size = recipe.train.max_tokens_per_pass, int(trainer_options(recipe)["per_device_train_batch_size"])
     lengths = sorted(len(tokenizer.encode(text, add_special_tokens=False).ids) for text in prompts.values())
     answers = sum(plan.candidates * plan.max_tokens for plan in phase.plans.values())
-    most = sum(lengths[-size:]) + min(size, len(lengths)) * answers
+    largest = sum(lengths[-size:]) + min(size, len(lengths)) * answers
     # whatever requests a step takes
     if len(lengths) >= size * processes * n_accumulated and sum(lengths[:size]) > allowed:
-        refuse_passes(most, allowed, is_zero3=is_zero3(config))
-    if most > allowed:
+        refuse_passes(largest, allowed, is_zero3=is_zero3(config))
+    if largest > allowed:
         log.warning(
             "train.max_tokens_per_pass: a micro-batch has up to %d tokens, if all candidates are as long as they may be. One of "
             "more than %d would lose the gradients of all passes but one, and the training would refuse it: write %d, or lower "
             "trainer.per_device_train_batch_size",
-            most,
+            largest,
             allowed,
-            most,
+            largest,
         )
 
 
-def _refuse_length(key: str, asked: LanguageModel) -> None:
+def _refuse_length(key: str, model: LanguageModel) -> None:
     """vLLM refuses to run a model beyond the positions that it was trained for."""
-    path = file_at_hand(asked.model.name, asked.model.revision, "config.json")
-    if path is None or asked.backend.backend != "vllm":
+    path = file_at_hand(model.model.name, model.model.revision, "config.json")
+    if path is None or model.backend.backend != "vllm":
         return
     config = read_json(path)
-    most = config.get("max_position_embeddings") if isinstance(config, dict) else None
+    n_positions = config.get("max_position_embeddings") if isinstance(config, dict) else None
     scaled = isinstance(config, dict) and (
         config.get("rope_scaling") or (config.get("rope_parameters") or {}).get("factor")
     )
-    if isinstance(most, int) and not scaled and asked.backend.max_model_len > most:
+    if isinstance(n_positions, int) and not scaled and model.backend.max_model_len > n_positions:
         raise RecipeError(
-            f"key {key!r}: {asked.backend.max_model_len} tokens are more than the {most} positions of model "
-            f"{asked.model.name!r}; write {most} or fewer"
+            f"key {key!r}: {model.backend.max_model_len} tokens are more than the {n_positions} positions of model "
+            f"{model.model.name!r}; write {n_positions} or fewer"
         )
 
 
 def _refuse_step(phase: Phase, step: MethodStep) -> None:
     recipe, generate = phase.recipe, phase.recipe.generate
     refuse_no_room(step.answer, generate.max_model_len)
-    most = Most(generate.max_model_len - step.answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
-    _refuse_long(LanguageModel(recipe.model, generate), step.texts, most, f"{phase.split} {step.name}", step.said)
+    limit = Most(generate.max_model_len - step.answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
+    _refuse_long(LanguageModel(recipe.model, generate), step.texts, limit, f"{phase.split} {step.name}", step.said)
 
 
 def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
@@ -237,10 +241,10 @@ def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
 def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str, needs: PromptNeeds) -> None:
     """Refuse a judge whose model cannot take its prompt, or too many of the sources in it, whatever the summaries are."""
     options = phase.recipe.judges[name]
-    asked = options.language_models[""]
-    length = asked.backend.max_model_len
+    model = options.language_models[""]
+    length = model.backend.max_model_len
     room = length - needs.reply_tokens
-    if (tokenizer := _tokenizer(asked)) is not None:
+    if (tokenizer := _tokenizer(model)) is not None:
         # the shortest prompt of the judge has at least these around source and summary
         around = needs.template().fill(texts={"source": "", "summary": ""})
         room -= max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
@@ -254,7 +258,7 @@ def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str,
         return
     limit = phase.recipe.limits.unscored if needs.overflow == "skip" else 0.0
     texts = {request.id: reference_text(request, options.against) for request in requests}
-    _refuse_long(asked, texts, Most(room, limit, f"max_model_len {length}"), f"{phase.split} sources for {name!r}")
+    _refuse_long(model, texts, Most(room, limit, f"max_model_len {length}"), f"{phase.split} sources for {name!r}")
 
 
 @dataclass(frozen=True)
@@ -270,34 +274,34 @@ class Most:
 
 
 def _refuse_long(
-    asked: LanguageModel, texts: Mapping[str, str], most: Most, what: str, beside: Mapping[str, int] = NONE
+    model: LanguageModel, texts: Mapping[str, str], limit: Most, subject: str, extras: Mapping[str, int] = NONE
 ) -> None:
     """Refuse when more texts than allowed are too long with the tokens beside them, where the model's tokenizer is here."""
-    tokenizer = _tokenizer(asked)
+    tokenizer = _tokenizer(model)
     if tokenizer is None:
         return
-    allowed = int(most.share * len(texts))
+    allowed = int(limit.share * len(texts))
     # no token is less than a byte, so shorter texts fit; enough of the longest decide
-    most_of = {key: len(text.encode()) + beside.get(key, 0) for key, text in texts.items()}
-    longest = sorted((key for key, n in most_of.items() if n > most.tokens), key=lambda key: -most_of[key])
+    most_of = {key: len(text.encode()) + extras.get(key, 0) for key, text in texts.items()}
+    longest = sorted((key for key, n in most_of.items() if n > limit.tokens), key=lambda key: -most_of[key])
     over: dict[str, int] = {}
     for key in longest:
-        n = len(tokenizer.encode(texts[key], add_special_tokens=False).ids) + beside.get(key, 0)
-        if n > most.tokens:
+        n = len(tokenizer.encode(texts[key], add_special_tokens=False).ids) + extras.get(key, 0)
+        if n > limit.tokens:
             over[key] = n
-        if len(over) > allowed or n < most.tokens / 2:
+        if len(over) > allowed or n < limit.tokens / 2:
             break
     if len(over) > allowed:
         worst = max(over, key=lambda key: over[key])
         raise RecipeError(
-            f"more than {allowed} of {len(texts)} {what} are too long: {worst!r} has {over[worst]} tokens, and {most.because} "
-            f"leaves {most.tokens}; raise it, shorten the documents, or allow more to be left out in 'limits'"
+            f"more than {allowed} of {len(texts)} {subject} are too long: {worst!r} has {over[worst]} tokens, and "
+            f"{limit.because} leaves {limit.tokens}; raise it, shorten the documents, or allow more to be left out in 'limits'"
         )
 
 
-def _tokenizer(asked: LanguageModel) -> "Tokenizer | None":
+def _tokenizer(model: LanguageModel) -> "Tokenizer | None":
     """The model's tokenizer, if it is here."""
-    if asked.model.name == "none" or (asked.backend.server is not None and not asked.backend.reads_model):
+    if model.model.name == "none" or (model.backend.server is not None and not model.backend.reads_model):
         return None
-    path = file_at_hand(asked.model.name, asked.model.revision, "tokenizer.json")
+    path = file_at_hand(model.model.name, model.model.revision, "tokenizer.json")
     return need("tokenizers", "counting tokens").Tokenizer.from_file(str(path)) if path else None

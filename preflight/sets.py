@@ -15,13 +15,13 @@ def few_sets(recipe: Recipe, requests: Collection[SummaryRequest]) -> str:
         recipe: checked by itself.
         requests: of the test sets.
     """
-    n = len({each.document_set.id for each in requests})
+    n = len({request.document_set.id for request in requests})
     if not n or (not recipe.rounds and open_phase(recipe, BASE).n_candidates == 1):
         # nothing is compared
         return ""
     level = recipe.evaluation.level
-    judges, others = _headline(recipe)
-    is_alone = not others and len({each.side for each in requests}) == 1 and not recipe.rounds
+    judges, further = _headline(recipe)
+    is_alone = not further and len({request.side for request in requests}) == 1 and not recipe.rounds
     return few_for_headline(n, level, len(judges), is_alone=is_alone)
 
 

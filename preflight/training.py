@@ -63,14 +63,14 @@ class Rehearsal:
             return []
         answers = [line.removeprefix(ANSWER) for line in out.splitlines() if line.startswith(ANSWER)]
         if not answers:
-            said = "\n".join(err.strip().splitlines()[-SHOWN_LINES:])
-            return [f"key 'train': the training cannot be started by {self._python}: {said}"]
-        found: list[str] = json.loads(answers[-1])
-        if not found:
+            output = "\n".join(err.strip().splitlines()[-SHOWN_LINES:])
+            return [f"key 'train': the training cannot be started by {self._python}: {output}"]
+        refusals: list[str] = json.loads(answers[-1])
+        if not refusals:
             # an unwritable cache is said elsewhere
             with contextlib.suppress(StorageError):
                 write_text(self._sound, "")
-        return found
+        return refusals
 
     def __enter__(self) -> "Rehearsal":
         return self

@@ -42,16 +42,18 @@ def _refuse_worthless(recipe: Recipe) -> None:
             # is said of the key that names what is absent
             n_held += 1
             continue
-        found = [(file, each) for file in files if (each := file.of(signature, purpose))]
+        calibrations = [(file, calibration) for file in files if (calibration := file.of(signature, purpose))]
         # a judge of a purpose of its own, and one whose purpose was told when it was audited
-        if not found and purpose is None:
+        if not calibrations and purpose is None:
             continue
         n_held += 1
-        if not found:
+        if not calibrations:
             mistakes.append(_unknown(recipe, name, signature, files))
         elif recipe.limits.judge and recipe.limits.judge.above:
             # each file that has it: what one page shows another may not
-            mistakes += [f"judges.{name}: {_not_above(*one)}; {REMEDY}" for one in found if not one[1].beats_length]
+            mistakes += [
+                f"judges.{name}: {_not_above(*entry)}; {REMEDY}" for entry in calibrations if not entry[1].beats_length
+            ]
             if (weight := recipe.reward.weights.get(name, 1.0)) < 0 and recipe.judges[name].better == "higher":
                 mistakes.append(f"judges.{name}: its weight {weight:g} rewards what it scores low; {REMEDY}")
     if not n_held and recipe.limits.judge and recipe.limits.judge.above:
@@ -64,28 +66,31 @@ def _refuse_worthless(recipe: Recipe) -> None:
 
 def _unknown(recipe: Recipe, name: str, signature: str, files: list[Calibration]) -> str:
     named = ", ".join(map(str, recipe.calibration))
-    same = next((each for file in files for each in file.judges if each.judge == name), None)
-    other = ""
-    if same and undated(same.signature) == undated(signature):
-        other = f" It has it as a judge of {same.purpose}, and here it is to measure {recipe.judges[name].purpose}."
-    elif same:
-        other = f" It has a judge {name!r} that differs: {same.signature}, and here it is {signature}."
-    return f"judges.{name} is not in {named}.{other} `{HOW}` calibrates it"
+    namesake = next((calibration for file in files for calibration in file.judges if calibration.judge == name), None)
+    difference = ""
+    if namesake and undated(namesake.signature) == undated(signature):
+        difference = (
+            f" It has it as a judge of {namesake.purpose}, and here it is to measure {recipe.judges[name].purpose}."
+        )
+    elif namesake:
+        difference = f" It has a judge {name!r} that differs: {namesake.signature}, and here it is {signature}."
+    return f"judges.{name} is not in {named}.{difference} `{HOW}` calibrates it"
 
 
-def _not_above(file: Calibration, found: JudgeCalibration) -> str:
+def _not_above(file: Calibration, calibration: JudgeCalibration) -> str:
     """What a calibration says of a judge that is not above length."""
     where = f"by {file.file} ({file.n_articles} articles, {file.date})"
-    if found.scores_nothing:
+    if calibration.scores_nothing:
         return f"{where} it scores nothing"
-    if found.is_constant:
+    if calibration.is_constant:
         return f"{where} it gives every summary the same score"
-    own, length, gap = found.own.within, found.length, found.length.difference or Number()
-    said = f"its agreement with {found.purpose} within articles is {_shown(own.value)} ({_interval(own.low, own.high)})"
-    if not found.has_agreement:
-        return f"{where} {said}, so that no agreement could be shown"
+    agreement, length, gap = calibration.own.within, calibration.length, calibration.length.difference or Number()
+    interval = _interval(agreement.low, agreement.high)
+    statement = f"its agreement with {calibration.purpose} within articles is {_shown(agreement.value)} ({interval})"
+    if not calibration.has_agreement:
+        return f"{where} {statement}, so that no agreement could be shown"
     return (
-        f"{where} {said} and that of {length.of} {_shown(length.within.value)}: {_shown(gap.value)} more "
+        f"{where} {statement} and that of {length.of} {_shown(length.within.value)}: {_shown(gap.value)} more "
         f"({_interval(gap.low, gap.high)}) is not clearly above length"
     )
 

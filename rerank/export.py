@@ -20,8 +20,8 @@ def reranked_folders(run: Path) -> list[Path]:
     Raises:
         DataError: nothing was reranked there, or what is exported was changed since.
     """
-    for found in ([run], sorted(run.glob("round-*")), [run / "evaluation" / "base"]):
-        if folders := [folder for folder in found if (folder / GROUPS).is_file()]:
+    for places in ([run], sorted(run.glob("round-*")), [run / "evaluation" / "base"]):
+        if folders := [folder for folder in places if (folder / GROUPS).is_file()]:
             for folder in folders:
                 refuse_changed(folder, REQUESTS, CANDIDATES, GROUPS, PAIRS)
             return folders
@@ -40,27 +40,29 @@ def trl_pairs(folder: Path) -> Iterator[Row]:
 def ranked_lists(folder: Path) -> Iterator[Row]:
     """The scored candidates of each request by rank, 1 the best; equal rewards share one."""
     for prompt, group in _groups(folder):
-        rewards = sorted({each["reward"] for each in group}, reverse=True)
+        rewards = sorted({completion["reward"] for completion in group}, reverse=True)
         ranks = {reward: place for place, reward in enumerate(rewards, start=1)}
-        listed = sorted(group, key=lambda each: ranks[each["reward"]])
+        listed = sorted(group, key=lambda completion: ranks[completion["reward"]])
         yield prompt | {
-            "completions": [{"rank": ranks[each["reward"]], "completion": each["completion"]} for each in listed]
+            "completions": [
+                {"rank": ranks[completion["reward"]], "completion": completion["completion"]} for completion in listed
+            ]
         }
 
 
 def rewarded(folder: Path) -> Iterator[Row]:
     """Every scored candidate with its reward."""
     for prompt, group in _groups(folder):
-        yield from (prompt | each for each in group)
+        yield from (prompt | completion for completion in group)
 
 
 def _groups(folder: Path) -> Iterator[tuple[Row, list[Row]]]:
     """The prompt of each request that has a scored candidate, and those with their rewards."""
     for _, group in with_groups(folder):
         scored: list[Row] = [
-            {"completion": each.candidate.text, "reward": each.reward}
-            for each in group.candidates
-            if each.reward is not None and each.candidate.text.strip()
+            {"completion": entry.candidate.text, "reward": entry.reward}
+            for entry in group.candidates
+            if entry.reward is not None and entry.candidate.text.strip()
         ]
         if scored:
             yield {"prompt": [turn.model_dump() for turn in group.prompt]}, scored

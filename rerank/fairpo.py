@@ -93,16 +93,20 @@ class Pairer:
         number = self._n_requests
         self._n_requests += 1
         judged: dict[str, _Judged] = {}
-        for each in judgements:
-            if each.judge != self._section.judge or each.score is None:
+        for judgement in judgements:
+            if judgement.judge != self._section.judge or judgement.score is None:
                 continue
             try:
-                judged[each.candidate_id] = _Judged(each.score, SetDifferences.model_validate_json(each.raw or ""))
+                judged[judgement.candidate_id] = _Judged(
+                    judgement.score, SetDifferences.model_validate_json(judgement.raw or "")
+                )
             except ValidationError:
-                self._without_differences.append(f"the judgement of candidate {each.candidate_id!r} by {each.judge!r}")
+                self._without_differences.append(
+                    f"the judgement of candidate {judgement.candidate_id!r} by {judgement.judge!r}"
+                )
         # place of each document's value; documents without one have none
-        own = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
-        labels = [self._values.index(value) for value in own if value in self._values]
+        values = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
+        labels = [self._values.index(value) for value in values if value in self._values]
         if not group.candidates:
             return left_out
         if not self._fits(labels, group):
@@ -115,9 +119,9 @@ class Pairer:
                 continue
             self._places.extend((number, *triple))
             three = [judged[group.candidates[place].candidate.id] for place in triple]
-            self._numbers.extend(told.score for told in three)
-            for told in three:
-                self._numbers.extend(self._row(told.differences.difference, np.nan))
+            self._numbers.extend(verdict.score for verdict in three)
+            for verdict in three:
+                self._numbers.extend(self._row(verdict.differences.difference, np.nan))
             self._numbers.extend(self._row(three[1].differences.counts, 0))
         return left_out
 
@@ -136,24 +140,24 @@ class Pairer:
             return
         n = len(self._values)
         numbers = np.frombuffer(self._numbers).reshape(-1, 3 + 4 * n)
-        found = fair_pairs(numbers[:, :3], numbers[:, 3 : 3 + 3 * n].reshape(-1, 3, n), numbers[:, 3 + 3 * n :])
-        assert len(found.sets) == len(numbers), "equally fair ones were left out before"
+        pairing = fair_pairs(numbers[:, :3], numbers[:, 3 : 3 + 3 * n].reshape(-1, 3, n), numbers[:, 3 + 3 * n :])
+        assert len(pairing.sets) == len(numbers), "equally fair ones were left out before"
         places = np.frombuffer(self._places, dtype=np.int64).reshape(-1, 4)
         row = 0
         for number, group in enumerate(groups):
             while row < len(places) and places[row, 0] == number:
                 chosen, rejected = (
-                    group.candidates[places[row, 1 + each]].model_copy(update={"reward": -float(numbers[row, each])})
-                    for each in (found.chosen[row], found.rejected[row])
+                    group.candidates[places[row, 1 + place]].model_copy(update={"reward": -float(numbers[row, place])})
+                    for place in (pairing.chosen[row], pairing.rejected[row])
                 )
                 fairness = PairFairness(
                     values=self._values,
-                    diff=float(found.margin_weight[row]),
-                    num=tuple(found.counts[row].tolist()),
-                    weight_chosen=tuple(found.chosen_slots.weight[row].tolist()),
-                    weight_rejected=tuple(found.rejected_slots.weight[row].tolist()),
-                    pow_chosen=tuple(found.chosen_slots.power[row].tolist()),
-                    pow_rejected=tuple(found.rejected_slots.power[row].tolist()),
+                    diff=float(pairing.margin_weight[row]),
+                    num=tuple(pairing.counts[row].tolist()),
+                    weight_chosen=tuple(pairing.chosen_slots.weight[row].tolist()),
+                    weight_rejected=tuple(pairing.rejected_slots.weight[row].tolist()),
+                    pow_chosen=tuple(pairing.chosen_slots.power[row].tolist()),
+                    pow_rejected=tuple(pairing.rejected_slots.power[row].tolist()),
                 )
                 weight = fairness.diff if self._section.margin_weights else 1.0
                 pair = preference_pair(group, chosen, rejected)
@@ -164,14 +168,14 @@ class Pairer:
         folder = self._phase.folder
         if self._without_differences:
             mistakes = [
-                f"{folder / JUDGEMENTS}: {each} lacks the differences by value; let a judge of kind equal-coverage judge again"
-                for each in self._without_differences
+                f"{folder / JUDGEMENTS}: {text} lacks the differences by value; let a judge of kind equal-coverage judge again"
+                for text in self._without_differences
             ]
             raise DataError(listed(mistakes))
         if self._others:
             mistakes = [
-                f"{folder / CANDIDATES}: candidates of request {each!r} are not those that the recipe asks for"
-                for each in self._others
+                f"{folder / CANDIDATES}: candidates of request {request_id!r} are not those that the recipe asks for"
+                for request_id in self._others
             ]
             raise DataError(
                 f"{listed(mistakes)}\ngenerate.plans, generate.thinned or corpus.sides changed since; run "
@@ -183,38 +187,40 @@ class Pairer:
         # the generator chooses documents; their values and how many they are does not depend on it
         copies = thinnings(labels, len(self._values), np.random.default_rng(0), rate=self._rate)
         wanted = sorted(
-            (self._values[each.value], len(labels) - len(each.documents)) for each in copies if each.documents
+            (self._values[copy.value], len(labels) - len(copy.documents)) for copy in copies if copy.documents
         )
         by_draw: list[list[tuple[str, int]]] = [[] for _ in range(self._n_draws)]
-        indices = sorted(each.candidate.index for each in group.candidates)
-        for each in (scored.candidate for scored in group.candidates):
-            if (each.thinned is None) != (each.index < self._n_draws):
+        indices = sorted(entry.candidate.index for entry in group.candidates)
+        for candidate in (scored.candidate for scored in group.candidates):
+            if (candidate.thinned is None) != (candidate.index < self._n_draws):
                 return False
-            if each.thinned is not None:
-                by_draw[each.index % self._n_draws].append((each.thinned.value, len(each.thinned.left_out)))
-        return indices == list(range(len(indices))) and all(sorted(found) == wanted for found in by_draw)
+            if candidate.thinned is not None:
+                by_draw[candidate.index % self._n_draws].append(
+                    (candidate.thinned.value, len(candidate.thinned.left_out))
+                )
+        return indices == list(range(len(indices))) and all(sorted(copies) == wanted for copies in by_draw)
 
     def _triple(
         self, labels: Sequence[int], group: CandidateGroup, judged: Mapping[str, "_Judged"], draw: int
     ) -> tuple[int, int, int] | str:
         """Places of the three summaries of a draw in the group; the reason when they give no pair."""
         by_copy = {
-            each.candidate.index // self._n_draws: place
-            for place, each in enumerate(group.candidates)
-            if each.candidate.index % self._n_draws == draw
+            entry.candidate.index // self._n_draws: place
+            for place, entry in enumerate(group.candidates)
+            if entry.candidate.index % self._n_draws == draw
         }
-        ids = [each.candidate.id for each in group.candidates]
-        own = by_copy.pop(0)
-        if ids[own] not in judged:
+        ids = [entry.candidate.id for entry in group.candidates]
+        original = by_copy.pop(0)
+        if ids[original] not in judged:
             return UNSCORED
         copies = [by_copy[number] for number in sorted(by_copy)]
         thinned = [group.candidates[place].candidate.thinned for place in copies]
-        drawn = [self._values.index(each.value) for each in thinned if each]
-        differences = [judged[ids[own]].differences.difference.get(value) for value in self._values]
-        taken = choose_thinnings(labels, differences, drawn, rate=self._rate)
-        if taken is None:
+        drawn = [self._values.index(copy.value) for copy in thinned if copy]
+        differences = [judged[ids[original]].differences.difference.get(value) for value in self._values]
+        choice = choose_thinnings(labels, differences, drawn, rate=self._rate)
+        if choice is None:
             return FEW_DOCUMENTS
-        three = (copies[taken[0]], own, copies[taken[1]])
+        three = (copies[choice[0]], original, copies[choice[1]])
         if any(ids[place] not in judged for place in three):
             return UNSCORED
         scores = [judged[ids[place]].score for place in three]
@@ -222,7 +228,7 @@ class Pairer:
         if chosen == rejected:
             return EQUAL
         fairest, unfairest = (
-            group.candidates[three[each]].model_copy(update={"reward": -scores[each]}) for each in (chosen, rejected)
+            group.candidates[three[place]].model_copy(update={"reward": -scores[place]}) for place in (chosen, rejected)
         )
         return refusal(fairest, unfairest, self._section) or three
 

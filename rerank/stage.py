@@ -104,14 +104,14 @@ def _refuse_unjudged(phase: Phase) -> None:
     unjudged: dict[str, list[str]] = {name: [] for name in phase.judges}
     for _, candidates, judgements in with_judgements(phase.folder):
         n_candidates += len(candidates)
-        judged = {(each.candidate_id, each.judge) for each in judgements}
-        for name, found in unjudged.items():
-            found += [c.id for c in candidates if phase.is_judged(c, name) and (c.id, name) not in judged]
+        judged = {(judgement.candidate_id, judgement.judge) for judgement in judgements}
+        for name, ids in unjudged.items():
+            ids += [c.id for c in candidates if phase.is_judged(c, name) and (c.id, name) not in judged]
     mistakes = [
-        f"{phase.folder / JUDGEMENTS}: {len(found)} of {n_candidates} candidates have no judgement by {name!r}, for example "
-        f"{found[0]!r}"
-        for name, found in unjudged.items()
-        if found
+        f"{phase.folder / JUDGEMENTS}: {len(ids)} of {n_candidates} candidates have no judgement by {name!r}, for example "
+        f"{ids[0]!r}"
+        for name, ids in unjudged.items()
+        if ids
     ]
     if mistakes:
         raise DataError(
@@ -143,9 +143,9 @@ def _work(phase: Phase) -> RerankCounts:
         write_jsonl(folder / PAIRS, fair.pairs(group for _, group, _ in _scored(phase)))
         ledger.n_pairs = fair.n_pairs
     # FairPO's draws are compared three by three
-    found = ledger.total(has_ties=trains and not is_fair)
-    write_json(folder / LEDGER, found.model_dump(mode="json"))
-    return RerankCounts(**dict(found.totals), left_out=found.rows)
+    total = ledger.total(has_ties=trains and not is_fair)
+    write_json(folder / LEDGER, total.model_dump(mode="json"))
+    return RerankCounts(**dict(total.totals), left_out=total.rows)
 
 
 def _scored(phase: Phase) -> Iterator[tuple[SummaryRequest, CandidateGroup, tuple[Judgement, ...]]]:
@@ -178,9 +178,11 @@ def score_group(
         scores[judgement.candidate_id][judgement.judge] = judgement.score
     rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
     section = phase.recipe.reward
-    own = {c.id: row for c, row in zip(candidates, rows, strict=True) if c.answers_request}
-    combined = combine_group([{name: row[name] for name in section.judges} for row in own.values()], section, ranges)
-    rewards = dict(zip(own, combined, strict=True))
+    answers = {c.id: row for c, row in zip(candidates, rows, strict=True) if c.answers_request}
+    combined = combine_group(
+        [{name: row[name] for name in section.judges} for row in answers.values()], section, ranges
+    )
+    rewards = dict(zip(answers, combined, strict=True))
     scored = tuple(
         ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
         for c, row in zip(candidates, rows, strict=True)
@@ -207,7 +209,7 @@ def best_summary(group: CandidateGroup) -> BestSummary:
         candidate_id=group.best_id,
         reward=best.reward if best else None,
         scores=best.scores if best else {},
-        n_candidates=sum(each.candidate.answers_request for each in group.candidates),
+        n_candidates=sum(entry.candidate.answers_request for entry in group.candidates),
     )
 
 
@@ -221,10 +223,10 @@ class _Ledger:
 
     def count(self, group: CandidateGroup) -> None:
         """Count a request and its candidates; one that has none was left out, and counted, where candidates are made."""
-        own = [each for each in group.candidates if each.candidate.answers_request]
-        if own and group.best_id is None:
+        answers = [entry for entry in group.candidates if entry.candidate.answers_request]
+        if answers and group.best_id is None:
             self.leave_out("rerank", "request", group.side, {"request without a scored candidate": 1})
-        unrewarded = sum(each.reward is None for each in own)
+        unrewarded = sum(entry.reward is None for entry in answers)
         self.leave_out("rerank", "candidate", group.side, {"candidate without a reward": unrewarded})
         n = len(group.candidates)
         self._n_requests += 1
@@ -234,10 +236,10 @@ class _Ledger:
         self._n_compared += comb(rewards.total(), 2)
         self._n_tied += sum(comb(equal, 2) for equal in rewards.values())
 
-    def leave_out(self, stage: str, what: str, side: str, counts: Mapping[str, int]) -> None:
-        """Count what was left out, by reason; `what` is one of it."""
+    def leave_out(self, stage: str, unit: str, side: str, counts: Mapping[str, int]) -> None:
+        """Count what was left out, by reason; `unit` is one of it."""
         for reason, count in counts.items():
-            self._left_out[stage, what, side, reason] += count
+            self._left_out[stage, unit, side, reason] += count
 
     def total(self, *, has_ties: bool) -> Ledger:
         """What ledger.json says; `has_ties` where candidates were compared two by two."""

@@ -41,9 +41,9 @@ class Assignment(NamedTuple):
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> tuple[Self, list[str]]:
-        """That of a command line, and what follows it there."""
-        recipe, phase, stage, key, shard, part, *others = arguments
-        return cls(Path(recipe), phase, stage, key, read_shard(shard), part), others
+        """The assignment that a command line holds, and the options that follow it there."""
+        recipe, phase, stage, key, shard, part, *options = arguments
+        return cls(Path(recipe), phase, stage, key, read_shard(shard), part), options
 
     @property
     def failure(self) -> Path:
@@ -79,7 +79,7 @@ class Assignment(NamedTuple):
         return Journal(stage.journal_path(self.shard.part(self.part)), line)
 
 
-def commands(phase: Phase, stage: Stage, shard: Shard, module: str, *others: str) -> Callable[[str], Command]:
+def commands(phase: Phase, stage: Stage, shard: Shard, module: str, *options: str) -> Callable[[str], Command]:
     """What makes the command of a replica, by its name.
 
     Args:
@@ -87,18 +87,18 @@ def commands(phase: Phase, stage: Stage, shard: Shard, module: str, *others: str
         stage: that it works at.
         shard: of the stage.
         module: that it runs.
-        others: what the module is told besides.
+        options: what the module is told besides.
 
     Raises:
         StorageError: the resolved recipe is not in the run folder.
     """
     recipe = resolved_recipe(phase.recipe, "replicas", shard)
     # a machine that cannot be reached may still be at work for an earlier command
-    own = f".{uuid4().hex[:8]}" if phase.recipe.executor != LOCAL else ""
+    suffix = f".{uuid4().hex[:8]}" if phase.recipe.executor != LOCAL else ""
 
     def command(name: str) -> Command:
-        mine = Assignment(recipe, phase.name, stage.name, stage.key, shard, name + own)
-        return Command(("-m", module, *map(str, mine), *others), mine.failure)
+        assignment = Assignment(recipe, phase.name, stage.name, stage.key, shard, name + suffix)
+        return Command(("-m", module, *map(str, assignment), *options), assignment.failure)
 
     return command
 

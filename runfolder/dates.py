@@ -44,9 +44,9 @@ def dated_run(output: Path) -> Iterator[None]:
     Raises:
         StorageError: as of `run_date`, or the file cannot be written.
     """
-    found = run_date(output)
-    if found.is_signed and not (output / DATE).exists():
+    run_day = run_date(output)
+    if run_day.is_signed and not (output / DATE).exists():
         make_folder(output)
-        write_text(output / DATE, f"{found.day.isoformat()}\n")
-    with dated(found):
+        write_text(output / DATE, f"{run_day.day.isoformat()}\n")
+    with dated(run_day):
         yield

@@ -67,10 +67,10 @@ def with_candidates(folder: Path) -> Iterator[tuple[SummaryRequest, tuple[Candid
     path = folder / CANDIDATES
     candidates = _Lines(path, Candidate, _places(folder))
     for place, request in enumerate(iter_jsonl(folder / REQUESTS, SummaryRequest)):
-        found = candidates.of(place)
-        times = Counter(candidate.id for candidate in found)
+        request_candidates = candidates.of(place)
+        times = Counter(candidate.id for candidate in request_candidates)
         candidates.mistakes += [f"{path}: candidate id {i!r} occurs {n} times" for i, n in times.items() if n > 1]
-        yield request, found
+        yield request, request_candidates
     candidates.end()
 
 
@@ -78,12 +78,12 @@ def shortest_prompts(
     folder: Path, n: int, is_wanted: Callable[[Candidate], bool]
 ) -> list[tuple[SummaryRequest, Candidate]]:
     """The requests of the `n` shortest prompts, each with its first candidate that is wanted; others are passed over."""
-    found = (
+    pairs = (
         (request, next(filter(is_wanted, candidates)))
         for request, candidates in with_candidates(folder)
         if any(map(is_wanted, candidates))
     )
-    return nsmallest(n, found, key=lambda pair: (sum(len(turn.content) for turn in pair[0].prompt), pair[0].id))
+    return nsmallest(n, pairs, key=lambda pair: (sum(len(turn.content) for turn in pair[0].prompt), pair[0].id))
 
 
 def with_judgements(folder: Path) -> Iterator[Judged]:
@@ -98,14 +98,14 @@ def with_judgements(folder: Path) -> Iterator[Judged]:
     places = _places(folder)
     judgements = _Lines(folder / JUDGEMENTS, Judgement, places, skips_strays=True)
     for place, (request, candidates) in enumerate(with_candidates(folder)):
-        found = judgements.of(place)
-        times = Counter((each.candidate_id, each.judge) for each in found)
+        request_judgements = judgements.of(place)
+        times = Counter((judgement.candidate_id, judgement.judge) for judgement in request_judgements)
         judgements.mistakes += [
             f"{folder / JUDGEMENTS}: candidate {i!r} has {n} judgements by {judge!r}"
             for (i, judge), n in times.items()
             if n > 1
         ]
-        yield request, candidates, found
+        yield request, candidates, request_judgements
     judgements.end()
 
 
@@ -120,13 +120,15 @@ def with_groups(folder: Path) -> Iterator[tuple[SummaryRequest, CandidateGroup]]
     """
     groups = _Lines(folder / GROUPS, GroupScores, _places(folder))
     for place, (request, candidates) in enumerate(with_candidates(folder)):
-        found = groups.of(place)
-        if len(found) != 1 or [each.id for each in found[0].candidates] != [each.id for each in candidates]:
+        rows = groups.of(place)
+        if len(rows) != 1 or [candidate.id for candidate in rows[0].candidates] != [
+            candidate.id for candidate in candidates
+        ]:
             raise DataError(
                 f"{folder / GROUPS}: candidates of request {request.id!r} are not those of {CANDIDATES}; delete "
                 f"{folder / 'receipts' / 'rerank.json'} and give the command that made it again"
             )
-        yield request, _joined(request, candidates, found[0])
+        yield request, _joined(request, candidates, rows[0])
     groups.end()
 
 
@@ -142,7 +144,8 @@ def scores_of(group: CandidateGroup) -> GroupScores:
         set_id=group.set_id,
         side=group.side,
         candidates=tuple(
-            CandidateScores(id=each.candidate.id, scores=each.scores, reward=each.reward) for each in group.candidates
+            CandidateScores(id=entry.candidate.id, scores=entry.scores, reward=entry.reward)
+            for entry in group.candidates
         ),
         best_id=group.best_id,
     )
@@ -155,8 +158,8 @@ def _joined(request: SummaryRequest, candidates: tuple[Candidate, ...], scores: 
         side=scores.side,
         prompt=request.prompt,
         candidates=tuple(
-            ScoredCandidate(candidate=candidate, scores=each.scores, reward=each.reward)
-            for candidate, each in zip(candidates, scores.candidates, strict=True)
+            ScoredCandidate(candidate=candidate, scores=entry.scores, reward=entry.reward)
+            for candidate, entry in zip(candidates, scores.candidates, strict=True)
         ),
         best_id=scores.best_id,
     )
@@ -195,9 +198,9 @@ class _Lines(Generic[R]):
         """The lines of the request at that place; places have to rise from call to call."""
         if place < self._place:
             return ()
-        found = self._lines
+        lines = self._lines
         self._place, self._lines = self._after(place)
-        return found
+        return lines
 
     def end(self) -> None:
         """Say what was wrong with the lines.

@@ -15,11 +15,11 @@ def visible_gpus() -> list[str]:
     if program is None:
         return []
     try:
-        said = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True)
+        process = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
         # the driver does not answer, so that no library would find a GPU either
         return []
-    n = sum(line.startswith("GPU ") for line in said.stdout.splitlines())
+    n = sum(line.startswith("GPU ") for line in process.stdout.splitlines())
     chosen = os.environ.get(VISIBLE)
     if chosen is None or n == 0:
         return [str(number) for number in range(n)]

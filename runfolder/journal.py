@@ -90,17 +90,17 @@ class Journal(Generic[R]):
 
     def _checked(self, line: bytes) -> str:
         """The digest of the next line, which must be this one."""
-        found = LINE.fullmatch(line)
-        if found is None:
+        match = LINE.fullmatch(line)
+        if match is None:
             raise self._refusal(len(self), "is damaged")
-        number = int(found[1])
+        number = int(match[1])
         if number != len(self):
             problem = (
                 "lines before it are lost" if number > len(self) else "it occurs there twice or in another's place"
             )
             raise self._refusal(len(self), f"has the number {number} where {len(self)} is expected: {problem}")
-        digest = found[2].decode()
-        if digest != _chained(self._digest, found[3]):
+        digest = match[2].decode()
+        if digest != _chained(self._digest, match[3]):
             problem = "was altered, or a line before it: its digest is not that of what it holds"
             if not len(self) and self._digest:
                 problem = (
@@ -132,11 +132,11 @@ class Journal(Generic[R]):
             return self._read(number, file.readline())
 
     def _read(self, number: int, line: bytes) -> R:
-        found = LINE.fullmatch(line)
-        if found is None:
+        match = LINE.fullmatch(line)
+        if match is None:
             raise self._refusal(number, "was changed while the stage was under way")
         try:
-            return parse_line(found[3].decode(), self._model)
+            return parse_line(match[3].decode(), self._model)
         except (DataError, UnicodeDecodeError) as error:
             raise self._refusal(number, str(error)) from error
 

@@ -53,9 +53,9 @@ def open_no_link(path: Path, flags: int) -> int:
     raise _no_file(path)
 
 
-def is_own(found: os.stat_result) -> bool:
+def is_own(status: os.stat_result) -> bool:
     """Whether it is a file by one name, and so no other place's."""
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def part_names(path: Path) -> None:
@@ -81,10 +81,10 @@ def own_files(folder: Path) -> None:
         StorageError: names the first link, or what is no file; or a file cannot be copied.
     """
     for path in sorted(folder.rglob("*")):
-        found = path.lstat()
-        if stat.S_ISDIR(found.st_mode) or is_own(found):
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode) or is_own(status):
             continue
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise _no_file(path)
         with writing(path):
             part_names(path)

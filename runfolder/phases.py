@@ -77,8 +77,8 @@ class Phase:
     @property
     def round(self) -> int | None:
         """Number of the round, counted from 0; None for an evaluation."""
-        found = ROUND.fullmatch(self.name)
-        return int(found.group(1)) if found else None
+        match = ROUND.fullmatch(self.name)
+        return int(match.group(1)) if match else None
 
     @property
     def adapter(self) -> Path | None:
@@ -96,8 +96,8 @@ class Phase:
     @property
     def plans(self) -> dict[str, Plan]:
         """The sampling plans of the candidates."""
-        own = self.recipe.evaluation.plans if self.split == "test" else None
-        return own or self.recipe.generate.plans
+        test_plans = self.recipe.evaluation.plans if self.split == "test" else None
+        return test_plans or self.recipe.generate.plans
 
     @property
     def n_candidates(self) -> int:
@@ -143,8 +143,8 @@ def hold_run(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[bool]:
     """
     with hold(shard_folder(recipe.output, shard), digest(dump_recipe(recipe))) as is_child:
         if not is_child:
-            others = [recipe.output] if shard.name else sorted((recipe.output / SHARDS).glob("*-of-*"))
-            for folder in others:
+            folders = [recipe.output] if shard.name else sorted((recipe.output / SHARDS).glob("*-of-*"))
+            for folder in folders:
                 refuse_held(folder)
         with dated_run(recipe.output):
             yield is_child

@@ -79,11 +79,11 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
         ) from error
     before = os.environ.get(COMMAND)
     try:
-        own = _token(os.getpid())
+        token = _token(os.getpid())
         if _taken(descriptor, folder, recipe):
-            os.environ[COMMAND] = own
+            os.environ[COMMAND] = token
             _sweep(folder)
-        yield os.environ[COMMAND] != own
+        yield os.environ[COMMAND] != token
     finally:
         os.close(descriptor)
         if before is None:
@@ -199,14 +199,14 @@ def _locked(lock: int, how: int, folder: Path) -> bool:
 def _holder(lock: int) -> dict[str, Any]:
     """What the command that has the folder says of itself; nothing when it is just writing that."""
     try:
-        found = parse_json(os.pread(lock, MOST_BYTES, 0).decode())
+        record = parse_json(os.pread(lock, MOST_BYTES, 0).decode())
     except ValueError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         return {}
     # earlier versions did not write when it started
-    found = {"started": "", **found}
-    return found if {name: type(each) for name, each in found.items()} == HOLDER else {}
+    record = {"started": "", **record}
+    return record if {name: type(value) for name, value in record.items()} == HOLDER else {}
 
 
 def _process(holder: dict[str, Any]) -> "Process":
@@ -277,12 +277,12 @@ def _sweep(folder: Path) -> None:
         locks = {name: Path(place, name, LOCK) for name in folders}
         # earlier versions left an empty file in each folder of a run
         folders[:] = [name for name, lock in locks.items() if not (lock.is_file() and lock.stat().st_size > 0)]
-        for found in filter(None, map(TEMPORARY.fullmatch, names)):
-            writer = int(found[1])
+        for match in filter(None, map(TEMPORARY.fullmatch, names)):
+            writer = int(match[1])
             # this process has written nothing yet: one that had its number has
             if writer == os.getpid() or not is_alive(writer):
                 with contextlib.suppress(OSError):
-                    Path(place, found[0]).unlink()
+                    Path(place, match[0]).unlink()
 
 
 def follow_parent(hear: Callable[[bytes], object] | None = None) -> None:
@@ -296,8 +296,8 @@ def follow_parent(hear: Callable[[bytes], object] | None = None) -> None:
 
     def wait() -> None:
         begun = b""
-        while said := os.read(0, 1 << 16):
-            *lines, begun = (begun + said).split(b"\n")
+        while block := os.read(0, 1 << 16):
+            *lines, begun = (begun + block).split(b"\n")
             for line in lines:
                 if hear:
                     hear(line + b"\n")
@@ -433,7 +433,7 @@ class ProcessFailure(BaseModel):
 
 def report_failure(path: Path, error: EvenhandError) -> None:
     """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
-    kind = next(each.__name__ for each in type(error).__mro__ if hasattr(errors, each.__name__))
+    kind = next(base.__name__ for base in type(error).__mro__ if hasattr(errors, base.__name__))
     write_json(path, {"error": kind, "message": str(error)})
 
 
@@ -442,18 +442,22 @@ def read_failure(path: Path) -> EvenhandError | None:
     if not path.is_file():
         return None
     try:
-        left = parse_line(read_text(path), ProcessFailure)
+        failure = parse_line(read_text(path), ProcessFailure)
     except (DataError, StorageError):
         return None
     finally:
         path.unlink()
-    return refused_as(left.error, left.message)
+    return refused_as(failure.error, failure.message)
 
 
 def refused_as(kind: str, message: str) -> EvenhandError:
     """The refusal that a process left, by the name of its class."""
-    found = getattr(errors, kind, EvenhandError)
-    return found(message) if isinstance(found, type) and issubclass(found, EvenhandError) else EvenhandError(message)
+    error_class = getattr(errors, kind, EvenhandError)
+    return (
+        error_class(message)
+        if isinstance(error_class, type) and issubclass(error_class, EvenhandError)
+        else EvenhandError(message)
+    )
 
 
 def last_lines(log: Path, count: int, start: int = 0) -> str:

@@ -95,15 +95,15 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
         EvenhandError: what a replica refused.
         ModelError: a replica died twice while it loaded its model, or one batch after the other was given up.
     """
-    heard = SimpleQueue[Outcome | BaseException]()
+    outcomes = SimpleQueue[Outcome | BaseException]()
     changed, open_tasks = threading.Condition(), set[int]()
     waiting = [
         _Waiting(queue.tasks, changed, open_tasks, MOST_STARTS_LOST * len(queue.starts[: len(queue.tasks)]))
         for queue in queues
     ]
     replicas = [
-        _Replica(start, mine, heard)
-        for queue, mine in zip(queues, waiting, strict=True)
+        _Replica(start, backlog, outcomes)
+        for queue, backlog in zip(queues, waiting, strict=True)
         for start in queue.starts[: len(queue.tasks)]
     ]
     for replica in replicas:
@@ -111,12 +111,12 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
     spent: dict[Part, float] = {}
     try:
         for _ in range(sum(len(queue.tasks) for queue in queues)):
-            found = heard.get()
-            if isinstance(found, BaseException):
-                raise found
-            for part, seconds in found.spent.items():
+            outcome = outcomes.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            for part, seconds in outcome.spent.items():
                 spent[part] = spent.get(part, 0.0) + seconds
-            yield found
+            yield outcome
         for replica in replicas:
             if replica.is_ready:
                 replica.thread.join()
@@ -231,11 +231,11 @@ class _StartLostError(PlaceLostError):
 class _Replica:
     """One place at a queue, in which a process is started anew when it dies."""
 
-    def __init__(self, start: Start, waiting: _Waiting, heard: "SimpleQueue[Outcome | BaseException]") -> None:
+    def __init__(self, start: Start, waiting: _Waiting, outcomes: "SimpleQueue[Outcome | BaseException]") -> None:
         self.thread = threading.Thread(target=self._work, name="replica", daemon=True)
         self._start = start
         self._waiting = waiting
-        self._heard = heard
+        self._heard = outcomes
         self._worker: Worker | None = None
         # whether its process takes batches
         self.is_ready = False
@@ -389,11 +389,11 @@ def be_replica(work: Callable[[Iterator[AssignedTask]], None], failure: Path) ->
     return as_child(read, failure, hear=batches.put)
 
 
-def _batches(told: "SimpleQueue[bytes]", answers: int, spent: dict[str, float]) -> Iterator[AssignedTask]:
+def _batches(lines: "SimpleQueue[bytes]", answers: int, spent: dict[str, float]) -> Iterator[AssignedTask]:
     # ready; what it took to be so is in the answer to the first batch
     os.write(answers, b"{}\n")
-    while (line := told.get()) != END:
-        start, stop, beside = json.loads(line)
-        yield AssignedTask(range(start, stop), beside)
+    while (line := lines.get()) != END:
+        start, stop, extras = json.loads(line)
+        yield AssignedTask(range(start, stop), extras)
         os.write(answers, json.dumps(spent).encode() + b"\n")
         spent.clear()

@@ -49,8 +49,8 @@ def read_shard(text: str) -> Shard:
     Raises:
         RecipeError: there is no such shard.
     """
-    found = WRITTEN.fullmatch(text)
-    number, of = map(int, found.groups()) if found else (0, 0)
+    match = WRITTEN.fullmatch(text)
+    number, of = map(int, match.groups()) if match else (0, 0)
     if number >= of:
         last = f", here 0/{of} to {of - 1}/{of}" if of else ""
         raise RecipeError(f"--shard {text!r}: a shard is a number from 0 and how many there are, as 0/4 to 3/4{last}")

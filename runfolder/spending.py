@@ -95,12 +95,12 @@ class Spending:
         """Whether no try is under way."""
         return not self._open
 
-    def has_room(self, most: float) -> bool:
+    def has_room(self, cost: float) -> bool:
         """Whether a request of at most this cost may be sent beside those that are under way."""
-        taken = [self._spent, *(each.cost or 0.0 for each in self._open.values()), *self._promised.values()]
-        return self.limit is None or math.fsum([*taken, most]) <= self.limit
+        costs = [self._spent, *(charge.cost or 0.0 for charge in self._open.values()), *self._promised.values()]
+        return self.limit is None or math.fsum([*costs, cost]) <= self.limit
 
-    def begin(self, most: Charge) -> int:
+    def begin(self, charge: Charge) -> int:
         """Write down the most that a try can cost, before it is sent; its number.
 
         Raises:
@@ -108,9 +108,9 @@ class Spending:
         """
         number = next(self._numbers)
         # without prices nothing is limited
-        if most.cost is not None:
-            self._write(most.model_copy(update={"number": number, "is_told": False}))
-        self._open[number] = most
+        if charge.cost is not None:
+            self._write(charge.model_copy(update={"number": number, "is_told": False}))
+        self._open[number] = charge
         return number
 
     def settle(self, number: int, cost: Charge) -> None:
@@ -131,33 +131,33 @@ class Spending:
         Raises:
             StorageError: the file cannot be written.
         """
-        if (most := self._open.pop(number, None)) is None:
+        if (charge := self._open.pop(number, None)) is None:
             return
         if not is_sent:
-            most = Charge(model=most.model, input=0, cached=0, output=0, cost=None if most.cost is None else 0.0)
-        most = most.model_copy(update={"number": number, "is_told": not is_sent, "is_refused": is_refused})
-        self._add(most)
-        if (is_refused or not is_sent) and most.cost is not None:
-            self._write(most)
+            charge = Charge(model=charge.model, input=0, cached=0, output=0, cost=None if charge.cost is None else 0.0)
+        charge = charge.model_copy(update={"number": number, "is_told": not is_sent, "is_refused": is_refused})
+        self._add(charge)
+        if (is_refused or not is_sent) and charge.cost is not None:
+            self._write(charge)
 
     @property
     def promised(self) -> Mapping[str, float]:
         """Address of each batch -> what it can still cost."""
         return self._promised
 
-    def promise(self, batch: str, most: float) -> None:
+    def promise(self, batch: str, cost: float) -> None:
         """Note what a batch can still cost, by its address; 0 when nothing more is paid for it.
 
         Raises:
             StorageError: the file cannot be written.
         """
-        if most == self._promised.get(batch, 0.0):
+        if cost == self._promised.get(batch, 0.0):
             return
-        self._promised = {name: each for name, each in {**self._promised, batch: most}.items() if each}
+        self._promised = {name: amount for name, amount in {**self._promised, batch: cost}.items() if amount}
         if self._promised_file is not None:
             write_json(self._promised_file, Promised(batches=self._promised).model_dump())
 
-    def refusal(self, most: float) -> CostLimitError:
+    def refusal(self, cost: float) -> CostLimitError:
         """Why no further request is sent."""
         where = "" if self._lines is None else f"{self._lines.path}: "
         promised = math.fsum(self._promised.values())
@@ -176,7 +176,7 @@ class Spending:
             parts.append(
                 f"batches that are not answered may cost {promised:.2g} ({self._promised_file or 'of this call'})"
             )
-        parts.append(f"and the next request may cost {most:.2g}; raise limits.cost, and the same command continues")
+        parts.append(f"and the next request may cost {cost:.2g}; raise limits.cost, and the same command continues")
         return CostLimitError(where + ", ".join(parts))
 
     def book(self, cost: Charge) -> None:

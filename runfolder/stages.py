@@ -66,7 +66,7 @@ class Receipt(BaseModel):
     def _stays_in_its_folder(self) -> Self:
         # files are moved and deleted by what a receipt says, and somebody else may have written it
         parts = [part for name in self.outputs for part in name.split("/")]
-        if wrong := [each for each in (self.stage, self.inputs, *parts) if not PLAIN.fullmatch(each)]:
+        if wrong := [part for part in (self.stage, self.inputs, *parts) if not PLAIN.fullmatch(part)]:
             raise ValueError(f"{shortened(wrong[0])} is no name of a stage's file")
         return self
 
@@ -129,14 +129,14 @@ class Stage:
 
     def receipt(self) -> Receipt | None:
         """The receipt, if the stage finished with these very inputs and its files are unchanged."""
-        found = read_receipt(self.receipt_path)
-        if found is None or found.inputs != self.key or found.outputs.keys() != set(self.outputs):
+        record = read_receipt(self.receipt_path)
+        if record is None or record.inputs != self.key or record.outputs.keys() != set(self.outputs):
             return None
-        for name, content in found.outputs.items():
+        for name, content in record.outputs.items():
             path = self.folder / name
             if not path.exists() or file_digest(path) != content:
                 return None
-        return found
+        return record
 
     def run(self, work: Callable[[], Counts]) -> tuple[Receipt, bool]:
         """Do the work unless it is done; the receipt and whether the work was reused.
@@ -181,11 +181,11 @@ class Stage:
             StorageError: the folder cannot be written.
         """
         try:
-            found = replace(self, folder=folder).receipt()
+            receipt = replace(self, folder=folder).receipt()
         except StorageError:
             # damaged there is as good as absent
             return False
-        if found is None or self.receipt() is not None:
+        if receipt is None or self.receipt() is not None:
             return False
         make_folder(self.folder)
         try:
@@ -193,8 +193,8 @@ class Stage:
             for name in self.outputs:
                 _copy(folder / name, self.folder / name)
             # last, since it says that the files are whole
-            write_json(self.receipt_path, found.model_dump(mode="json"))
-            forget_journal(self.folder, found)
+            write_json(self.receipt_path, receipt.model_dump(mode="json"))
+            forget_journal(self.folder, receipt)
         except OSError as error:
             # an error of many files lists them
             raise StorageError(
@@ -239,10 +239,10 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
         StorageError: a file or the receipt cannot be read.
         DataError: a file is not what the stage has made; all such are listed.
     """
-    found = {name: file_digest(folder / name) for name in names}
-    if mistake := _changed(folder / "receipts" / f"{stage}.json", found):
+    digests = {name: file_digest(folder / name) for name in names}
+    if mistake := _changed(folder / "receipts" / f"{stage}.json", digests):
         raise DataError(mistake)
-    return found
+    return digests
 
 
 def refuse_changed(folder: Path, *names: str) -> None:
@@ -254,8 +254,8 @@ def refuse_changed(folder: Path, *names: str) -> None:
         StorageError: a file or a receipt cannot be read.
         DataError: files were changed; all such are listed.
     """
-    found = {name: file_digest(folder / name) for name in names if (folder / name).exists()}
-    mistakes = (_changed(path, found) for path in sorted((folder / "receipts").glob("*.json")))
+    digests = {name: file_digest(folder / name) for name in names if (folder / name).exists()}
+    mistakes = (_changed(path, digests) for path in sorted((folder / "receipts").glob("*.json")))
     if listed_mistakes := list(filter(None, mistakes)):
         raise DataError(listed(listed_mistakes))
 
@@ -263,8 +263,10 @@ def refuse_changed(folder: Path, *names: str) -> None:
 def _changed(path: Path, digests: Mapping[str, str]) -> str:
     """Which of these files are not what the stage of a receipt left, and what to do; "" where none is."""
     receipt = read_receipt(path)
-    made = receipt.outputs if receipt else {}
-    changed = [str(path.parents[1] / name) for name, found in digests.items() if made.get(name, found) != found]
+    outputs = receipt.outputs if receipt else {}
+    changed = [
+        str(path.parents[1] / name) for name, content in digests.items() if outputs.get(name, content) != content
+    ]
     if not changed:
         return ""
     stage = path.stem

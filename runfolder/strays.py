@@ -43,31 +43,31 @@ def begin_shard(phase: Phase, stage: Stage, shard: Shard, *, sections: Sequence[
             journals by another recipe, or of other documents or models, with which nothing of this one can be merged.
         StorageError: the recipe cannot be written.
     """
-    left = _left(phase, stage)
-    mine = {each: paths for (key, each), paths in left.items() if key == stage.key}
-    for other, paths in mine.items():
-        kept = _recipe_path(stage, stage.key, other)
+    journals = _left(phase, stage)
+    journals_by_shard = {shard: paths for (key, shard), paths in journals.items() if key == stage.key}
+    for owner, paths in journals_by_shard.items():
+        recipe_path = _recipe_path(stage, stage.key, owner)
         sizes = [
             key
-            for key in changed_keys(phase.recipe, kept)
+            for key in changed_keys(phase.recipe, recipe_path)
             if key.endswith(f".{SIZE}") and key.startswith(tuple(f"{section}." for section in sections))
         ]
-        if sizes or (other == shard and has_others):
-            whose = "it" if other == shard else f"shard {other}"
-            number = f", which is {some_of(sizes)} of {kept}" if sizes else ""
+        if sizes or (owner == shard and has_others):
+            worker = "it" if owner == shard else f"shard {owner}"
+            number = f", which is {some_of(sizes)} of {recipe_path}" if sizes else ""
             raise RecipeError(
-                f"{phase.name} {stage.name} shard {shard}: what {whose} has done is cut into batches of another size ({SIZE}). "
+                f"{phase.name} {stage.name} shard {shard}: what {worker} has done is cut into batches of another size ({SIZE}). "
                 "Shards share out batches: of different sizes some requests are done twice and others by none. Write the same "
                 f"number{number}; or, when no shard is at work, run `evenhand {stage.name}` without --shard, which does what is "
                 f"left by any number; or delete {_names(paths)} in {stage.receipt_path.parent}, and that is done again"
             )
-    if found := of_other_recipes(phase, stage):
-        raise RecipeError(f"{phase.name} {stage.name} shard {shard}: {found}")
-    if others := [each for each in mine if each.of != shard.of]:
+    if mistake := of_other_recipes(phase, stage):
+        raise RecipeError(f"{phase.name} {stage.name} shard {shard}: {mistake}")
+    if strays := [owner for owner in journals_by_shard if owner.of != shard.of]:
         log.warning(
             "%s %s shard %s: there are journals of another number of shards, %s, and what they have is made again; not so with "
             "their number, or by `evenhand %s` without --shard",
-            phase.name, stage.name, shard, some_of(list(map(str, others))), stage.name,
+            phase.name, stage.name, shard, some_of(list(map(str, strays))), stage.name,
         )  # fmt: skip
     # the first is for processes of the shard, and of its last work; the second stays beside the journals
     for path in (shard_folder(phase.recipe.output, shard) / RESOLVED, _recipe_path(stage, stage.key, shard)):
@@ -76,8 +76,8 @@ def begin_shard(phase: Phase, stage: Stage, shard: Shard, *, sections: Sequence[
 
 def say_strays(phase: Phase, stage: Stage) -> None:
     """Say what shards of other recipes have left, since it is not used."""
-    if found := of_other_recipes(phase, stage):
-        log.warning("%s %s: %s", phase.name, stage.name, found)
+    if strays := of_other_recipes(phase, stage):
+        log.warning("%s %s: %s", phase.name, stage.name, strays)
 
 
 def of_other_recipes(phase: Phase, stage: Stage, *, reads_anew: bool = False) -> str:
@@ -88,19 +88,19 @@ def of_other_recipes(phase: Phase, stage: Stage, *, reads_anew: bool = False) ->
         stage: it is not done.
         reads_anew: what the stage reads will be made anew, so that its key says nothing yet; recipes tell then.
     """
-    found = []
+    strays = []
     for (key, shard), paths in _left(phase, stage).items():
         if key == stage.key and not reads_anew:
             continue
         known = changed_keys(phase.recipe, _recipe_path(stage, key, shard))
-        keys = [each for each in known if each.rpartition(".")[2] not in ONLY_WAYS]
+        keys = [key for key in known if key.rpartition(".")[2] not in ONLY_WAYS]
         if key != stage.key or keys:
-            found.append(f"{shard} ({_names(paths)}{f'; its recipe differs in {some_of(keys)}' if keys else ''})")
-    if not found:
+            strays.append(f"{shard} ({_names(paths)}{f'; its recipe differs in {some_of(keys)}' if keys else ''})")
+    if not strays:
         return ""
     return (
         f"{stage.receipt_path.parent} has unfinished work by another recipe, or of other documents or models, which is not used: "
-        f"shard {some_of(found)}. All shards need the same recipe; if it was changed on purpose, delete these files"
+        f"shard {some_of(strays)}. All shards need the same recipe; if it was changed on purpose, delete these files"
     )
 
 
@@ -118,9 +118,9 @@ def _left(phase: Phase, stage: Stage) -> dict[tuple[str, Shard], list[Path]]:
             shard = Shard(int(name["number"]), int(name["of"]))
             (recipes if name["recipe"] else journals).setdefault((name["key"], shard), []).append(path)
     begun = {
-        which: paths
-        for which, paths in recipes.items()
-        if which not in journals and _is_at_work(shard_folder(phase.recipe.output, which[1]), paths[0])
+        owner: paths
+        for owner, paths in recipes.items()
+        if owner not in journals and _is_at_work(shard_folder(phase.recipe.output, owner[1]), paths[0])
     }
     return dict(sorted((journals | begun).items()))
 

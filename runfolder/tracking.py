@@ -163,12 +163,12 @@ def _open(recipe: Recipe, section: WandbSection, place: str, stage: str, inputs:
 
 
 def _mode(section: WandbSection) -> str:
-    asked = os.environ.get("WANDB_MODE") or section.mode
-    if asked not in MODES:
+    mode = os.environ.get("WANDB_MODE") or section.mode
+    if mode not in MODES:
         raise RecipeError(
-            f"WANDB_MODE is {asked!r}, which is not one of wandb's modes: {', '.join(dict.fromkeys(MODES.values()))}"
+            f"WANDB_MODE is {mode!r}, which is not one of wandb's modes: {', '.join(dict.fromkeys(MODES.values()))}"
         )
-    return MODES[asked]
+    return MODES[mode]
 
 
 def _wandb() -> ModuleType:
@@ -177,18 +177,18 @@ def _wandb() -> ModuleType:
 
 def flat(counts: dict[str, Any]) -> dict[str, float]:
     """The numbers of nested counts, names joined by slashes."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, value in counts.items():
         if isinstance(value, dict):
-            found |= {f"{name}/{inner}": number for inner, number in flat(value).items()}
+            numbers |= {f"{name}/{inner}": number for inner, number in flat(value).items()}
         elif isinstance(value, int | float):
-            found[name] = value
-    return found
+            numbers[name] = value
+    return numbers
 
 
 def left_out(receipt: Receipt) -> dict[str, float]:
     """What a stage left out as left_out/SIDE/REASON, summed."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for row in receipt.left_out:
-        found[f"left_out/{row.side}/{row.reason}"] += row.count
-    return dict(found)
+        counts[f"left_out/{row.side}/{row.reason}"] += row.count
+    return dict(counts)

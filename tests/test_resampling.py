@@ -507,7 +507,7 @@ LEAST_P = "the smallest p that its tests can have is"
 def test_too_few_sets_are_said_in_one_sentence(n, level, rest):
     assert too_few(n, level) == f"The comparison rests on {rest}"
     study = rest.replace("document set", "document")
-    assert too_few(n, level, what="The study", unit="document") == f"The study rests on {study}"
+    assert too_few(n, level, subject="The study", unit="document") == f"The study rests on {study}"
 
 
 @pytest.mark.parametrize(("n", "level"), [(6, 0.95), (8, 0.99), (5, 0.5), (5, None)])

@@ -168,11 +168,11 @@ def _ends(line: str, language: str) -> Iterator[int]:
             yield end
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """How an error about an unknown name goes on: "; did you mean 'nearest'?", or "." when no known name is near."""
-    if len(given) > MOST_COMPARED:
+    if len(name) > MOST_COMPARED:
         return "."
-    close = difflib.get_close_matches(given, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else "."
 
 
@@ -183,11 +183,11 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 def some_of(names: Sequence[str]) -> str:
     """The first five names joined by commas, the others counted."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    ending = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + ending
 
 
 def in_order(values: Iterable[str]) -> tuple[str, ...]:
     """Each value once: numbers by size where all of them are, others as they appear."""
-    found = tuple(dict.fromkeys(values))
-    return tuple(sorted(found, key=float)) if all(map(NUMBER.fullmatch, found)) else found
+    distinct = tuple(dict.fromkeys(values))
+    return tuple(sorted(distinct, key=float)) if all(map(NUMBER.fullmatch, distinct)) else distinct

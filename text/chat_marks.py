@@ -97,7 +97,7 @@ def _pattern(mark: str) -> str:
 
 
 def _any(marks: Iterable[str]) -> str:
-    return "|".join(sorted(map(_pattern, marks), key=lambda each: (-len(each), each)))
+    return "|".join(sorted(map(_pattern, marks), key=lambda mark: (-len(mark), mark)))
 
 
 def _sent(mark: str) -> str:

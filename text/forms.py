@@ -111,8 +111,8 @@ def base_letters(text: str) -> str:
     plain = normal_form(text)
     if plain.isascii():
         return plain.lower()
-    apart = unicodedata.normalize("NFKD", plain.casefold().translate(BASES))
-    return "".join(character for character in apart if not unicodedata.combining(character))
+    letters = unicodedata.normalize("NFKD", plain.casefold().translate(BASES))
+    return "".join(character for character in letters if not unicodedata.combining(character))
 
 
 def _read_once(text: str) -> str:
@@ -125,7 +125,7 @@ def _read_once(text: str) -> str:
         text = LINE_END.sub(without_break, text)
     if text.isascii():
         return text
-    text = FULL_WIDTH.sub(lambda found: found[0].translate(NARROW), text)
+    text = FULL_WIDTH.sub(lambda match: match[0].translate(NARROW), text)
     forms = {ord(character): form for character in set(text) if (form := _form_of(character)) != character}
     return _in_one_script(unicodedata.normalize("NFC", text.translate(forms)) if forms else text)
 
@@ -143,37 +143,37 @@ def _form_of(character: str) -> str:
     return unicodedata.normalize("NFKC", character).lstrip() if is_letter else character
 
 
-def without_break(found: "re.Match[str]") -> str:
+def without_break(match: "re.Match[str]") -> str:
     """What a match of `LINE_END` becomes: nothing where it parts a word, and its hyphen in a word that has others."""
-    if found[1] != SOFT_HYPHEN and "-" in found.string[: found.start()].rpartition(" ")[2].rpartition("\n")[2]:
-        return found[1]
-    before, behind = found.string[found.start() - 1], found.string[found.end()]
-    is_hyphenated = found[1] == SOFT_HYPHEN or (before.islower() and behind.islower())
-    return "" if is_hyphenated else found[0]
+    if match[1] != SOFT_HYPHEN and "-" in match.string[: match.start()].rpartition(" ")[2].rpartition("\n")[2]:
+        return match[1]
+    before, behind = match.string[match.start() - 1], match.string[match.end()]
+    is_hyphenated = match[1] == SOFT_HYPHEN or (before.islower() and behind.islower())
+    return "" if is_hyphenated else match[0]
 
 
 def _unescaped(text: str) -> str:
     text = CODES.sub(_of_codes, text)
     if not CONTRACTED.search(text):
-        text = ACCENTED.sub(_accented, NAMED.sub(lambda found: LETTERS[found[1] or found[2]], text))
-    return ESCAPED.sub(lambda found: found[1] or (" " if found[0] == r"\t" else "\n"), text)
+        text = ACCENTED.sub(_accented, NAMED.sub(lambda match: LETTERS[match[1] or match[2]], text))
+    return ESCAPED.sub(lambda match: match[1] or (" " if match[0] == r"\t" else "\n"), text)
 
 
-def _of_codes(found: "re.Match[str]") -> str:
-    text = str(json.loads(f'"{found[0]}"'))
+def _of_codes(match: "re.Match[str]") -> str:
+    text = str(json.loads(f'"{match[0]}"'))
     # half of a pair is no character
-    return found[0] if any("\ud800" <= character <= "\udfff" for character in text) else text
+    return match[0] if any("\ud800" <= character <= "\udfff" for character in text) else text
 
 
-def _accented(found: "re.Match[str]") -> str:
-    accent, letter = filter(None, found.groups())
+def _accented(match: "re.Match[str]") -> str:
+    accent, letter = filter(None, match.groups())
     return unicodedata.normalize("NFC", letter + ACCENTS[accent.strip()])
 
 
-def _letter_of_entity(found: "re.Match[str]") -> str:
+def _letter_of_entity(match: "re.Match[str]") -> str:
     """What an entity stands for where that belongs to a word; other entities part words, as what they stand for does."""
-    text = html.unescape(found[0])
-    return text if all(c.isalpha() or c in APOSTROPHES or not _form_of(c) for c in text) else found[0]
+    text = html.unescape(match[0])
+    return text if all(c.isalpha() or c in APOSTROPHES or not _form_of(c) for c in text) else match[0]
 
 
 def _in_one_script(text: str) -> str:
@@ -189,8 +189,8 @@ def _in_one_script(text: str) -> str:
     return text.translate(TO_LATIN) if is_latin else text
 
 
-def _word_in_one_script(found: "re.Match[str]") -> str:
-    word = found[0]
+def _word_in_one_script(match: "re.Match[str]") -> str:
+    word = match[0]
     if LATIN.search(word) and OTHER.search(word):
         for table, of_script in SCRIPTS:
             form = word.translate(table)

@@ -37,12 +37,12 @@ class NotJsonError(DataError):
 
 
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, n in counts.items() if n > 1)
         raise NotJsonError(f"has an object with the key {shortened(twice)} twice; keep one")
-    return found
+    return members
 
 
 def _with_short_keys(make_object: Callable[[list[tuple[str, Any]]], Any], pairs: list[tuple[str, Any]]) -> Any:
@@ -81,15 +81,15 @@ def _refuse_unbounded(text: str, most_values: int | None) -> None:
 
 def _half_in(value: Any) -> tuple[str, str]:
     """Where a value of JSON holds a lone surrogate, and which; the path is written for that one alone."""
-    left: list[tuple[tuple[Any, ...], Any]] = [((), value)]
-    while left:
-        path, part = left.pop()
+    stack: list[tuple[tuple[Any, ...], Any]] = [((), value)]
+    while stack:
+        path, part = stack.pop()
         if isinstance(part, dict):
-            left += [((*path, key), each) for key, each in part.items()] + [((*path, key), key) for key in part]
+            stack += [((*path, key), child) for key, child in part.items()] + [((*path, key), key) for key in part]
         elif isinstance(part, list):
-            left += [((*path, number), each) for number, each in enumerate(part)]
-        elif isinstance(part, str) and (half := HALF.search(part)):
-            return f"{shortened('.'.join(map(str, path)))}: " if path else "", half[0]
+            stack += [((*path, number), child) for number, child in enumerate(part)]
+        elif isinstance(part, str) and (surrogate := HALF.search(part)):
+            return f"{shortened('.'.join(map(str, path)))}: " if path else "", surrogate[0]
     raise AssertionError("a surrogate was there a moment ago")
 
 
@@ -118,19 +118,21 @@ def parse_json(
         make_object = partial(_with_short_keys, make_object)
     try:
         number = None if allow_nan else _finite
-        found = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
+        value = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
         if SURROGATE.search(text):
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         # some of its messages end in "at", for the place that Python shows
         problem = error.msg.removesuffix(" at")
         raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno, is_syntax=True) from error
     except UnicodeEncodeError as error:
-        where, half = _half_in(found)
-        raise NotJsonError(f"{where}holds half a character, {half!r}, which no text can hold; take it out") from error
+        where, surrogate = _half_in(value)
+        raise NotJsonError(
+            f"{where}holds half a character, {surrogate!r}, which no text can hold; take it out"
+        ) from error
     except NotJsonError:
         raise
     except ValueError as error:
         # json gives whole numbers to int, which takes 4,300 digits
         raise NotJsonError("holds a whole number of more digits than can be read") from error
-    return found
+    return value

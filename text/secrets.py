@@ -46,9 +46,9 @@ def remember(secret: str) -> None:
 def redacted(text: str, secrets: tuple[str, ...] = ()) -> str:
     """The text without keys: these, those that this process has sent, those of the environment, and whatever looks like one."""
     known = {value.strip() for name, value in os.environ.items() if VARIABLE.search(name)}
-    known = {each for each in known if len(each) >= LEAST_KEY and "/" not in each[:1]}
+    known = {value for value in known if len(value) >= LEAST_KEY and "/" not in value[:1]}
     text = without(text, tuple(sorted({*secrets, *_sent, *known} - {""})))
-    return FORMS.sub(lambda found: f"{found[found.lastgroup or 0]}{REDACTED}", text)
+    return FORMS.sub(lambda match: f"{match[match.lastgroup or 0]}{REDACTED}", text)
 
 
 def without(text: str, secrets: tuple[str, ...]) -> str:
@@ -80,12 +80,12 @@ def _letter(letter: str) -> str:
 def _in_base64(key: str) -> list[str]:
     """Patterns of what base64 writes for a key that begins at the first, second or third byte of three, without what its
     neighbours decide."""
-    found = []
+    patterns = []
     for before in range(THREE):
         content = bytes(before) + key.encode()
-        whole = base64.b64encode(content).decode().rstrip("=")
+        text = base64.b64encode(content).decode().rstrip("=")
         first = -(-before * FOUR // THREE)
-        letters = whole[first : len(content) * 8 // 6]
+        letters = text[first : len(content) * 8 // 6]
         if len(letters) >= LEAST:
-            found += [re.escape(letters), re.escape(letters.translate(str.maketrans("+/", "-_")))]
-    return found
+            patterns += [re.escape(letters), re.escape(letters.translate(str.maketrans("+/", "-_")))]
+    return patterns

@@ -36,7 +36,7 @@ def one_spelling(text: str) -> str:
 def _seen(text: str) -> str:
     """The text without characters that nobody sees, but for white space."""
     flags = {place for flag in FLAG.finditer(text) for place in range(*flag.span())}
-    kept = "".join(
+    letters = "".join(
         letter
         for place, letter in enumerate(text)
         if place in flags
@@ -45,8 +45,8 @@ def _seen(text: str) -> str:
         or JOINERS.match(letter)
         or not (category(letter) in ("Cf", "Cc") or UNSEEN.match(letter))
     )
-    shaping = {match.start() for match in SHAPING.finditer(kept)}
-    return "".join(letter for place, letter in enumerate(kept) if place in shaping or not JOINERS.match(letter))
+    shaping = {match.start() for match in SHAPING.finditer(letters)}
+    return "".join(letter for place, letter in enumerate(letters) if place in shaping or not JOINERS.match(letter))
 
 
 def spelling_key(text: str) -> str:
@@ -73,4 +73,4 @@ def look_alike(names: Iterable[str], key: Callable[[str], str] = one_spelling) -
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         groups.setdefault(key(name), []).append(name)
-    return [same for same in groups.values() if len(same) > 1]
+    return [group for group in groups.values() if len(group) > 1]

@@ -103,7 +103,7 @@ def _n_letters(text: str) -> int:
 
 def _without_marked(text: str) -> str:
     """What stands outside of marks."""
-    kept: list[str] = []
+    pieces: list[str] = []
     # where what is kept goes on; None within a thought
     start: int | None = 0
     for mark in MARK.finditer(text):
@@ -111,7 +111,7 @@ def _without_marked(text: str) -> str:
             continue
         if mark["opening"]:
             if start is not None:
-                kept.append(text[start : mark.start()])
+                pieces.append(text[start : mark.start()])
                 start = None
             continue
         if start is not None:
@@ -119,11 +119,11 @@ def _without_marked(text: str) -> str:
             if mark["weak"]:
                 continue
             # a thought that the prompt opened: whatever was before is part of it
-            kept.clear()
+            pieces.clear()
         start = mark.end()
     if start is None:
-        return " ".join(kept)
-    return " ".join([*kept, text[start:]]) if kept else text[start:]
+        return " ".join(pieces)
+    return " ".join([*pieces, text[start:]]) if pieces else text[start:]
 
 
 def _is_named(text: str, mark: "re.Match[str]") -> bool:

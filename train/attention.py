@@ -170,7 +170,7 @@ def masked(  # noqa: PLR0913 - as transformers calls it
     out = []
     for span in shared_prefix.spans:
         q = query[:, :, span.start : span.end]
-        k, v = (taken(each, span.seen) for each in (key, value))
+        k, v = (taken(tensor, span.seen) for tensor in (key, value))
         mask = _span_mask(shared_prefix, span, sliding_window, query.device)
         if softcap is None:
             out.append(scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scaling))
@@ -228,8 +228,8 @@ def block_mask(layout: Layout, window: int | None, device: torch.device, make: C
     """
     from torch.nn.attention.flex_attention import create_block_mask
 
-    made = ("blocks", window, device)
-    if made not in layout.memo:
+    key = ("blocks", window, device)
+    if key not in layout.memo:
         ends, position_of = layout.ends().to(device), layout.positions().to(device)
         # a tensor also without a window, since each number would be compiled anew
         reach = torch.tensor(layout.length if window is None else window, device=device)
@@ -239,20 +239,20 @@ def block_mask(layout: Layout, window: int | None, device: torch.device, make: C
 
         n = layout.length
         make = make or (_compiled_mask() if device.type == "cuda" else create_block_mask)
-        layout.memo[made] = make(seen, None, None, n, n, device=device)
-    return layout.memo[made]
+        layout.memo[key] = make(seen, None, None, n, n, device=device)
+    return layout.memo[key]
 
 
 def _span_mask(layout: Layout, span: PackedSpan, window: int | None, device: torch.device) -> torch.Tensor:
     """Which of the tokens at `PackedSpan.seen` each token of a span sees, (tokens, tokens that any sees)."""
-    made = ("mask", span, window, device)
-    if made not in layout.memo:
+    key = ("mask", span, window, device)
+    if key not in layout.memo:
         ends, position_of = layout.ends(), layout.positions()
         k = torch.cat([torch.arange(*part) for part in span.seen])
         q = torch.arange(span.start, span.end)[:, None]
         seen = (k <= q) & (q < ends[k])
         if window is not None:
             seen &= position_of[q] - position_of[k] < window
-        layout.memo[made] = seen.to(device)
-    mask: torch.Tensor = layout.memo[made]
+        layout.memo[key] = seen.to(device)
+    mask: torch.Tensor = layout.memo[key]
     return mask

@@ -68,15 +68,15 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
     name, device = model.config._attn_implementation, accelerator.device
     computed = {"bf16": torch.bfloat16, "fp16": torch.float16}
     dtype = computed.get(accelerator.mixed_precision, model.dtype)
-    asked = next((key for key, packed in PACKED.items() if packed == name), name)
+    implementation = next((key for key, packed in PACKED.items() if packed == name), name)
     error, reason = try_attention(ALL_ATTENTION_FUNCTIONS[name], kinds_of(model), device, dtype)
-    reasons = [each for each in gather_object([reason]) if each]
+    reasons = [failure for failure in gather_object([reason]) if failure]
     if reasons:
         reason = reasons[0]
         if accelerator.is_main_process:
             log.warning(
                 "model.attn_implementation %s is wrong on %s in %s (%s); training goes on with explicit masks, which are slower",
-                asked, device.type, str(dtype).removeprefix("torch."), reason,
+                implementation, device.type, str(dtype).removeprefix("torch."), reason,
             )  # fmt: skip
         use_masks(model)
         error, failed = try_attention(ALL_ATTENTION_FUNCTIONS[MASKED], kinds_of(model), device, dtype)
@@ -86,8 +86,8 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
                 "the model"
             )
     return {
-        "asked": asked,
-        "used": "masks" if reasons else asked,
+        "asked": implementation,
+        "used": "masks" if reasons else implementation,
         "device": device.type,
         "dtype": str(dtype).removeprefix("torch."),
         "error": error,
@@ -98,15 +98,15 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
 
 def kinds_of(model: Any) -> list[AttentionShape]:
     """The kinds of attention that the layers of a model of `attention.FAMILIES` have."""
-    found: dict[AttentionShape, None] = {}
+    kinds: dict[AttentionShape, None] = {}
     for layer in model.modules():
         if hasattr(layer, "num_key_value_groups") and hasattr(layer, "scaling"):
             # Mistral's layers read it from the configuration
             window = getattr(layer, "sliding_window", getattr(layer.config, "sliding_window", None))
             softcap = getattr(layer, "attn_logit_softcapping", None)
             heads, group = layer.config.num_key_value_heads, layer.num_key_value_groups
-            found[AttentionShape(heads, group, layer.head_dim, layer.scaling, window, softcap)] = None
-    return list(found)
+            kinds[AttentionShape(heads, group, layer.head_dim, layer.scaling, window, softcap)] = None
+    return list(kinds)
 
 
 def try_attention(
@@ -140,20 +140,20 @@ def attention_errors(
     shapes = [(1, n, layout.length, kind.size) for n in (heads * kind.group, heads, heads, heads * kind.group)]
     query, key, value, goal = (torch.randn(shape, generator=generator) for shape in shapes)
     query = query * (SPREAD / (scaling * kind.size**0.5))
-    drawn = [each.to(device, dtype).requires_grad_() for each in (query, key, value)]
-    exact = [each.detach().to("cpu", torch.float64).requires_grad_() for each in drawn]
+    drawn = [tensor.to(device, dtype).requires_grad_() for tensor in (query, key, value)]
+    exact = [tensor.detach().to("cpu", torch.float64).requires_grad_() for tensor in drawn]
     with torch.enable_grad():
         # FlexAttention asks its layer whether it trains
         out, _ = attention(
             torch.nn.Identity(), *drawn, None, shared_prefix=layout, scaling=scaling, dropout=0.0, sliding_window=window,
             softcap=softcap,
         )  # fmt: skip
-        found = [out.transpose(1, 2), *torch.autograd.grad(out, drawn, goal.to(device, dtype).transpose(1, 2))]
+        results = [out.transpose(1, 2), *torch.autograd.grad(out, drawn, goal.to(device, dtype).transpose(1, 2))]
         wanted_out = alone(exact, scaling, window, softcap)
-        given = goal.to(dtype).to(torch.float64)
-        wanted = [wanted_out, *torch.autograd.grad(wanted_out, exact, given)]
+        gradient = goal.to(dtype).to(torch.float64)
+        wanted = [wanted_out, *torch.autograd.grad(wanted_out, exact, gradient)]
     names = ("output", "gradient of queries", "gradient of keys", "gradient of values")
-    return {name: _worst(*pair) for name, *pair in zip(names, found, wanted, strict=True)}
+    return {name: _worst(*pair) for name, *pair in zip(names, results, wanted, strict=True)}
 
 
 def alone(drawn: list[torch.Tensor], scaling: float, window: int | None, softcap: float | None) -> torch.Tensor:
@@ -165,7 +165,7 @@ def alone(drawn: list[torch.Tensor], scaling: float, window: int | None, softcap
         first, behind = span.start, prompt[: span.n_before]
         for n in filter(None, (span.n_prompt, *span.own)):
             places = [*behind, *range(first, first + n)]
-            k, v = (each[:, :, places].repeat_interleave(group, dim=1) for each in (key, value))
+            k, v = (tensor[:, :, places].repeat_interleave(group, dim=1) for tensor in (key, value))
             scores = query[:, :, places] @ k.transpose(2, 3) * scaling
             if softcap is not None:
                 scores = softcap * torch.tanh(scores / softcap)
@@ -178,14 +178,14 @@ def alone(drawn: list[torch.Tensor], scaling: float, window: int | None, softcap
     return torch.cat(parts, dim=2)
 
 
-def _worst(found: torch.Tensor, wanted: torch.Tensor) -> float:
+def _worst(result: torch.Tensor, wanted: torch.Tensor) -> float:
     sizes = wanted.norm(dim=-1)
-    difference = (found.detach().to("cpu", torch.float64) - wanted.detach()).norm(dim=-1)
+    difference = (result.detach().to("cpu", torch.float64) - wanted.detach()).norm(dim=-1)
     errors = difference / (sizes + sizes.square().mean().sqrt()).detach()
     return float(errors.max()) if bool(errors.isfinite().all()) else float("inf")
 
 
 def _told(kind: AttentionShape) -> str:
     return f"{kind.heads * kind.group} heads on {kind.heads} of size {kind.size}" + "".join(
-        f", {what}" for what, there in (("a window", kind.window), ("bounded scores", kind.softcap)) if there
+        f", {feature}" for feature, value in (("a window", kind.window), ("bounded scores", kind.softcap)) if value
     )

@@ -33,12 +33,12 @@ REFERENCE = "ref"
 
 def last_complete(folder: Path) -> Path | None:
     """The marked checkpoint with most steps; None when there is none."""
-    found = {
+    checkpoints = {
         int(match.group(1)): path
         for path in folder.glob("checkpoint-*")
         if (match := CHECKPOINT.fullmatch(path.name)) and (path / MARK).is_file()
     }
-    return found[max(found)] if found else None
+    return checkpoints[max(checkpoints)] if checkpoints else None
 
 
 @dataclass(frozen=True)

@@ -65,18 +65,18 @@ def settle_checkpointing(phase: Phase, arguments: Any, material: Material, resum
         material: what is trained on.
         resume: the checkpoint that training continues from.
     """
-    asked, note = asked_checkpointing(phase.recipe), Path(arguments.output_dir) / DECIDED
-    if asked != AUTO:
-        found = Checkpointing(bool(asked), asked, "the recipe says so")
+    setting, note = asked_checkpointing(phase.recipe), Path(arguments.output_dir) / DECIDED
+    if setting != AUTO:
+        decision = Checkpointing(bool(setting), setting, "the recipe says so")
     elif resume is not None and note.is_file():
-        found = Checkpointing(**read_json(note))
+        decision = Checkpointing(**read_json(note))
     else:
-        found = _decide(phase, arguments, material)
-    log.info("gradient checkpointing %s: %s", "on" if found.on else "off", found.why)
-    arguments.gradient_checkpointing = found.on
+        decision = _decide(phase, arguments, material)
+    log.info("gradient checkpointing %s: %s", "on" if decision.on else "off", decision.why)
+    arguments.gradient_checkpointing = decision.on
     if arguments.process_index == 0:
-        write_json(note, found.record)
-    return found
+        write_json(note, decision.record)
+    return decision
 
 
 def _decide(phase: Phase, arguments: Any, material: Material) -> Checkpointing:
@@ -93,11 +93,11 @@ def _decide(phase: Phase, arguments: Any, material: Material) -> Checkpointing:
     has_copy = phase.recipe.train.reference == "previous" and phase.adapter is not None
     largest = largest_pass(phase, material, processes, is_cpu=arguments.device.type == "cpu")
     try:
-        held = train_memory(phase.recipe, (strategy, processes), largest, has_copy=has_copy)
+        memories = train_memory(phase.recipe, (strategy, processes), largest, has_copy=has_copy)
     except (ModelError, RuntimeError) as error:
         # a model that cannot be run without numbers
         return Checkpointing(True, AUTO, f"its memory cannot be estimated: {type(error).__name__}")
-    (memory,) = [each for each in held if each.is_recipes]
+    (memory,) = [memory for memory in memories if memory.is_recipes]
     usable = USABLE * free
     on = asks_for_checkpointing(memory, usable)
     needs = {kind: round(memory.total(kind) / GIB, 2) for kind in ("plain", "checkpointing")}
@@ -122,9 +122,9 @@ def free_bytes(device: Any) -> int | None:
     else:
         return None
     if torch.distributed.is_initialized():
-        least = torch.tensor(free, device=device)
-        torch.distributed.all_reduce(least, torch.distributed.ReduceOp.MIN)
-        free = int(least)
+        smallest = torch.tensor(free, device=device)
+        torch.distributed.all_reduce(smallest, torch.distributed.ReduceOp.MIN)
+        free = int(smallest)
     return int(free)
 
 

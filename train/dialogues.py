@@ -83,7 +83,7 @@ class Dialogue:
         name = ANSWER.match(bare)
         if name and self.answering in ("", name[0].strip()):
             text = bare[name.end() :].lstrip()
-        names = "|".join(re.escape(each) for each in (self.asking, self.answering) if each)
+        names = "|".join(re.escape(speaker) for speaker in (self.asking, self.answering) if speaker)
         if further := re.search(f"{self.place}(?:{names})", text) or NEXT.search(text):
             raise DataError(f"goes on with another turn, {shortened(further[0].strip())}; cut it there, or {REMEDY}")
         return text
@@ -108,10 +108,10 @@ def dialogue(text: str) -> Dialogue | None:
     roles: dict[str, Role] = {asking: "user", answering: "assistant"}
     name = re.compile(f"{place}({'|'.join(map(re.escape, roles))})")
     names = [first, *name.finditer(text, first.end())]
-    ends = [each.start() for each in names[1:]] + [len(text)]
+    ends = [match.start() for match in names[1:]] + [len(text)]
     turns = [
-        DialogueTurn(roles[each[0].strip().removeprefix("</s>")], text[each.end() : end].strip())
-        for each, end in zip(names, ends, strict=True)
+        DialogueTurn(roles[match[0].strip().removeprefix("</s>")], text[match.end() : end].strip())
+        for match, end in zip(names, ends, strict=True)
     ]
     if any(turn.role != ("user", "assistant")[number % 2] for number, turn in enumerate(turns)):
         raise DataError(
@@ -177,10 +177,10 @@ def refuse_dialogue(text: str, *, is_answer: bool, remedy: str) -> None:
         if OPEN.search(text) and dialogue(text) is not None:
             raise DataError(f"is a dialogue in one turn; {remedy}")
         return
-    found = dialogue(text) if _is_sure(text) else None
+    talk = dialogue(text) if _is_sure(text) else None
     further = NEXT.search(text) or _quoted(text)
-    if found or further or (SURE.match(text) and ANSWER.match(text)):
-        name = found.asking if found else further[0].strip() if further else text.strip().partition("\n")[0]
+    if talk or further or (SURE.match(text) and ANSWER.match(text)):
+        name = talk.asking if talk else further[0].strip() if further else text.strip().partition("\n")[0]
         raise DataError(f"has turns of a dialogue in one text, {shortened(name)}; {remedy}")
 
 

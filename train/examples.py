@@ -97,16 +97,16 @@ def _changed_on_the_way(pairs: Sequence[tuple[int, PreferencePair]]) -> Iterator
     """Lines on which a request or one of its candidates is not what an earlier line has under the same id."""
     seen: dict[tuple[str, str], tuple[int, object]] = {}
     for line, pair in pairs:
-        for what, content in (
+        for subject, content in (
             ("it", pair.prompt),
             (f"its candidate {pair.chosen_id!r}", pair.chosen_text),
             (f"its candidate {pair.rejected_id!r}", pair.rejected_text),
         ):
-            first, known = seen.setdefault((pair.request_id, what), (line, content))
+            first, known = seen.setdefault((pair.request_id, subject), (line, content))
             if content != known:
                 yield (
                     line,
-                    f"request {pair.request_id!r}: {what} has another text than on line {first}; one id names one text",
+                    f"request {pair.request_id!r}: {subject} has another text than on line {first}; one id names one text",
                 )
 
 
@@ -185,16 +185,16 @@ class _Tokens:
         if not pair.prompt_digest:
             yield from self._spelt(pair)
         try:
-            found = tokens_digest(self.prompt(pair.prompt))
+            prompt_digest = tokens_digest(self.prompt(pair.prompt))
         except UnfitModelError as error:
             yield f"prompt: {error}"
-            found = pair.prompt_digest
+            prompt_digest = pair.prompt_digest
         # a pair that others made says nothing of its tokens
-        if pair.prompt_digest and found != pair.prompt_digest:
+        if pair.prompt_digest and prompt_digest != pair.prompt_digest:
             yield (
-                f"request {pair.request_id!r}: training would see other tokens than generation did (digest {found}, the pair "
-                f"says {pair.prompt_digest!r}); train the model that generated, with the same tokenizer and chat template, or "
-                "generate again"
+                f"request {pair.request_id!r}: training would see other tokens than generation did (digest {prompt_digest}, the "
+                f"pair says {pair.prompt_digest!r}); train the model that generated, with the same tokenizer and chat template, "
+                "or generate again"
             )
         for name, ids, text in (
             ("chosen_token_ids", pair.chosen_token_ids, pair.chosen_text),
@@ -213,7 +213,7 @@ class _Tokens:
     def _say(self, ids: tuple[int, ...], text: str) -> bool:
         """Whether tokens as they were drawn are this text; the end that was drawn with them is none of it."""
         spoken = [ids, ids[:-1]] if self.turns.is_end(ids[-1]) else [ids]
-        return letters(text) in (letters(self.decoded(each)) for each in spoken)
+        return letters(text) in (letters(self.decoded(tokens)) for tokens in spoken)
 
     def _spelt(self, pair: PreferencePair) -> Iterator[str]:
         """Marks of turns that others' texts spell, but for the end of a turn where a summary ends."""
@@ -236,13 +236,13 @@ class _Tokens:
     def _plain(self, pair: TextPair) -> tuple[list[int], list[int], list[int]]:
         """Prompt, chosen and rejected as stock TRL tokenises texts: joined, and cut where they part from the prompt."""
         end, prompt = self.turns.end_of_text, pair.prompt[0].content
-        whole = [
+        sequences = [
             self._ids(prompt + text + ("" if text.endswith(end) else end))
             for text in (pair.chosen_text, pair.rejected_text)
         ]
         alone = self._ids(prompt)
-        n_prompt = min(n_common(alone, ids) for ids in whole)
-        return alone[:n_prompt], whole[0][n_prompt:], whole[1][n_prompt:]
+        n_prompt = min(n_common(alone, ids) for ids in sequences)
+        return alone[:n_prompt], sequences[0][n_prompt:], sequences[1][n_prompt:]
 
     def _ids(self, text: str) -> list[int]:
         return list(self.tokenizer(text)["input_ids"])

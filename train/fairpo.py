@@ -89,8 +89,8 @@ class FairPO:
         import torch
         from accelerate.utils import reduce
 
-        mine = torch.tensor(np.stack([self._pending.loss, self._pending.count]), device=device)
-        loss, count = reduce(mine, reduction="sum").cpu().numpy()
+        sums = torch.tensor(np.stack([self._pending.loss, self._pending.count]), device=device)
+        loss, count = reduce(sums, reduction="sum").cpu().numpy()
         self.state = self.state.after(Contribution(loss, count), self.section.decay)
         self._pending = _nothing(len(self.values))
 
@@ -105,13 +105,13 @@ class FairPO:
             ModelError: the checkpoint has none, or of other values.
         """
         path = checkpoint / STATE
-        kept = read_json(path) if path.is_file() else {}
-        if kept.get("values") != list(self.values):
+        record = read_json(path) if path.is_file() else {}
+        if record.get("values") != list(self.values):
             raise ModelError(
                 f"{path}: is not the running state of the values {', '.join(self.values)}; remove the checkpoint, and the "
                 "training goes on from an earlier one"
             )
-        self.state = RunningState(np.array(kept["loss"]), np.array(kept["count"]))
+        self.state = RunningState(np.array(record["loss"]), np.array(record["count"]))
 
 
 def fairpo_losses(pairs: PairTensors, weights: Sides, beta: float) -> tuple[Any, Sides]:
@@ -145,11 +145,11 @@ def open_fairpo(section: FairPOSection | None, rows: Sequence[TokenPair]) -> Fai
             "key 'train.fairness': the pairs have weights of their own, which FairPO does not know; make them without "
             "pairs.margin_weights, or leave train.fairness out"
         )
-    found = dict.fromkeys(row.fairness.values for row in rows if row.fairness)
-    if len(found) > 1:
-        named = "; ".join(", ".join(values) for values in found)
+    value_lists = dict.fromkeys(row.fairness.values for row in rows if row.fairness)
+    if len(value_lists) > 1:
+        named = "; ".join(", ".join(values) for values in value_lists)
         raise RecipeError(f"key 'train.fairness': pairs have different values ({named}); train on files of one corpus")
-    return FairPO(section, next(iter(found)))
+    return FairPO(section, next(iter(value_lists)))
 
 
 def fairness_callback(fairness: FairPO) -> "TrainerCallback":

@@ -89,15 +89,15 @@ class GivenRanks(Record):
     @field_validator("completions")
     @classmethod
     def _ranks_differ(cls, completions: tuple[RankedCompletion, ...]) -> tuple[RankedCompletion, ...]:
-        if len({each.rank for each in completions}) < 2:
+        if len({completion.rank for completion in completions}) < 2:
             raise ValueError("needs completions of at least two ranks, or there is nothing to prefer")
         return completions
 
     def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """Every two completions of unlike rank."""
-        named = {f"completions[{number}]": each.completion for number, each in enumerate(self.completions)}
+        named = {f"completions[{number}]": completion.completion for number, completion in enumerate(self.completions)}
         prompt, answers = turns_apart(self.prompt, named, texts)
-        ranked = zip((each.rank for each in self.completions), answers, strict=True)
+        ranked = zip((completion.rank for completion in self.completions), answers, strict=True)
         for two in combinations(ranked, 2):
             (best, better), (worst, worse) = sorted(two, key=itemgetter(0))
             if best < worst:
@@ -126,11 +126,11 @@ def read_pairs(path: Path, texts: Form = "chat") -> tuple[list[tuple[int, Prefer
 
 def _of_line(line: str, texts: Form) -> Iterator[PreferencePair]:
     try:
-        given = parse_json(line)
+        row = parse_json(line)
     except NotJsonError:
-        given = None
+        row = None
     # what is no object is told in the words of a line that should be a pair
-    keys = set(given) if isinstance(given, dict) else OWN
+    keys = set(row) if isinstance(row, dict) else OWN
     if "completions" in keys:
         yield from parse_given_line(line, GivenRanks).pairs(texts)
     elif keys & OWN:
@@ -138,10 +138,10 @@ def _of_line(line: str, texts: Form) -> Iterator[PreferencePair]:
     elif {"chosen", "rejected"} <= keys:
         yield from parse_given_line(line, GivenPair).pairs(texts)
     else:
-        there = some_of([*map(shortened, sorted(keys))]) or "(none)"
+        names = some_of([*map(shortened, sorted(keys))]) or "(none)"
         alone = "; a completion with a label is preferred to nothing" if {"completion", "label"} <= keys else ""
         raise DataError(
-            f"has the keys {there}, which make no pair{alone}; write prompt, chosen and rejected, or chosen and rejected that "
+            f"has the keys {names}, which make no pair{alone}; write prompt, chosen and rejected, or chosen and rejected that "
             "begin with the prompt, or prompt and completions (a list of rank and completion), each a text or a conversation"
         )
 
@@ -152,14 +152,14 @@ def _pair(prompt: Said, answers: tuple[Said, Said], rewards: tuple[float, float]
     Raises:
         DataError: both texts are the same, or a conversation has the wrong roles.
     """
-    asked = role_turns("user", prompt)
+    turns = role_turns("user", prompt)
     chosen, rejected = (role_turns("assistant", text) for text in answers)
-    request = digest([turn.model_dump() for turn in asked])
+    request = digest([turn.model_dump() for turn in turns])
     names = [digest([request, [turn.model_dump() for turn in text]]) for text in (chosen, rejected)]
-    is_plain = texts == "plain" and all(isinstance(each, str) for each in (prompt, *answers))
+    is_plain = texts == "plain" and all(isinstance(text, str) for text in (prompt, *answers))
     try:
         return (TextPair if is_plain else PreferencePair)(
-            prompt=asked,
+            prompt=turns,
             chosen=chosen,
             rejected=rejected,
             request_id=request,

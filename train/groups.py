@@ -44,7 +44,7 @@ class TokenGroup:
         return {name: value for name, value in asdict(self).items() if name != "slots" or value}
 
 
-COLUMNS = tuple(each.name for each in fields(TokenGroup))
+COLUMNS = tuple(column.name for column in fields(TokenGroup))
 
 
 def packed_length(prompt_ids: Sequence[int], candidate_ids: Sequence[Sequence[int]]) -> int:
@@ -87,13 +87,13 @@ def families(prompts: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     order = sorted(range(len(prompts)), key=lambda place: list(prompts[place]))
     numbers: dict[int, int] = {order[0]: 0}
     shared = [len(prompts[order[0]])]
-    for one, other in pairwise(order):
-        n_alike = n_common(prompts[one], prompts[other])
-        if n_alike >= max(LEAST_SHARED, len(prompts[one]) / 2, len(prompts[other]) / 2):
+    for first, second in pairwise(order):
+        n_alike = n_common(prompts[first], prompts[second])
+        if n_alike >= max(LEAST_SHARED, len(prompts[first]) / 2, len(prompts[second]) / 2):
             shared[-1] = min(shared[-1], n_alike)
         else:
-            shared.append(len(prompts[other]))
-        numbers[other] = len(shared) - 1
+            shared.append(len(prompts[second]))
+        numbers[second] = len(shared) - 1
     return [(numbers[place], shared[numbers[place]]) for place in range(len(prompts))]
 
 

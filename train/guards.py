@@ -30,12 +30,12 @@ def guard(record: Mapping[str, Any]) -> list[str]:
         record: what training.json holds; without what a warning needs, that warning is left out.
     """
     history = [row for row in record.get("log_history", []) if "loss" in row]
-    found = [_length(record.get("counts", {}).get("mean_tokens", {}))]
+    warning_lists = [_length(record.get("counts", {}).get("mean_tokens", {}))]
     if len(history) >= LEAST_STEPS:
         quarter = len(history) // 4
         first, last = history[:quarter], history[-quarter:]
-        found += [_fall(last, record.get("beta")), _gap(first, last)]
-    return [warning for each in found for warning in each]
+        warning_lists += [_fall(last, record.get("beta")), _gap(first, last)]
+    return [warning for warnings in warning_lists for warning in warnings]
 
 
 def _fall(last: Sequence[Mapping[str, Any]], beta: float | None) -> Iterator[str]:

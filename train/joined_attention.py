@@ -34,20 +34,20 @@ class CpuKernel:
     @staticmethod
     def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scaling: float) -> Tensors:
         """Output (1, heads, queries, head size) and log-sum-exp (1, heads, queries), float32."""
-        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        results: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, 0.0, causal, scale=scaling
         )
-        return found
+        return results
 
     @staticmethod
     def backward(
         grad: torch.Tensor, qkv: Tensors, out: torch.Tensor, lse: torch.Tensor, causal: bool, scaling: float
     ) -> Tensors:
         """Gradients of queries, keys and values."""
-        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+        gradients: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
             grad, *qkv, out, lse, 0.0, causal, scale=scaling
         )
-        return found
+        return gradients
 
 
 class CudaKernel:
@@ -78,7 +78,7 @@ class CudaKernel:
             torch.empty((), dtype=torch.uint64, device=grad.device),
         )
         # no sequences of several lengths: their ends must be undefined. The kernel reads a part of a log-sum-exp wrongly
-        found: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_backward(
+        gradients: Tensors = torch.ops.aten._scaled_dot_product_flash_attention_backward(
             grad,
             *qkv,
             out,
@@ -92,7 +92,7 @@ class CudaKernel:
             *drawn,
             scale=scaling,
         )
-        return found
+        return gradients
 
 
 Kernel = type[CpuKernel] | type[CudaKernel]
@@ -153,19 +153,19 @@ class JoinedAttention(torch.autograd.Function):
         layout, scaling, kernel = how
         out, lse = _empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)  # lse: (1, heads, length)
         for span in layout.spans:
-            prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
-            q, k, v = (each[:, :, prompt] for each in (query, key, value))
-            found = kernel.forward(q, k, v, True, scaling)
+            prompt, candidates = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+            q, k, v = (tensor[:, :, prompt] for tensor in (query, key, value))
+            result = kernel.forward(q, k, v, True, scaling)
             if span.before:
-                found = _joined(found, kernel.forward(q, *_seen(key, value, span.before), False, scaling))
-            out[:, :, prompt], lse[:, :, prompt] = found
+                result = _joined(result, kernel.forward(q, *_seen(key, value, span.before), False, scaling))
+            out[:, :, prompt], lse[:, :, prompt] = result
             if not sum(span.own):
                 continue
-            on_prompt = kernel.forward(query[:, :, own], *_seen(key, value, span.prompt), False, scaling)
+            on_prompt = kernel.forward(query[:, :, candidates], *_seen(key, value, span.prompt), False, scaling)
             rows = _rows(layout, span, query.device)
-            q, k, v = (_candidates(each, rows) for each in (query, key, value))
-            on_self = [_packed(each, rows) for each in kernel.forward(q, k, v, True, scaling)]
-            out[:, :, own], lse[:, :, own] = _joined(on_prompt, on_self)
+            q, k, v = (_candidates(tensor, rows) for tensor in (query, key, value))
+            on_self = [_packed(tensor, rows) for tensor in kernel.forward(q, k, v, True, scaling)]
+            out[:, :, candidates], lse[:, :, candidates] = _joined(on_prompt, on_self)
         ctx.save_for_backward(query, key, value, out, lse)
         ctx.how = how
         return out
@@ -174,48 +174,48 @@ class JoinedAttention(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         layout, scaling, kernel = ctx.how
         (grad,), (query, key, value, out, lse) = gradients, ctx.saved_tensors
-        found = tuple(map(_empty_like, (query, key, value)))
+        totals = tuple(map(_empty_like, (query, key, value)))
         for span in layout.spans:
-            prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
-            g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
-            for whole, mine in zip(found, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
-                whole[:, :, prompt] = mine
+            prompt, candidates = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+            g, q, k, v, o, s = (tensor[:, :, prompt] for tensor in (grad, query, key, value, out, lse))
+            for total, part in zip(totals, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
+                total[:, :, prompt] = part
             if span.before:
-                more = kernel.backward(g, (q, *_seen(key, value, span.before)), o, s, False, scaling)
-                _add(found, prompt, span.before, more)
+                on_beginning = kernel.backward(g, (q, *_seen(key, value, span.before)), o, s, False, scaling)
+                _add(totals, prompt, span.before, on_beginning)
             if not sum(span.own):
                 continue
-            g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
+            g, q, o, s = (tensor[:, :, candidates] for tensor in (grad, query, out, lse))
             on_prompt = kernel.backward(g, (q, *_seen(key, value, span.prompt)), o, s, False, scaling)
             rows = _rows(layout, span, query.device)
-            g, q, k, v, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
+            g, q, k, v, o, s = (_candidates(tensor, rows) for tensor in (grad, query, key, value, out, lse))
             # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
             g = g.masked_fill(rows.is_padding[:, None, :, None], 0)
-            for whole, mine in zip(found, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
-                whole[:, :, own] = _packed(mine, rows)
-            _add(found, own, span.prompt, on_prompt)
-        return *found, None
+            for total, part in zip(totals, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
+                total[:, :, candidates] = _packed(part, rows)
+            _add(totals, candidates, span.prompt, on_prompt)
+        return *totals, None
 
 
 def _seen(key: torch.Tensor, value: torch.Tensor, parts: Sequence[Part]) -> tuple[torch.Tensor, torch.Tensor]:
     return taken(key, parts), taken(value, parts)
 
 
-def _joined(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+def _joined(first: Sequence[torch.Tensor], second: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """Output and log-sum-exp of queries over two lots of keys, of those over each."""
-    whole = torch.logaddexp(one[1], other[1])
-    parts = [out * (lse - whole).exp()[..., None] for out, lse in (one, other)]
-    return parts[0] + parts[1], whole
+    total = torch.logaddexp(first[1], second[1])
+    parts = [out * (lse - total).exp()[..., None] for out, lse in (first, second)]
+    return parts[0] + parts[1], total
 
 
-def _add(found: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], more: Sequence[torch.Tensor]) -> None:
+def _add(totals: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], gradients: Sequence[torch.Tensor]) -> None:
     """Add gradients of the queries of `rows`, and of the keys and values at `parts`, to the whole ones."""
-    found[0][:, :, rows] += more[0]
-    for whole, mine in zip(found[1:], more[1:], strict=True):
+    totals[0][:, :, rows] += gradients[0]
+    for total, gradient in zip(totals[1:], gradients[1:], strict=True):
         for (start, end), piece in zip(
-            parts, torch.split(mine, [end - start for start, end in parts], dim=2), strict=True
+            parts, torch.split(gradient, [end - start for start, end in parts], dim=2), strict=True
         ):
-            whole[:, :, start:end] += piece
+            total[:, :, start:end] += piece
 
 
 class CandidateRows(NamedTuple):
@@ -231,16 +231,16 @@ class CandidateRows(NamedTuple):
 
 
 def _rows(layout: Layout, span: PackedSpan, device: torch.device) -> CandidateRows:
-    made = ("rows", span, device)
-    if made not in layout.memo:
+    key = ("rows", span, device)
+    if key not in layout.memo:
         lengths = [n for n in span.own if n]
         starts = [span.prompt_end + sum(lengths[:i]) for i in range(len(lengths))]
         steps, ends = torch.arange(max(lengths)), torch.tensor(lengths)[:, None]
         places, is_kept = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
         # found on the CPU, since a GPU would be waited for
         row, column = is_kept.nonzero(as_tuple=True)
-        layout.memo[made] = CandidateRows(*(each.to(device) for each in (places, ~is_kept, row, column)))
-    rows: CandidateRows = layout.memo[made]
+        layout.memo[key] = CandidateRows(*(tensor.to(device) for tensor in (places, ~is_kept, row, column)))
+    rows: CandidateRows = layout.memo[key]
     return rows
 
 

@@ -91,13 +91,13 @@ def n_processes(section: TrainSection, config: Path) -> int:
     values, machines = read_accelerate(config), n_machines(section, config)
     if values.distributed_type.upper() == "NO":
         if machines > 1 or (section.num_processes or 1) > 1:
-            what = (
+            setting = (
                 f"'train.num_processes': {section.num_processes} processes"
                 if machines == 1
                 else f"'train.num_machines': {machines} machines"
             )
             raise RecipeError(
-                f"key {what}, but {config} starts one process; name another train.accelerate_config, for example zero2"
+                f"key {setting}, but {config} starts one process; name another train.accelerate_config, for example zero2"
             )
         return 1
     configured = values.num_machines or 1
@@ -139,10 +139,10 @@ def loses_passes(recipe: Recipe) -> bool:
     Raises:
         RecipeError: the accelerate configuration cannot be started from here, or a key of checkpointing is of a wrong kind.
     """
-    config, asked = accelerate_config(recipe.train.accelerate_config), asked_checkpointing(recipe)
+    config, setting = accelerate_config(recipe.train.accelerate_config), asked_checkpointing(recipe)
     values, zero3 = read_accelerate(config), is_zero3(config)
     # `auto` runs layers again under ZeRO-3 on GPUs
-    on = (zero3 and not values.use_cpu) if asked == AUTO else asked
+    on = (zero3 and not values.use_cpu) if setting == AUTO else setting
     how = recipe.trainer.get("gradient_checkpointing_kwargs")
     reentrant = zero3 or (isinstance(how, dict) and how.get("use_reentrant"))
     shared = values.distributed_type.upper() in {"DEEPSPEED", "FSDP"} or n_processes(recipe.train, config) > 1
@@ -207,11 +207,11 @@ def refuse_stale_locks(python: str | None = None) -> None:
         except FileNotFoundError:
             # its build has just ended
             continue
-        what = f"{lock}: is {age / 60:.0f} minutes old"
+        report = f"{lock}: is {age / 60:.0f} minutes old"
         if age >= BUILD_SECONDS:
-            stale.append(f"{what}, so a build that was killed has probably left it")
+            stale.append(f"{report}, so a build that was killed has probably left it")
         else:
-            log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", what)
+            log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", report)
     if stale:
         raise StorageError(
             f"{listed(stale)}\nDeepSpeed waits until they are gone. Delete these files, unless a process, another machine or "
@@ -259,8 +259,8 @@ def srun(python: str, machines: int, arguments: Sequence[str], variables: Mappin
     """
     # srun has not taken this over from the job since SLURM 22.05, and would bind all processes of a machine to one core
     cpus = variables.get("SLURM_CPUS_PER_TASK")
-    own = [f"--cpus-per-task={cpus}"] if cpus else []
-    return [*on_each_node(machines), *own, "bash", "-c", ON_EACH_MACHINE, python, *arguments]
+    cores = [f"--cpus-per-task={cpus}"] if cpus else []
+    return [*on_each_node(machines), *cores, "bash", "-c", ON_EACH_MACHINE, python, *arguments]
 
 
 def on_each_node(n: int) -> list[str]:
@@ -292,8 +292,8 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     failure = failure_path(phase.folder, "train")
     failure.unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
-    beside = [str(Path(python).parent)] if Path(python).is_absolute() else []
-    path = os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])
+    folders = [str(Path(python).parent)] if Path(python).is_absolute() else []
+    path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
     try:
         code = run_attached(command, PATH=path)
     except OSError as error:

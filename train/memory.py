@@ -81,9 +81,9 @@ class Pass:
         return sum(self.sequences)
 
 
-def fill_pass(lengths: Sequence[int], most: int) -> tuple[int, ...]:
+def fill_pass(lengths: Sequence[int], limit: int) -> tuple[int, ...]:
     """The sequences of these lengths that a pass of at most so many tokens has room for; the last one may be cut."""
-    ends = [min(end, most) for end in accumulate(lengths, initial=0)]
+    ends = [min(end, limit) for end in accumulate(lengths, initial=0)]
     return tuple(end - start for start, end in pairwise(ends) if end > start)
 
 
@@ -117,7 +117,7 @@ def train_memory(recipe: Recipe, spread: tuple[Strategy, int], largest: Pass, *,
     Raises:
         ModelError: the configuration is not here, or transformers knows no such model.
     """
-    section, (own, gpus) = recipe.model, spread
+    section, (recipe_strategy, gpus) = recipe.model, spread
 
     def plain() -> Any:
         return meta_model(section.name, section.revision, "an estimate", dtype=section.dtype)
@@ -140,11 +140,21 @@ def train_memory(recipe: Recipe, spread: tuple[Strategy, int], largest: Pass, *,
         for name, again in (("checkpointing", True), ("plain", False))
     }
     logits = float(logits_bytes(model.get_base_model(), largest.n_scored))
-    found = []
-    for each in STRATEGIES if gpus > 1 else ("one GPU",):
-        held = shares(each, trained, gpus)
-        found.append(TrainMemory(each, each == own or gpus == 1, gpus, held.weights, held.adapter, activations, logits))
-    return found
+    memories = []
+    for strategy in STRATEGIES if gpus > 1 else ("one GPU",):
+        share = shares(strategy, trained, gpus)
+        memories.append(
+            TrainMemory(
+                strategy,
+                strategy == recipe_strategy or gpus == 1,
+                gpus,
+                share.weights,
+                share.adapter,
+                activations,
+                logits,
+            )
+        )
+    return memories
 
 
 @dataclass(frozen=True)
@@ -163,24 +173,26 @@ def shares(strategy: Strategy, trained: Trained, processes: int) -> MemoryShares
     PEFT keeps the adapter in float32. DeepSpeed turns it into the model's numbers and keeps a float of each weight for the
     optimiser.
     """
-    n, half, states = trained.adapter, trained.dtype_bytes, trained.optimiser_bytes
+    n, dtype_bytes, states = trained.adapter, trained.dtype_bytes, trained.optimiser_bytes
     copies = 2 if trained.has_copy else 1
-    whole = trained.weights
+    weights = trained.weights
     if strategy in ("one GPU", "DDP"):
         # DDP sends gradients in buckets, which are another copy of them
         sent = FLOAT if strategy == "DDP" else 0
-        return MemoryShares(whole, n * (FLOAT * copies + FLOAT + states + sent))
-    layer = (whole - trained.sizes.outer * half) / trained.sizes.layers
-    spread = whole / processes
+        return MemoryShares(weights, n * (FLOAT * copies + FLOAT + states + sent))
+    layer = (weights - trained.sizes.outer * dtype_bytes) / trained.sizes.layers
+    spread = weights / processes
     if strategy == "FSDP2":
         # embeddings and head, the layer that runs and the one that comes next are whole
-        gathered = trained.sizes.outer * half + 2 * layer
-        return MemoryShares(min(whole, spread + gathered), n * (FLOAT * copies + FLOAT + states) / processes)
-    optimiser = n * (half + FLOAT + states) / processes
+        gathered = trained.sizes.outer * dtype_bytes + 2 * layer
+        return MemoryShares(min(weights, spread + gathered), n * (FLOAT * copies + FLOAT + states) / processes)
+    optimiser = n * (dtype_bytes + FLOAT + states) / processes
     if strategy == "ZeRO-2":
-        return MemoryShares(whole, n * half * copies + optimiser + BUCKET * half)
-    gathered = min(whole, LIVE * half) + layer
-    return MemoryShares(min(whole, spread + gathered), n * half * copies / processes + optimiser + BUCKET * half)
+        return MemoryShares(weights, n * dtype_bytes * copies + optimiser + BUCKET * dtype_bytes)
+    gathered = min(weights, LIVE * dtype_bytes) + layer
+    return MemoryShares(
+        min(weights, spread + gathered), n * dtype_bytes * copies / processes + optimiser + BUCKET * dtype_bytes
+    )
 
 
 def with_adapter(model: Any, lora: LoraSection) -> Any:
@@ -194,25 +206,25 @@ def trainable(model: Any) -> int:
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
-def activation_bytes(make: Callable[[], Any], one: Pass, *, checkpointing: bool) -> int:
+def activation_bytes(make: Callable[[], Any], largest: Pass, *, checkpointing: bool) -> int:
     """Bytes that the layers take at most on the way forward and back, weights and logits apart.
 
     Args:
         make: the model with its adapter on the meta device.
-        one: what runs side by side.
+        largest: what runs side by side.
         checkpointing: whether layers are run again on the way back.
     """
     model = make()
     layers = model.get_submodule(layers_name(model))
     n_layers = len(layers)
     if n_layers <= RUN[-1]:
-        return _pass_bytes(model, n_layers, one, checkpointing)
+        return _pass_bytes(model, n_layers, largest, checkpointing)
     del layers[RUN[-1] :]
-    few, more = (_pass_bytes(deepcopy(model), n, one, checkpointing) for n in RUN)
-    return few + (n_layers - RUN[0]) * (more - few)
+    base_bytes, next_bytes = (_pass_bytes(deepcopy(model), n, largest, checkpointing) for n in RUN)
+    return base_bytes + (n_layers - RUN[0]) * (next_bytes - base_bytes)
 
 
-def _pass_bytes(model: Any, n_layers: int, one: Pass, checkpointing: bool) -> int:
+def _pass_bytes(model: Any, n_layers: int, largest: Pass, checkpointing: bool) -> int:
     layers = model.get_submodule(layers_name(model))
     del layers[n_layers:]
     if checkpointing:
@@ -221,15 +233,15 @@ def _pass_bytes(model: Any, n_layers: int, one: Pass, checkpointing: bool) -> in
     model.train()
     from transformers import AttentionInterface
 
-    AttentionInterface.register(ATTENTION, masked if one.has_masks else _attend)
-    starts = accumulate(one.sequences, initial=0)
-    layout = Layout(tuple(PackedSpan(start, n) for start, n in zip(starts, one.sequences, strict=False)))
+    AttentionInterface.register(ATTENTION, masked if largest.has_masks else _attend)
+    starts = accumulate(largest.sequences, initial=0)
+    layout = Layout(tuple(PackedSpan(start, n) for start, n in zip(starts, largest.sequences, strict=False)))
     model.get_base_model().set_attn_implementation(ATTENTION)
     dtype = model.get_input_embeddings().weight.dtype
     with FakeTensorMode(), Live() as live:
         live.forget(_without_numbers(model))
-        ids = torch.zeros((1, one.n_tokens), dtype=torch.long)
-        positions = torch.arange(one.n_tokens)[None]
+        ids = torch.zeros((1, largest.n_tokens), dtype=torch.long)
+        positions = torch.arange(largest.n_tokens)[None]
         with torch.autocast("cpu", torch.bfloat16, enabled=dtype != torch.float32):
             backbone = model.get_base_model().base_model
             options = {"shared_prefix": layout, "use_cache": False}
@@ -244,8 +256,8 @@ def _attend(_module: Any, query: Any, key: Any, value: Any, _mask: Any, scaling:
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
-    found = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling)
-    return found.transpose(1, 2).contiguous(), None
+    output = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling)
+    return output.transpose(1, 2).contiguous(), None
 
 
 def logits_bytes(model: Any, n_scored: int) -> int:
@@ -270,13 +282,13 @@ def logits_bytes(model: Any, n_scored: int) -> int:
 def _without_numbers(model: Any) -> Iterator[torch.Tensor]:
     """Make the weights of a model on the meta device fake ones of the CPU, whose kernels are those that run; all of them."""
     for module in model.modules():
-        for own in (module._parameters, module._buffers):
-            for name, tensor in own.items():
+        for tensors in (module._parameters, module._buffers):
+            for name, tensor in tensors.items():
                 if tensor is not None:
-                    made = torch.empty(tensor.shape, dtype=tensor.dtype)
+                    fake = torch.empty(tensor.shape, dtype=tensor.dtype)
                     is_weight = isinstance(tensor, torch.nn.Parameter)
-                    own[name] = torch.nn.Parameter(made, tensor.requires_grad) if is_weight else made
-                    yield own[name]
+                    tensors[name] = torch.nn.Parameter(fake, tensor.requires_grad) if is_weight else fake
+                    yield tensors[name]
 
 
 class Live(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -297,11 +309,11 @@ class Live(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.peak = self.live
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*args, **(kwargs or {}))
-        for each in tree_leaves(found):
-            if isinstance(each, torch.Tensor) and each.untyped_storage()._cdata not in self._known:
-                self._add(each.untyped_storage())
-        return found
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, torch.Tensor) and leaf.untyped_storage()._cdata not in self._known:
+                self._add(leaf.untyped_storage())
+        return result
 
     def _add(self, storage: Any) -> None:
         key, n_bytes = storage._cdata, storage.nbytes()

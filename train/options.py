@@ -61,10 +61,10 @@ def asked_checkpointing(recipe: Recipe) -> bool | Literal["auto"]:
     Raises:
         RecipeError: it says something else than auto, true or false.
     """
-    asked: bool | Literal["auto"] = recipe.trainer.get("gradient_checkpointing", AUTO)
-    if not isinstance(asked, bool) and asked != AUTO:
-        raise RecipeError(f"key 'trainer.gradient_checkpointing': needs auto, true or false, got {shortened(asked)}")
-    return asked
+    setting: bool | Literal["auto"] = recipe.trainer.get("gradient_checkpointing", AUTO)
+    if not isinstance(setting, bool) and setting != AUTO:
+        raise RecipeError(f"key 'trainer.gradient_checkpointing': needs auto, true or false, got {shortened(setting)}")
+    return setting
 
 
 def accumulation(recipe: Recipe, processes: int) -> int:
@@ -101,8 +101,8 @@ def step_size(recipe: Recipe, processes: int) -> str:
         RecipeError: as `accumulation`.
     """
     unit = "requests" if recipe.train.trainer == "shared-prefix" else "pairs"
-    each = trainer_options(recipe)["per_device_train_batch_size"]
-    return f"{each * processes * accumulation(recipe, processes)} {unit} a step"
+    batch_size = trainer_options(recipe)["per_device_train_batch_size"]
+    return f"{batch_size * processes * accumulation(recipe, processes)} {unit} a step"
 
 
 def refuse_early_reference(recipe: Recipe, *, is_fsdp: bool) -> None:
@@ -118,26 +118,28 @@ def refuse_early_reference(recipe: Recipe, *, is_fsdp: bool) -> None:
         )
 
 
-def refuse_passes(most: int, allowed: int, *, is_zero3: bool) -> None:
+def refuse_passes(largest: int, allowed: int, *, is_zero3: bool) -> None:
     """Refuse several passes with re-entrant checkpointing where processes share gradients.
 
     Re-entrant checkpointing gives a weight's gradient once for each pass. DeepSpeed and FSDP take the first one they get and lose
     the others without a word; DDP stops at the second.
 
     Args:
-        most: tokens of the largest micro-batch.
+        largest: tokens of the largest micro-batch.
         allowed: tokens of a pass.
         is_zero3: TRL writes use_reentrant: true by itself for it.
 
     Raises:
         RecipeError: the micro-batch needs several passes.
     """
-    if most > allowed:
-        another = "use zero2 or fsdp2" if is_zero3 else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
+    if largest > allowed:
+        alternative = (
+            "use zero2 or fsdp2" if is_zero3 else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
+        )
         raise RecipeError(
-            f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, and with "
+            f"key 'train.max_tokens_per_pass': a micro-batch of {largest} tokens needs several passes of {allowed}, and with "
             "re-entrant gradient checkpointing the gradients of all but one of them would be lost; raise it to that number, "
-            f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {another}"
+            f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {alternative}"
         )
 
 
@@ -167,14 +169,14 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
-    asked = asked_checkpointing(recipe)
+    setting = asked_checkpointing(recipe)
     options = {
         # steps are counted for our own bar
         "disable_tqdm": True,
         "use_cpu": use_cpu,
         **trainer_options(recipe),
         # `auto` is settled when the texts are known
-        "gradient_checkpointing": not use_cpu if asked == AUTO else asked,
+        "gradient_checkpointing": not use_cpu if setting == AUTO else setting,
         "gradient_accumulation_steps": accumulation(recipe, int(os.environ.get("WORLD_SIZE", "1"))),
         "output_dir": str(checkpoints),
         "seed": seed,
@@ -204,7 +206,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
 
 def _refuse_liger(*, use_cpu: bool) -> None:
     """Refuse Liger's layer kernels where they cannot run; transformers would do so when the model is loaded."""
-    what = "key 'trainer.use_liger_kernel'"
-    need("liger_kernel", what)
+    key = "key 'trainer.use_liger_kernel'"
+    need("liger_kernel", key)
     if use_cpu:
-        raise RecipeError(f"{what}: Liger's kernels run on a GPU alone; leave it out here")
+        raise RecipeError(f"{key}: Liger's kernels run on a GPU alone; leave it out here")

@@ -36,8 +36,8 @@ def add_packed_forward(model: Any, *, equal: bool, again: bool) -> None:
     ) -> Any:
         if passes is None:
             return fused(*args, **options)
-        kept = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
-        run = partial(_run_pass, self, fused, options=kept)
+        model_options = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
+        run = partial(_run_pass, self, fused, options=model_options)
         return in_rows(_run_passes(run, passes, equal=equal, again=again), rows, weights)
 
     model.forward = MethodType(forward, model)
@@ -54,14 +54,14 @@ def _run_passes(
     """The fields for all scored tokens, (tokens,)."""
     n_passes = len(passes)
     if equal:
-        most = torch.tensor(n_passes, device=passes[0]["input_ids"].device)
-        torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
-        n_passes = int(most)
+        maximum = torch.tensor(n_passes, device=passes[0]["input_ids"].device)
+        torch.distributed.all_reduce(maximum, torch.distributed.ReduceOp.MAX)
+        n_passes = int(maximum)
     runs = [*passes, *[passes[0]] * (n_passes - len(passes))]
     if n_passes > 1 and again:
-        results = [checkpoint(run, one, use_reentrant=False) for one in runs]
+        results = [checkpoint(run, tensors, use_reentrant=False) for tensors in runs]
     else:
-        results = [run(one) for one in runs]
+        results = [run(tensors) for tensors in runs]
     scores = {
         name: torch.cat([result[place].flatten() for result in results[: len(passes)]])
         for place, name in enumerate(FIELDS)
@@ -73,28 +73,28 @@ def _run_passes(
     return scores
 
 
-def _run_pass(model: Any, fused: Any, one: Mapping[str, Any], options: dict[str, Any]) -> tuple[Any, ...]:
+def _run_pass(model: Any, fused: Any, tensors: Mapping[str, Any], options: dict[str, Any]) -> tuple[Any, ...]:
     """The fields for one pass. The backbone hands on the scored positions only: the head makes no logits for others."""
 
     def pick(_module: Any, _arguments: Any, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[:, one["scored"]]
+        output.last_hidden_state = output.last_hidden_state[:, tensors["scored"]]
         return output
 
     usual = utils._CHUNKED_LOGPROB_CHUNK_SIZE
     with model.base_model.register_forward_hook(pick):
         try:
-            if one["input_ids"].device.type == "cpu":
+            if tensors["input_ids"].device.type == "cpu":
                 utils._CHUNKED_LOGPROB_CHUNK_SIZE = CPU_TILE
-            found = fused(
-                input_ids=one["input_ids"],
-                position_ids=one["position_ids"],
-                shift_labels=one["targets"],
-                shared_prefix=one["layout"],
+            result = fused(
+                input_ids=tensors["input_ids"],
+                position_ids=tensors["position_ids"],
+                shift_labels=tensors["targets"],
+                shared_prefix=tensors["layout"],
                 **options,
             )
         finally:
             utils._CHUNKED_LOGPROB_CHUNK_SIZE = usual
-    return tuple(getattr(found, name) for name in FIELDS)
+    return tuple(getattr(result, name) for name in FIELDS)
 
 
 def in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:

@@ -93,13 +93,15 @@ class Layout:
 
     def ends(self) -> torch.Tensor:
         """One past the last place from which each token is seen, (length,): those from its own place up to there see it."""
-        found = []
+        places = []
         for span in self.spans:
-            mine = (span.start, span.prompt_end)
-            found += [max(each.end for each in self.spans if each is span or mine in each.before)] * span.n_prompt
+            prompt_part = (span.start, span.prompt_end)
+            places += [
+                max(follower.end for follower in self.spans if follower is span or prompt_part in follower.before)
+            ] * span.n_prompt
             for n, end in zip(span.own, accumulate(span.own, initial=span.prompt_end), strict=False):
-                found += [end + n] * n
-        return torch.tensor(found)
+                places += [end + n] * n
+        return torch.tensor(places)
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,11 @@ class PackingCollator:
             for number, group in enumerate(groups)
             for place in group[side]
         ]
-        n_scored = sum(len(one["scored"]) for one in passes)
+        n_scored = sum(len(tensors["scored"]) for tensors in passes)
         batch: dict[str, Any] = {
             "input_ids": _padded([[head, *ids] for head, ids, _ in drawn], self.pad_token_id),
             "completion_mask": _padded([[0] + [1] * len(ids) for _, ids, _ in drawn], 0),
-            "attention_mask": torch.ones(sum(one["n_tokens"] for one in passes), dtype=torch.long),
+            "attention_mask": torch.ones(sum(tensors["n_tokens"] for tensors in passes), dtype=torch.long),
             "passes": passes,
             "rows": _padded([list(range(first, first + len(ids))) for _, ids, first in drawn], n_scored),
         }
@@ -179,9 +181,9 @@ class PackingCollator:
                 bins.append(_Bin([piece], self.least_shared))
         places: dict[tuple[int, int], int] = {}
         passes, n_scored = [], 0
-        for each in bins:
+        for pass_bin in bins:
             packed = _Pass()
-            for (group, candidates, number), end in zip(each.pieces, each.ends, strict=True):
+            for (group, candidates, number), end in zip(pass_bin.pieces, pass_bin.ends, strict=True):
                 for place, first in packed.add(group, candidates, end).items():
                     places[number, place] = n_scored + first
             n_scored += len(packed.scored)
@@ -238,8 +240,8 @@ class _Pass:
             self.scored += [last_of_prompt, *range(len(self.ids), len(self.ids) + len(tokens) - 1)]
             self.targets += tokens
             self.ids += tokens[:-1]
-        own = tuple(len(group["candidate_ids"][place]) - 1 for place in candidates)
-        self.spans.append(PackedSpan(start, len(end.tokens), own, before))
+        lengths = tuple(len(group["candidate_ids"][place]) - 1 for place in candidates)
+        self.spans.append(PackedSpan(start, len(end.tokens), lengths, before))
         return firsts
 
     def tensors(self, pad_token_id: int, multiple: int) -> dict[str, Any]:
@@ -260,8 +262,8 @@ class _Pass:
 
 def taken(tensor: torch.Tensor, parts: Sequence[Part]) -> torch.Tensor:
     """What lies at these places of (1, heads, length, ...); a copy only where it is several parts."""
-    found = [tensor[:, :, start:end] for start, end in parts]
-    return found[0] if len(found) == 1 else torch.cat(found, dim=2)
+    pieces = [tensor[:, :, start:end] for start, end in parts]
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=2)
 
 
 def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:

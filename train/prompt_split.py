@@ -15,8 +15,8 @@ from .dialogues import APART, REMEDY, conversation, dialogue, prompt_dialogue, r
 Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
 
 
-def _kind(said: object) -> str | None:
-    return "text" if isinstance(said, str) else "conversation" if isinstance(said, list | tuple) else None
+def _kind(content: object) -> str | None:
+    return "text" if isinstance(content, str) else "conversation" if isinstance(content, list | tuple) else None
 
 
 # told apart before they are looked at, so that a mistake is said of the one that is meant
@@ -37,7 +37,7 @@ def turns_apart(prompt: Said, answers: Mapping[str, Said], texts: Form) -> tuple
     Raises:
         DataError: prompt or answers can be read in two ways.
     """
-    spoken = [each for each in (prompt, *answers.values()) if isinstance(each, str)]
+    spoken = [text for text in (prompt, *answers.values()) if isinstance(text, str)]
     if texts == "plain" and len(spoken) == 1 + len(answers):
         return prompt, list(answers.values())
     talk = None
@@ -51,13 +51,13 @@ def turns_apart(prompt: Said, answers: Mapping[str, Said], texts: Form) -> tuple
                     with _named(name):
                         alone[name] = talk.answer(answer, prompt)
             prompt, answers = conversation(talk.turns), alone
-    asked = role_turns("user", prompt)
+    turns = role_turns("user", prompt)
     # a conversation that begins with what was asked
     answers = {
-        name: each[len(asked) :]
-        if not isinstance(each, str) and len(each) > len(asked) and each[: len(asked)] == asked
-        else each
-        for name, each in answers.items()
+        name: answer[len(turns) :]
+        if not isinstance(answer, str) and len(answer) > len(turns) and answer[: len(turns)] == turns
+        else answer
+        for name, answer in answers.items()
     }
     _refuse_dialogues(prompt, answers)
     return prompt, list(answers.values())
@@ -69,9 +69,9 @@ def _refuse_dialogues(prompt: Said, answers: Mapping[str, Said]) -> None:
     Raises:
         DataError: one does.
     """
-    for name, said in {"prompt": prompt, **answers}.items():
-        remedy = REMEDY if isinstance(said, str) else APART
-        for turn in role_turns("user" if name == "prompt" else "assistant", said):
+    for name, content in {"prompt": prompt, **answers}.items():
+        remedy = REMEDY if isinstance(content, str) else APART
+        for turn in role_turns("user" if name == "prompt" else "assistant", content):
             with _named(name):
                 refuse_dialogue(turn.content, is_answer=turn.role == "assistant", remedy=remedy)
 
@@ -102,7 +102,7 @@ def prompted(chosen: Said, rejected: Said, texts: Form) -> tuple[Said, Said, Sai
         prompt, chosen, rejected = _prompted_by_words(str(chosen), str(rejected))
     else:
         if talks:
-            chosen, rejected = (conversation(each.turns) for each in talks if each is not None)
+            chosen, rejected = (conversation(talk.turns) for talk in talks if talk is not None)
         n = n_common(chosen, rejected)
         prompt, chosen, rejected = chosen[:n], chosen[n:], rejected[n:]
     _refuse_dialogues(prompt, {"chosen": chosen, "rejected": rejected})
@@ -131,9 +131,9 @@ def _prompted_by_characters(chosen: str, rejected: str) -> tuple[str, str, str]:
 
 def n_common(first: Sequence[object], second: Sequence[object]) -> int:
     """How many items both begin with."""
-    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, second, strict=False)))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def role_turns(role: Literal["user", "assistant"], said: Said) -> tuple[Message, ...]:
+def role_turns(role: Literal["user", "assistant"], content: Said) -> tuple[Message, ...]:
     """A text as the one turn of a role; a conversation as it is."""
-    return (Message(role=role, content=said),) if isinstance(said, str) else said
+    return (Message(role=role, content=content),) if isinstance(content, str) else content

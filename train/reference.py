@@ -57,9 +57,9 @@ def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
 
         keys = [_keys(named, row) for row in rows]
         # the main process looks, so that all know the same
-        found = [_find([key for each in keys for key in each]) if trainer.accelerator.is_main_process else {}]
-        broadcast_object_list(found, from_process=0)
-        known = found[0]
+        results = [_find([key for row_keys in keys for key in row_keys]) if trainer.accelerator.is_main_process else {}]
+        broadcast_object_list(results, from_process=0)
+        known = results[0]
         missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
         for place, logps in _computed(trainer, rows, missing, progress).items():
             known.update(zip(keys[place], logps, strict=True))
@@ -84,18 +84,18 @@ def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> di
     # every process runs as many, because sharded weights are gathered from all of them
     rounds = -(-len(missing) // accelerator.num_processes)
     first = accelerator.process_index * rounds
-    mine = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
-    found = []
+    places = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
+    logps = []
     progress = Progress(path, "reference rows", {"": rounds}, {}) if accelerator.is_main_process else None
     # dropout would be in a frozen copy of the adapter, too
     trainer.model_wrapped.eval()
-    for place in mine:
+    for place in places:
         batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
         chosen, rejected = trainer.compute_ref_log_probs(trainer.model_wrapped, batch)
-        found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+        logps.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
         if progress:
             progress.add()
-    return dict(gather_object(found))
+    return dict(gather_object(logps))
 
 
 def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
@@ -107,13 +107,13 @@ def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
 
 
 def _find(keys: Sequence[str]) -> dict[str, Logps]:
-    found = {}
+    logps = {}
     with REFERENCE_LOGPS.opened() as database:
         for key in dict.fromkeys(keys):
             row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 # SQLite keeps values of any type in any column, so a damaged or foreign file may hold some
-                if not all(isinstance(each, float) and math.isfinite(each) for each in row):
+                if not all(isinstance(number, float) and math.isfinite(number) for number in row):
                     raise sqlite3.DataError(f"it holds {shortened(row)} instead of two numbers")
-                found[key] = (row[0], row[1])
-    return found
+                logps[key] = (row[0], row[1])
+    return logps

@@ -70,10 +70,10 @@ def _refuse_launch(recipe: Recipe) -> None:
     wanted = n_processes(recipe.train, path)
     accumulation(recipe, wanted)
     machines = n_machines(recipe.train, path)
-    each, given = wanted // machines, os.environ.get("SLURM_JOB_NUM_NODES", "")
-    if recipe.train.launcher == "srun" and given.isdigit() and int(given) < machines:
+    per_machine, nodes = wanted // machines, os.environ.get("SLURM_JOB_NUM_NODES", "")
+    if recipe.train.launcher == "srun" and nodes.isdigit() and int(nodes) < machines:
         raise RecipeError(
-            f"key 'train.num_machines': training on {machines} nodes, and this job of SLURM's has {given}; ask for more "
+            f"key 'train.num_machines': training on {machines} nodes, and this job of SLURM's has {nodes}; ask for more "
             "nodes, or write fewer machines"
         )
     values = read_accelerate(path)
@@ -97,11 +97,11 @@ def _refuse_launch(recipe: Recipe) -> None:
     further = (values.deepspeed_config or {}).get("deepspeed_config_file")
     if further is not None and not Path(str(further)).is_file():
         raise RecipeError(f"key 'train.accelerate_config': {path} names {further!r}, and there is no such file")
-    found = 0 if values.use_cpu else need("torch", "training").accelerator.device_count()
-    if not values.use_cpu and found < each and (kind != "NO" or found):
+    n_gpus = 0 if values.use_cpu else need("torch", "training").accelerator.device_count()
+    if not values.use_cpu and n_gpus < per_machine and (kind != "NO" or n_gpus):
         raise RecipeError(
-            f"key 'train.accelerate_config': {path.stem!r} starts {each} processes with a GPU each, and {found} are visible "
-            "here; name another configuration (cpu, zero2_cpu), or write train.num_processes"
+            f"key 'train.accelerate_config': {path.stem!r} starts {per_machine} processes with a GPU each, and {n_gpus} are "
+            "visible here; name another configuration (cpu, zero2_cpu), or write train.num_processes"
         )
     if recipe.model.dtype == "float16" and not need("torch", "training").accelerator.is_available():
         raise RecipeError("key 'model.dtype': float16 cannot be trained without a GPU; write bfloat16 or float32")
@@ -205,25 +205,25 @@ def _refuse_passes(recipe: Recipe, examples: "TrainingPairs") -> None:
         lambda: 0,
         families([group.prompt_ids for group in groups]) if recipe.train.shuffle == "sets" else None,
     )
-    most = sampler.most_tokens(math.ceil(options["num_train_epochs"]))
-    refuse_passes(most, recipe.train.max_tokens_per_pass, is_zero3=is_zero3(config))
+    largest = sampler.most_tokens(math.ceil(options["num_train_epochs"]))
+    refuse_passes(largest, recipe.train.max_tokens_per_pass, is_zero3=is_zero3(config))
 
 
 def _unneeded(recipe: Recipe) -> list[str]:
     """Packages that the libraries import whenever they are there, which takes a third of the time, and that this training lacks
     a use for.
     """
-    found = ["sklearn"]
+    packages = ["sklearn"]
     if recipe.model.quantise is None and "optim" not in recipe.trainer:
-        found += ["bitsandbytes", "scipy"]
+        packages += ["bitsandbytes", "scipy"]
     if recipe.wandb is None:
-        found.append("wandb")
+        packages.append("wandb")
     # a configuration that cannot be read is refused by a check
     with contextlib.suppress(EvenhandError):
         values = read_accelerate(accelerate_config(recipe.train.accelerate_config))
         if values.distributed_type.upper() != "DEEPSPEED":
-            found.append("deepspeed")
-    return found
+            packages.append("deepspeed")
+    return packages
 
 
 def main() -> int:

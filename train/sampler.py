@@ -62,8 +62,8 @@ class RequestSampler(BatchRebalanceSampler):
             yield order[start : start + self.effective_batch_size]
 
     def __len__(self) -> int:
-        full, rest = divmod(len(self.lengths), self.effective_batch_size)
-        return full * self._slots(self.effective_batch_size) + self._slots(rest)
+        full, remainder = divmod(len(self.lengths), self.effective_batch_size)
+        return full * self._slots(self.effective_batch_size) + self._slots(remainder)
 
     def set_epoch(self, epoch: int) -> None:
         """Nothing: after a resumption accelerate would tell the wrong one."""
@@ -83,13 +83,13 @@ class RequestSampler(BatchRebalanceSampler):
             empty.append(next(shortest))
         return sorted(bins, key=self._tokens, reverse=True)
 
-    def _units(self, step: Sequence[int], least: int) -> list[list[int]]:
-        """The families of a step, the largest halved until there are `least`, or all are single rows."""
+    def _units(self, step: Sequence[int], n_units: int) -> list[list[int]]:
+        """The families of a step, the largest halved until there are `n_units`, or all are single rows."""
         of_family: dict[tuple[int, int], list[int]] = {}
         for row in step:
             of_family.setdefault(self.families[row], []).append(row)
         units = list(of_family.values())
-        while len(units) < min(least, len(step)):
+        while len(units) < min(n_units, len(step)):
             largest = max(units, key=len)
             units.remove(largest)
             units += [largest[::2], largest[1::2]]

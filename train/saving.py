@@ -57,20 +57,20 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
         raise ModelError(
             f"{raw}: the trainer saved no {ADAPTER_WEIGHTS}; a pickled or sharded adapter is not read back"
         )
-    whole = target.with_name(f".{target.name}.tmp")
-    remove(whole)
-    whole.mkdir()
-    (raw / ADAPTER_WEIGHTS).rename(whole / ADAPTER_WEIGHTS)
+    draft = target.with_name(f".{target.name}.tmp")
+    remove(draft)
+    draft.mkdir()
+    (raw / ADAPTER_WEIGHTS).rename(draft / ADAPTER_WEIGHTS)
     config = json.loads(read_text(raw / ADAPTER_SETTINGS))
     if isinstance(config.get("target_modules"), list):
         config["target_modules"].sort()
     base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
     # sets in order and without this machine's paths: equal adapters are equal files
-    write_json(whole / ADAPTER_SETTINGS, dict(sorted((config | base | {"inference_mode": True}).items())))
-    write_base(whole, recipe.model.name)
-    load_tokenizer(recipe.model).save_pretrained(whole)
-    write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
+    write_json(draft / ADAPTER_SETTINGS, dict(sorted((config | base | {"inference_mode": True}).items())))
+    write_base(draft, recipe.model.name)
+    load_tokenizer(recipe.model).save_pretrained(draft)
+    write_text(draft / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
     remove(raw)
     # left over when a kill came after the rename and before the receipt
     remove(target)
-    whole.rename(target)
+    draft.rename(target)

@@ -106,8 +106,8 @@ class SharedPrefix(Unrounded):
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
         shared = self._is_spread or self.accelerator.num_processes > 1
         if shared and self.args.gradient_checkpointing and reentrant:
-            most = self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs))
-            refuse_passes(most, self.data_collator.max_tokens, is_zero3=self._is_zero3)
+            largest = self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs))
+            refuse_passes(largest, self.data_collator.max_tokens, is_zero3=self._is_zero3)
 
     @property
     def _is_zero3(self) -> bool:
@@ -159,13 +159,13 @@ class SharedPrefix(Unrounded):
         """The weight of all pairs of the step, over all processes; a request that several of them run at once counts once."""
         import torch
 
-        mine = [[_n_pairs(batch), _weight(batch), *_identity(batch)] for batch in batch_samples]
-        everyones = self.accelerator.gather(torch.tensor(mine, device=device)[None])  # (processes, micro-batches, 4)
+        rows = [[_n_pairs(batch), _weight(batch), *_identity(batch)] for batch in batch_samples]
+        everyones = self.accelerator.gather(torch.tensor(rows, device=device)[None])  # (processes, micro-batches, 4)
         alike = (everyones[:, None, :, 2:] == everyones[None, :, :, 2:]).all(dim=-1)
         counts = 1 / alike.sum(dim=0)  # (processes, micro-batches)
         pairs = (everyones[:, :, 0] * counts).sum(dim=0)
-        own = counts[self.accelerator.process_index]
-        self._shares = deque(zip((pairs / pairs.mean()).tolist(), own.tolist(), strict=True))
+        shares = counts[self.accelerator.process_index]
+        self._shares = deque(zip((pairs / pairs.mean()).tolist(), shares.tolist(), strict=True))
         return (everyones[:, :, 1] * counts).sum()
 
     def compute_loss(
@@ -222,7 +222,7 @@ class SharedPrefix(Unrounded):
         logps, lengths = outputs[0].log_probs.sum(dim=1), batch["completion_mask"].sum(dim=1)
         reference = (batch["ref_chosen_logps"], batch["ref_rejected_logps"])
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
-        weights = tuple(logps.new_tensor(each) for each in fairness.weights(inputs["slots"]))
+        weights = tuple(logps.new_tensor(side_weights) for side_weights in fairness.weights(inputs["slots"]))
         fairness.note(inputs["slots"], pairs, self._counts)
         losses, rewards = fairpo_losses(pairs, weights, self.beta)
         for place, side in enumerate(("chosen", "rejected")):
@@ -234,8 +234,8 @@ class SharedPrefix(Unrounded):
     def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
         """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""
         loss = super().training_step(model, inputs, *further)
-        for one in inputs["passes"]:
-            one["layout"].memo.clear()
+        for tensors in inputs["passes"]:
+            tensors["layout"].memo.clear()
         return loss
 
     def floating_point_ops(self, inputs: Any) -> Any:
@@ -267,8 +267,8 @@ def _weight(batch: Mapping[str, Any]) -> float:
 
 def _identity(batch: Mapping[str, Any]) -> tuple[float, float]:
     """Of the tokens that a micro-batch runs, in numbers that are exact on every device."""
-    found = crc32(b"".join(one["input_ids"].cpu().numpy().tobytes() for one in batch["passes"]))
-    return float(found >> 16), float(found & 0xFFFF)
+    checksum = crc32(b"".join(tensors["input_ids"].cpu().numpy().tobytes() for tensors in batch["passes"]))
+    return float(checksum >> 16), float(checksum & 0xFFFF)
 
 
 @contextlib.contextmanager

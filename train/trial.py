@@ -61,9 +61,13 @@ def refuse_step(recipe: Recipe) -> None:
         is_fair = recipe.train.fairness is not None
         write_jsonl(folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
         phase = open_phase(_on_toy(recipe, folder), round_name(0))
-        here = {"ACCELERATE_USE_CPU": "true", "EVENHAND_CACHE": str(folder / "cache"), "HF_HUB_DISABLE_TELEMETRY": "1"}
+        variables = {
+            "ACCELERATE_USE_CPU": "true",
+            "EVENHAND_CACHE": str(folder / "cache"),
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+        }
         try:
-            with environment(**here):
+            with environment(**variables):
                 run_training(phase, training_stage(phase, 1))
         except REFUSALS as error:
             text = str(error)
@@ -97,8 +101,8 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
     if recipe.trainer.get("dataloader_num_workers", 0) > 0:
         unasked |= OF_WORKERS
     model, train = recipe.model, recipe.train
-    asked = asked_checkpointing(recipe)
-    has_checkpointing = asked is True or (asked == AUTO and "gradient_checkpointing_kwargs" in recipe.trainer)
+    setting = asked_checkpointing(recipe)
+    has_checkpointing = setting is True or (setting == AUTO and "gradient_checkpointing_kwargs" in recipe.trainer)
     changed = {
         "output": folder / "run",
         "wandb": None,

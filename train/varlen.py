@@ -97,7 +97,7 @@ def flash(  # noqa: PLR0913 - what a kernel is asked
     dropout: float,
 ) -> torch.Tensor:
     """The call of flash-attn 2 and 3."""
-    asked = {"softcap": softcap or 0.0, "dropout_p": dropout}
+    options = {"softcap": softcap or 0.0, "dropout_p": dropout}
     out = function(
         query,
         key,
@@ -110,11 +110,11 @@ def flash(  # noqa: PLR0913 - what a kernel is asked
         causal=True,
         # positions to the left and to the right, the token itself not counted; -1 for all
         window_size=(-1, -1) if window is None else (window - 1, 0),
-        **{name: number for name, number in asked.items() if number},
+        **{name: number for name, number in options.items() if number},
     )
     # flash-attn 3 gave the log-sum-exp, too, at first
-    found: torch.Tensor = out[0] if isinstance(out, tuple) else out
-    return found
+    output: torch.Tensor = out[0] if isinstance(out, tuple) else out
+    return output
 
 
 def torch_varlen(  # noqa: PLR0913 - what a kernel is asked
@@ -134,8 +134,8 @@ def torch_varlen(  # noqa: PLR0913 - what a kernel is asked
     assert not dropout, "models with dropout of attention are refused"
     # (-1, 0) is how it says causal
     seen = (-1 if window is None else window - 1, 0)
-    found: torch.Tensor = function(query, key, value, *cuts.starts, *cuts.longest, scale=scale, window_size=seen)
-    return found
+    output: torch.Tensor = function(query, key, value, *cuts.starts, *cuts.longest, scale=scale, window_size=seen)
+    return output
 
 
 def varlen_attention(  # noqa: PLR0913 - as transformers calls it
@@ -160,8 +160,8 @@ def varlen_attention(  # noqa: PLR0913 - as transformers calls it
     # norms of the heads leave autocast's type, which the linear layers before them had
     kind = query.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
-    q, k, v = (each[0].transpose(0, 1).to(dtype) for each in (query, key, value))
-    k, v = (Gathered.apply(each, cuts.keys) for each in (k, v))  # type: ignore[no-untyped-call]
+    q, k, v = (tensor[0].transpose(0, 1).to(dtype) for tensor in (query, key, value))
+    k, v = (Gathered.apply(tensor, cuts.keys) for tensor in (k, v))  # type: ignore[no-untyped-call]
     out = kernel(q.contiguous(), k, v, cuts, scale=scaling, window=window, softcap=softcap, dropout=dropout)
     return out[None], None
 
@@ -171,8 +171,8 @@ def find_cuts(layout: Layout, window: int | None, device: torch.device) -> Cuts:
 
     With a window, of what a sequence continues only that is gathered which its first token sees: positions are told from the end.
     """
-    made = ("cuts", window, device)
-    if made not in layout.memo:
+    key = ("cuts", window, device)
+    if key not in layout.memo:
         keys, queries, sizes = [], [], []
         for span in layout.spans:
             prompt = torch.cat([torch.arange(*part) for part in span.prompt])
@@ -184,11 +184,12 @@ def find_cuts(layout: Layout, window: int | None, device: torch.device) -> Cuts:
                 sizes.append(len(seen) + n)
                 first, continued = first + n, prompt
         starts = (
-            torch.tensor([0, *each]).cumsum(0, dtype=torch.int32).to(device, torch.int32) for each in (queries, sizes)
+            torch.tensor([0, *lengths]).cumsum(0, dtype=torch.int32).to(device, torch.int32)
+            for lengths in (queries, sizes)
         )
-        layout.memo[made] = Cuts(torch.cat(keys).to(device), (next(starts), next(starts)), (max(queries), max(sizes)))
-    found: Cuts = layout.memo[made]
-    return found
+        layout.memo[key] = Cuts(torch.cat(keys).to(device), (next(starts), next(starts)), (max(queries), max(sizes)))
+    cuts: Cuts = layout.memo[key]
+    return cuts
 
 
 class Gathered(torch.autograd.Function):

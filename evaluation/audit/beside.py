@@ -18,21 +18,11 @@ from ...fairness.groups.shares import area_by_cutoff
 from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined
 from ..pages.words import counted
-from .contents import (
-    AUC,
-    BUR,
-    COVERAGE_DIFFERENCE,
-    COVERAGE_PARITY,
-    EQUAL_COVERAGE,
-    NO_GAP,
-    UER,
-    AuditNumber,
-    ChanceGap,
-    Measure,
-)
+from .contents import NO_GAP, AuditNumber, ChanceGap
 from .coverage import Covered, UnitCoverage, sentences_of
 from .figures import Floats, Measured, bounds_of
 from .input import AuditInput
+from .kinds import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Measure
 from .plan import AuditPlan
 from .shares import Taken, ValueShares
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...errors import DataError
+from ...errors import DataError, PluginError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
 from ...number import what_sets_say
@@ -23,17 +23,18 @@ from .contents import (
     AuditNumber,
     ChanceGap,
     MeasureNote,
-    NumberKind,
     Representation,
-    SummaryUnit,
     ValueNote,
 )
+from .families import CORE, MEASURES, described, of_package
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
+from .kinds import NumberKind, SummaryUnit
+from .package_checks import refuse_unfit
 from .plan import AuditPlan
-from .value_names import OF_OTHERS, Name, named, namer, with_names
+from .value_names import Name, has_own_groups, named, namer, with_names
 from .warnings import warnings
 
 # sets that a family measures at a time, between two steps of the progress bar
@@ -106,7 +107,7 @@ def build_audit(
             for each in measured
             for example in take_apart(each, given, plan.n_examples, found_of.get((each.system, each.family.name)))
         ),
-        options=asdict(plan),
+        options=described(plan),
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in given.sets),
     )
@@ -126,14 +127,25 @@ def _measure(family: Family, given: AuditInput, progress: Progress | None) -> It
     for start in range(0, len(given.sets), BATCH):
         rows = range(start, min(start + BATCH, len(given.sets)))
         asked = [item for row in rows for each in items if (item := each[row]) is not None]
-        answers = iter(family.measure(asked))
+        with of_package(family.name, f"sets {given.sets[rows[0]].id!r} to {given.sets[rows[-1]].id!r}"):
+            made = family.measure(asked)
+            if len(made) != len(asked):
+                raise PluginError(
+                    f"measure {family.name!r} gives {len(made):,} answers for {len(asked):,} summaries; mend the package that "
+                    "brings it"
+                )
+        answers = iter(made)
         for row in rows:
             for place, each in enumerate(items):
                 found[place].append(Unscored(NO_SUMMARY) if each[row] is None else next(answers))
         if progress:
             progress(family.name, rows.stop, len(given.sets))
     for system, mine in zip(given.systems, found, strict=True):
-        yield Measured(family, system.label, tuple(mine), family.figures(mine))
+        with of_package(family.name, f"all summaries of {system.label}"):
+            figures = family.figures(mine)
+            if family.name not in CORE:
+                refuse_unfit(family.name, MEASURES[family.name].numbers, figures, len(mine))
+        yield Measured(family, system.label, tuple(mine), figures)
 
 
 def _numbers(
@@ -180,7 +192,8 @@ def _sentence(each: Measured, kind: NumberKind, value: float | None) -> str:
     """What an aggregate means, or why it is undefined."""
     if value is None:
         return f"Undefined: {each.figures.undefined}."
-    return each.family.sentence(kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", each.figures)
+    with of_package(each.family.name, f"what {kind.name!r} means"):
+        return each.family.sentence(kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", each.figures)
 
 
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
@@ -257,7 +270,7 @@ def most_unfair(figures: Figures, n: int) -> list[Chosen]:
 
 
 def _name_of(value: str, family: Family, given: AuditInput) -> str:
-    return value if family.name in OF_OTHERS else given.name_of(value)
+    return value if has_own_groups(family.name) else given.name_of(value)
 
 
 def take_apart(
@@ -272,7 +285,8 @@ def take_apart(
     for each in chosen(measured.figures, n, named):
         item = items[each.place]
         assert item is not None, "a set without summary has no unfairness"
-        apart = measured.family.example(item, measured.found[each.place], each.left_out)
+        with of_package(measured.family.name, f"an example of set {item.id!r}"):
+            apart = measured.family.example(item, measured.found[each.place], each.left_out)
         if each.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
             measure = f"gap of {_name_of(each.of, measured.family, given)} to what is expected of this summary{by}"

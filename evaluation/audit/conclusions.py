@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from ...number import Number
 from ..significance import concluded
-from .contents import SHARES, AuditNumber, ChanceGap, Vote
+from .contents import AuditNumber, ChanceGap, Vote
 from .figures import Measured
 from .gaps import Key, judged, judged_gaps, levels_of, tested
+from .kinds import SHARES
 from .order import Order, effects_of
 from .pairs import judged_differences, paired_differences, pairs
 from .plan import AuditPlan

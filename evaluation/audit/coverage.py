@@ -5,7 +5,7 @@ entailer's.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -20,7 +20,9 @@ from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from ...text import sentences
 from ..pages.value_names import noun
-from .contents import (
+from .family import FamilyKind, FamilyPage, Opening
+from .figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
+from .kinds import (
     COVERAGE,
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
@@ -30,7 +32,6 @@ from .contents import (
     SummaryUnit,
     TakenApart,
 )
-from .figures import Figures, Floats, in_order, most, quantities_of, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
@@ -259,3 +260,33 @@ def own_sentences(item: LabelledSummary) -> LabelledSummary:
     # not each second one: values often take turns
     drawn = np.random.default_rng(len(own)).choice(len(own), size=min(MOST_SENTENCES, len(own)), replace=False)
     return replace(item, units=tuple(own[place] for place in np.sort(drawn).tolist()))
+
+
+def _opened(opening: Opening) -> UnitCoverage:
+    tools, audited = opening.tools, opening.audited
+    assert tools.entailer is not None, "it uses the entailer"
+    mode: CoverageMode = "paper" if opening.plan.mode == "paper" else "released"
+    return UnitCoverage(tools.entailer, audited.attribute, audited.values, mode, audited.has_units)
+
+
+def _of_unfound(measured: Measured, least_group: int) -> Iterator[str]:
+    """That little of the summaries is in any document."""
+    family = measured.family
+    if not isinstance(family, UnitCoverage) or not measured.figures.scored.any() or family.entailer.reads_pairs:
+        return
+    if (share := found_share(measured.found)) < LEAST_FOUND:
+        yield (
+            f"{measured.system}, coverage: only {100 * share:.0f} % of the summaries' content is found in any document "
+            f"({family.by}), so the numbers speak of little of it (another --entailer may help)."
+        )
+
+
+FAMILY = FamilyKind(
+    _opened,
+    (*AGGREGATES, *ROWS),
+    other_names=("equal-coverage", "ec", "coverage-parity", "cp"),
+    on_request=False,
+    uses=("entailer",),
+    compares="values",
+    page=FamilyPage(warnings=_of_unfound),
+)

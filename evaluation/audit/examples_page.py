@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, grouped, row, table
 from ..pages.numbers import NONE, number, percent, signed
 from ..pages.words import counted
-from .contents import Audit, AuditExample, SummaryUnit
-
-# families whose examples set counts side by side, not shares
-COUNTING = ("opinions", "word-lists")
-# what a text is called that an example leaves out, by what the opinion graph takes for a unit
-TEXTS = {"documents": "post", "sentences": "sentence"}
+from .contents import Audit, AuditExample
+from .families import MEASURES
+from .kinds import SummaryUnit
 
 
 def examples(audit: Audit) -> Iterator[Block]:
@@ -66,7 +63,7 @@ def _example(audit: Audit, example: AuditExample) -> Iterator[Block]:
         lines.append(row(Text(line.text, style="long"), what))
     yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
-        text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
+        text = MEASURES[example.family].page.text_of(audit.options)
         who = f"{how.capitalize()}: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
         yield Details(who, tuple(map(Prose, example.documents)))
 
@@ -80,4 +77,4 @@ def _side_number(example: AuditExample, value: float | None) -> str:
     """A side's share, or its count where the columns count."""
     if value is None:
         return NONE
-    return f"{value:g}" if example.family in COUNTING else percent(value)
+    return f"{value:g}" if MEASURES[example.family].page.counts else percent(value)

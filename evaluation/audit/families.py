@@ -1,46 +1,73 @@
-"""The families of measures of an audit, opened."""
+"""The families of measures of an audit: the core's own, and those that packages bring by the door `evenhand.measures`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from typing import Any
 
 from ...config.fairness import EntailerSection, MatcherSection
-from ...errors import DataError, MissingExtra
+from ...doors import Door
+from ...errors import DataError, MissingExtra, PluginError
 from ...extras import need
-from ...fairness.groups.coverage import CoverageMode
-from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
-from ...judges.measures.tone import ToneScorer, open_tone
+from ...judges.measures import open_entailer, open_matcher
+from ...judges.measures.tone import open_tone
 from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
-from ...plugins.bias.word_list_family import listed_words
-from ...plugins.opinions.family import Opinions
-from .coverage import UnitCoverage
+from ..gate.limits import fold
+from . import coverage, order, shares, tone
+from .family import FamilyKind, Opening, Tool, Tools
 from .figures import Family
 from .input import AuditInput
-from .order import Order
-from .plan import BY_MATCHER, AuditPlan, usual_entailer
-from .shares import ValueShares
-from .tone import Tone
+from .kinds import SHARES, NumberKind
+from .package_checks import blamed
+from .plan import AuditPlan, usual_entailer
+
+# in the order of every page and file
+CORE = {SHARES: shares.FAMILY, "coverage": coverage.FAMILY, "order": order.FAMILY, "tone": tone.FAMILY}
+MEASURES = Door("measures", "measure", lambda thing: isinstance(thing, FamilyKind), CORE)
 
 
-@dataclass(frozen=True)
-class Tools:
-    """How it is found what a summary takes up; None where no family asks for it."""
+def measure_names() -> tuple[str, ...]:
+    """All that can be measured here, in the order of every page and file: those of packages follow the core's by their names."""
+    return (*CORE, *sorted(MEASURES.keys() - CORE.keys()))
 
-    matcher: Matcher | None
-    entailer: Entailer | None
-    # one that has chance levels: the same where it matches words
-    words: WordMatcher | None = None
-    tone: ToneScorer | None = None
-    # what was taken in place of something else, in a sentence each
-    notes: tuple[str, ...] = ()
-    # option that was not given -> why its default is what it is here; "" where it is the better one
-    defaults: Mapping[str, str] = field(default_factory=dict)
 
-    def close(self) -> None:
-        """Give the memory of models back."""
-        for tool in (self.matcher, self.entailer, self.words, self.tone):
-            if tool is not None:
-                tool.close()
+def those_using(tool: Tool) -> tuple[str, ...]:
+    """The measures that are taken by what an option chooses."""
+    return tuple(name for name in measure_names() if tool in MEASURES[name].uses)
+
+
+def kinds_by_name() -> dict[str, tuple[str, NumberKind]]:
+    """Name of each kind of number -> its family, and the kind.
+
+    Raises:
+        PluginError: two families have one, or a package's calls systems fairer, which shares alone can.
+    """
+    kinds: dict[str, tuple[str, NumberKind]] = {}
+    owners: dict[str, str] = {}
+    for family in measure_names():
+        for kind in MEASURES[family].numbers:
+            if owners.setdefault(fold(kind.name), family) != family:
+                raise PluginError(
+                    f"measure {family!r} has a number {kind.name!r}, as measure {owners[fold(kind.name)]!r} has; uninstall a "
+                    "package, or have the number renamed"
+                )
+            if kind.votes and family != SHARES:
+                raise PluginError(
+                    f"measure {family!r}: number {kind.name!r} calls systems fairer (votes), which shares alone can; take "
+                    "only_names"
+                )
+            kinds[kind.name] = family, kind
+    return kinds
+
+
+def described(plan: AuditPlan) -> dict[str, Any]:
+    """The plan as files have it, with the options of all measures among its own."""
+    own = {key: value for name in measure_names() for key, value in plan.options.get(name, MEASURES[name].options())}
+    written: dict[str, Any] = {}
+    for key, value in asdict(plan).items():
+        written |= own if key == "options" else {key: value}
+    return written
 
 
 def open_tools(
@@ -62,7 +89,8 @@ def open_tools(
     models, asked = SharedModels(), None
     notes: list[str] = []
     defaults: dict[str, str] = {}
-    if "coverage" in plan.measures:
+    used = {tool for name in plan.measures for tool in MEASURES[name].uses}
+    if "entailer" in used:
         if entailer is None:
             entailer, why = usual_entailer(
                 document.text for documents in given.sets for document in documents.documents
@@ -71,8 +99,9 @@ def open_tools(
             if why:
                 notes.append(f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {why}")
         asked = open_entailer(entailer, models)
-    if not set(BY_MATCHER).intersection(plan.measures):
-        return Tools(None, asked, notes=tuple(notes), defaults=defaults)
+    scorer = open_tone(plan.tone, models) if "tone" in used else None
+    if "matcher" not in used:
+        return Tools(None, asked, tone=scorer, notes=tuple(notes), defaults=defaults)
     if matcher is not None:
         opened = open_matcher(matcher, models)
     else:
@@ -88,27 +117,49 @@ def open_tools(
                     f"published numbers, which need 'ngram': {error}"
                 )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
-    tone = open_tone(plan.tone, models) if "tone" in plan.measures else None
-    return Tools(opened, asked, words, tone, tuple(notes), defaults)
+    return Tools(opened, asked, words, scorer, tuple(notes), defaults)
 
 
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
-    """The plan's families, in their order."""
-    found: list[Family] = []
-    if "value-shares" in plan.measures and tools.matcher is not None and tools.words is not None:
-        found.append(
-            ValueShares(tools.matcher, tools.words, given.attribute, given.values, plan.mode, plan.tau, plan.target)
-        )
-    if tools.entailer is not None:
-        mode: CoverageMode = "paper" if plan.mode == "paper" else "released"
-        found.append(UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units))
-    if "order" in plan.measures and tools.words is not None:
-        found.append(Order(tools.words))
-    if tools.tone is not None and tools.words is not None:
-        found.append(Tone(tools.tone, tools.words.tokens, tools.words.signature, given.values))
-    if "opinions" in plan.measures:
-        need("networkx", "measure 'opinions'")
-        found.append(Opinions(plan.opinion_units))
-    if "word-lists" in plan.measures:
-        found.append(listed_words(plan.word_lists))
-    return found
+    """The plan's families, in their order.
+
+    Raises:
+        MissingExtra: a library that one needs is not installed.
+        PluginError: what a package opens is no family, or has another name.
+    """
+    return list(_opened(given, plan, tools))
+
+
+def _opened(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family]:
+    for name in measure_names():
+        if name in plan.measures:
+            kind = MEASURES[name]
+            need_all(kind, name)
+            with of_package(name, "documents"):
+                family = kind.open(Opening(name, given, plan, tools, plan.options.get(name, kind.options())))
+            if not isinstance(family, Family) or family.name != name:
+                raise PluginError(
+                    f"measure {name!r} is opened as {type(family).__name__} {getattr(family, 'name', '')!r}, which is no family "
+                    "of that name; see docs/plugins.md for what a family must have"
+                )
+            yield family
+
+
+def of_package(name: str, what: str) -> AbstractContextManager[None]:
+    """Where code of a family runs: what a package's raises is said in one message, see `package_checks.blamed`."""
+    return nullcontext() if name in CORE else blamed(name, what)
+
+
+def need_all(kind: FamilyKind, name: str) -> None:
+    """Refuse a family whose libraries are not there.
+
+    Raises:
+        MissingExtra: one is not installed.
+    """
+    for library in kind.needs:
+        need(library, f"measure {name!r}")
+
+
+def idle_measures(measures: Sequence[str], compared: Sequence[str]) -> list[str]:
+    """Those of the measures that have nothing to compare in sets that lack what is `compared`: "values", "documents"."""
+    return [name for name in measures if MEASURES[name].compares in compared]

@@ -6,7 +6,7 @@ gives the columns and that function.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, exact_bounds, interval_by_sets, pseudo_values
-from .contents import Measure, NumberKind, Quantity, TakenApart
+from .kinds import Measure, NumberKind, Quantity, TakenApart
 
 K = TypeVar("K", bound=Hashable)
 Floats = NDArray[np.float64]
@@ -132,12 +132,13 @@ class Figures:
         return pseudo_values(self.reduce, self.columns, self.rests_on)
 
 
+@runtime_checkable
 class Family(Protocol):
     """Measures that rest on the same thing found in each summary."""
 
     @property
     def name(self) -> str:
-        """Of `plan.MEASURES`."""
+        """Of `families.MEASURES`."""
         ...
 
     @property

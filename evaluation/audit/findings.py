@@ -6,7 +6,6 @@ names somebody follows below. A gap under `SMALLEST` is no headline.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ...number import Number
 from ...resampling import LEAST_SETS
@@ -14,21 +13,11 @@ from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.value_names import noun
 from ..pages.words import capital, few_label, joined
-from .contents import (
-    PLACE_IN_SOURCES,
-    SHARE_IN_SOURCES,
-    SHARE_IN_SUMMARIES,
-    SHARES,
-    TONE_IN_SOURCES,
-    WORDS_IN_SOURCES,
-    Audit,
-    AuditNumber,
-    ChanceGap,
-    Representation,
-    SystemNote,
-    Vote,
-)
+from .contents import Audit, AuditNumber, ChanceGap, Representation, SystemNote, Vote
+from .families import MEASURES
+from .family import Wording
 from .input import AuditedSystem
+from .kinds import SHARE_IN_SUMMARIES, SHARES
 
 # gap, and difference of gaps, from which on a headline speaks of them
 SMALLEST = 0.02
@@ -39,48 +28,16 @@ FEW = f"{few_label('for a verdict')} {MORE_SETS}"
 MOST_WORDS = 16
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How a family's finding is said."""
-
-    # "{who} is represented less and {others} more than documents written alike would be"
-    verb: str
-    less: str
-    more: str
-    than: str
-    # numbers of one value
-    detail: str
-    # what one of several is called in the claim, and none of them
-    subject: str = "{value}"
-    nobody: str = "{attribute}"
+def wording_of(family: str) -> Wording:
+    """How a family that names groups says so."""
+    wording = MEASURES[family].page.wording
+    assert wording is not None, "a number that names needs one"
+    return wording
 
 
-ROOM = "{value} has {there} of the documents' words and {here} of the summaries'; {expected} would be expected of "
-WORDINGS = {
-    "value-shares": Wording(
-        "represented", "less", "more", "than documents written alike would be", ROOM + "documents written alike"
-    ),
-    "order": Wording(
-        "represented", "less", "more", "than by summaries that prefer no place",
-        "The " + ROOM.replace("{value} has", "{value} of the documents has") + "documents written alike at other places",
-        subject="the {value} of the documents",
-        nobody="place",
-    ),
-    "tone": Wording(
-        "spoken of", "less kindly", "more kindly", "than in the documents' sentences with the same words",
-        "Of the tone beside the words of {value}, {here} is positive in the summaries and {there} in its documents; {expected} "
-        "would be expected by the documents' sentences with the same words",
-    ),
-    "word-lists": Wording(
-        "used", "less", "more", "than words as common would be",
-        "The words of the list {value} are {there} of the listed words of the documents and {here} of those of the summaries "
-        "that can be compared, of which {expected} would be expected of words as common",
-        subject="the list {value}",
-        nobody="word list",
-    ),
-}  # fmt: skip
-# what a value has in the documents
-IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES, WORDS_IN_SOURCES)
+def in_sources(numbers: Iterable[AuditNumber]) -> dict[str | None, float | None]:
+    """What each group of a family has in the documents."""
+    return {each.side: each.value for each in numbers if each.kind == MEASURES[each.family].page.in_sources}
 
 
 def system_note(system: AuditedSystem, sets: Sequence[str] = ()) -> SystemNote:
@@ -115,12 +72,12 @@ def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representa
         return None
     first = known[0]
     clear = by_distance(each for each in known if each.gap.is_clear)
-    sources = {each.side: each.value for each in numbers if each.kind in IN_SOURCES}
+    sources = in_sources(numbers)
     under, over = (
         tuple(each.side for each in clear if each.gap.verdict == which and each.side) for which in ("lower", "higher")
     )
     small = tuple(each.side for each in known if each.side and (each.is_small or _is_unknown(each.gap)))
-    said = [_claim(WORDINGS[first.family], under, over, attribute)] if clear or len(small) < len(known) else []
+    said = [_claim(wording_of(first.family), under, over, attribute)] if clear or len(small) < len(known) else []
     said += [
         f"{each.side} is not named, though its gap is clear: {each.gap.doubt}." for each in known if each.gap.doubt
     ]
@@ -169,7 +126,7 @@ def gap_words(gap: ChanceGap) -> str:
 def _stated(found: AuditNumber, source: float | None) -> str:
     """What a value has of the documents and of the summaries, and what would be expected."""
     expected = found.gap.between or (found.gap.expected,)
-    return WORDINGS[found.family].detail.format(
+    return wording_of(found.family).detail.format(
         value=found.side, there=percent(source), here=percent(found.value),
         # ends that are written alike are said once
         expected=" to ".join(dict.fromkeys(map(percent, expected))),
@@ -240,13 +197,17 @@ def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
     if told := (*of_shares, *speaking(audit.represented), *audit.represented):
         return _claim_of_one(told[0])
-    return next((_measured(each) for each in audit.numbers if each.sentence), "Nothing could be measured")
+    numbers = (
+        *(each for each in audit.numbers if each.sentence),
+        *(each for each in audit.numbers if each.value is not None),
+    )
+    return next(map(_measured, numbers), "Nothing could be measured")
 
 
 def _claim_of_one(found: Representation) -> str:
     """Whom a family names first, or that it names nobody, or of too few sets."""
     if found.under or found.over:
-        return _claim(WORDINGS[found.family], found.under[:1], () if found.under else found.over[:1], "")[:-1]
+        return _claim(wording_of(found.family), found.under[:1], () if found.under else found.over[:1], "")[:-1]
     said = sentences(found.sentence)[0].removesuffix(".")
     if said.endswith(FEW):
         return capital(FEW)
@@ -256,9 +217,10 @@ def _claim_of_one(found: Representation) -> str:
 def _measured(found: AuditNumber) -> str:
     """What a number means, or where that takes long the number."""
     said = found.sentence.removesuffix(".")
-    if found.value is None or len(said.split()) <= MOST_WORDS:
+    if said and (found.value is None or len(said.split()) <= MOST_WORDS):
         return said
-    return f"{found.measure}: {percent(found.value) if found.kind.is_share else f'{found.value:.3f}'}"
+    number = percent(found.value) if found.kind.is_share else f"{found.value:.3f}"
+    return f"{', '.join(filter(None, (found.side, found.measure)))}: {number}"
 
 
 def _of_orders(effects: Sequence[Number]) -> str:

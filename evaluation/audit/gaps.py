@@ -16,8 +16,9 @@ from ...resampling import NOISE, Bootstrap, added_by_sets, defined, pseudo_value
 from ..pages.value_names import noun
 from ..significance import Concluded, NullDraws, Unit, dealt, flipped
 from ..verdicts import verdict
-from .contents import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARES, ChanceGap, Quantity
+from .contents import ChanceGap
 from .figures import Figures, Measured
+from .kinds import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS, SHARES, Quantity
 from .shares import ValueShares
 
 # family, system, quantity

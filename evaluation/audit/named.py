@@ -1,13 +1,15 @@
 """An audit as a gate reads it: which of its numbers a limit can name, and how."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...number import Number
 from ..gate.limits import fold
 from ..gate.numbers import SHARE_GAP, SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
-from .contents import COVERAGE_DIFFERENCE, KINDS, SHARES, Audit, AuditNumber
+from .contents import Audit, AuditNumber
+from .families import kinds_by_name
+from .kinds import COVERAGE_DIFFERENCE, SHARES
 
 # families as limits call them
 FAMILIES = {"value-shares": "shares"}
@@ -60,18 +62,45 @@ def _audit_differences(audit: Audit) -> Iterator[NamedNumber]:
             yield minus(each, other, ("difference",), (each.functions[-1], *each.measures))
 
 
+class KindNames(Mapping[str, str]):
+    """Limits' names of the kinds of numbers that all families have, which are asked for when a limit is read.
+
+    Args:
+        others: that stand before them.
+        growing: those that grow by chance alone, or those that do not.
+    """
+
+    def __init__(self, others: Mapping[str, str], *, growing: bool) -> None:
+        self._others, self._growing = others, growing
+
+    def _names(self) -> dict[str, str]:
+        kinds = (kind for _, kind in kinds_by_name().values() if kind.grows_by_chance == self._growing)
+        return {**self._others, **{fold(kind.name): AS_SHOWN for kind in kinds}}
+
+    def __getitem__(self, name: str) -> str:
+        return self._names()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
 AUDIT_PAGE = PageKind(
     record=Audit,
     verb="audit",
     read=page_numbers,
-    functions={
-        "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
-        SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
-        "difference": "a system's number less the first system's: difference(bur, tuned)",
-        SUMMARISED: OF_SUMMARISED,
-        **{fold(kind.name): AS_SHOWN for kind in KINDS.values() if not kind.grows_by_chance},
-    },
-    growing=tuple(fold(kind.name) for kind in KINDS.values() if kind.grows_by_chance),
+    functions=KindNames(
+        {
+            "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
+            SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
+            "difference": "a system's number less the first system's: difference(bur, tuned)",
+            SUMMARISED: OF_SUMMARISED,
+        },
+        growing=False,
+    ),
+    growing=KindNames({}, growing=True),
     last="the last of --summaries",
     families=FAMILIES,
 )

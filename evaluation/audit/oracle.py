@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...plugins.opinions.measures.selection import group_quotas
+from ...fairness.groups.quotas import group_quotas
 from ...records import DocumentSet
 
 BALANCED = "balanced"

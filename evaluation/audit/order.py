@@ -30,8 +30,9 @@ from ...number import Number
 from ...resampling import Bootstrap, added_by_sets, defined
 from ...text import sentences as split_sentences
 from ..significance import NullDraws, flipped
-from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
+from .family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
 from .figures import Bools, Figures, Floats, Leftover, Measured, in_order, most, quantities_of, reasons
+from .kinds import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
 
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
@@ -235,3 +236,40 @@ def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Num
         for k, (follows, third) in enumerate(names)
     )
     return made, tests
+
+
+def _opened(opening: Opening) -> Order:
+    assert opening.tools.words is not None, "it uses the matcher"
+    return Order(opening.tools.words)
+
+
+FAMILY = FamilyKind(
+    _opened,
+    ROWS,
+    other_names=("place", "position", "speaking-order"),
+    on_request=False,
+    uses=("matcher",),
+    compares="documents",
+    page=FamilyPage(
+        Wording(
+            "represented", "less", "more", "than by summaries that prefer no place",
+            "The {value} of the documents has {there} of the documents' words and {here} of the summaries'; {expected} would be "
+            "expected of documents written alike at other places",
+            subject="the {value} of the documents",
+            nobody="place",
+        ),
+        in_sources=PLACE_IN_SOURCES,
+        groups="place",
+        whose="the {value} of the documents",
+        row="{value} of a set",
+        table=GroupTable(
+            "By place in the set",
+            "How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
+            "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
+            "each {value}. What stands in a place may explain a gap too: evenhand import reordered writes the "
+            "documents in other orders, and --order compares their summaries.",
+            "by place",
+            ("place", "in documents", "in summaries"),
+        ),
+    ),
+)  # fmt: skip

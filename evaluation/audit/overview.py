@@ -8,14 +8,14 @@ from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, Pictur
 from ..pages.marked import marked
 from ..pages.numbers import percent, signed
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
-from .contents import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Audit, AuditExample, AuditNumber, Side
+from .contents import Audit, AuditExample, AuditNumber
 from .examples_page import set_name
-from .findings import IN_SOURCES, apart, gap_words, large
+from .families import MEASURES
+from .findings import apart, gap_words, in_sources, large
+from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Side
 
 # summaries shown, and documents beside each of them
 MOST_EXAMPLES, MOST_DOCUMENTS = 2, 2
-# family -> what a row of its picture is, where it is no attribute value
-ROWS_ARE = {"order": "place", "word-lists": "word list"}
 # other clear gaps that are named below the headline
 MOST_OTHERS = 3
 
@@ -45,9 +45,7 @@ def _numbers(audit: Audit) -> list[AuditNumber]:
 
 def _subject(number: AuditNumber) -> str:
     """ "documents of negative", "documents of stars 1", "the first third of the documents"."""
-    value = number.side or ""
-    other = {"order": f"the {value} of the documents", "word-lists": f"words of {value}"}
-    return other.get(number.family, f"documents of {value}")
+    return MEASURES[number.family].page.whose.format(value=number.side or "")
 
 
 def _evidence(audit: Audit, first: AuditNumber, others: Sequence[AuditNumber]) -> str:
@@ -67,13 +65,14 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
     if not numbers:
         return None
     first = numbers[0]
-    sources = {n.side: n.value for n in audit.by_value if n.kind in IN_SOURCES and n.family == first.family}
+    shown = MEASURES[first.family].page
+    sources = in_sources(n for n in audit.by_value if n.family == first.family)
     systems = [each.label for each in audit.systems]
     rows = []
     for value, mine in grouped(numbers, lambda each: each.side or "").items():
         rows.append(
             PictureRow(
-                name=f"{value} of a set" if first.family == "order" else value,
+                name=shown.row.format(value=value),
                 note=f"{counted(max(each.n_sets for each in mine), 'set')}{', few' if mine[0].is_small else ''}",
                 lanes=tuple(_lane(each, systems.index(each.system)) for each in mine),
                 reference=sources.get(value),
@@ -81,7 +80,7 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
             )
         )
     what = "share of the summaries\u2019 words" if first.kind == SHARE_IN_SUMMARIES else first.kind.name
-    rows_are = ROWS_ARE.get(first.family, audit.attribute)
+    rows_are = shown.groups or audit.attribute
     return Picture(
         name=f"overview by {rows_are}",
         rows_are=rows_are,

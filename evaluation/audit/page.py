@@ -38,21 +38,14 @@ from ..pages.value_names import noun
 from ..pages.words import counted, few_label, joined
 from ..significance import DRAWS
 from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
-from .contents import (
-    SHARE_IN_SOURCES,
-    SHARE_IN_SUMMARIES,
-    SHORTFALL,
-    UNDER_REPRESENTED,
-    Audit,
-    AuditNumber,
-    Representation,
-    ValueNote,
-)
+from .contents import Audit, AuditNumber, Representation, ValueNote
 from .differences_page import differences
 from .examples_page import examples
-from .findings import WORDINGS, apart, gap_that_names, gap_words, speaking
+from .families import CORE, MEASURES
+from .findings import apart, gap_that_names, gap_words, speaking, wording_of
+from .groups_page import group_table, orders
+from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
-from .places_page import orders, places, tones, word_lists
 from .value_names import with_names
 from .warnings import aim, length, notes, too_narrow
 
@@ -73,8 +66,6 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 MOST_TO_LOOK_AT = 3
 # systems whose shares stand side by side in a sentence
 MOST_SIDE_BY_SIDE = 4
-# families whose numbers are not by attribute value, but by groups of their own
-ELSEWHERE = ("order", "tone", "word-lists")
 
 
 def page(audit: Audit) -> Page:
@@ -89,9 +80,9 @@ def page(audit: Audit) -> Page:
         findings=tuple(_named(audit)),
         body=(
             *_values(audit),
-            *places(audit),
+            *group_table(audit, "order"),
             *orders(audit),
-            *tones(audit),
+            *group_table(audit, "tone"),
             *_measures(audit),
             *differences(audit),
             *beside(audit),
@@ -132,7 +123,7 @@ def _values(audit: Audit) -> Iterator[Block]:
 
 def _reading(audit: Audit) -> Prose:
     """How the numbers by value are read, and by which null they are expected."""
-    nulls = dict.fromkeys(n.gap.reference for n in audit.by_value if n.family not in ELSEWHERE)
+    nulls = dict.fromkeys(n.gap.reference for n in audit.by_value if MEASURES[n.family].page.table is None)
     said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
     few = (
@@ -154,7 +145,7 @@ def value_tables(audit: Audit) -> dict[str, Table]:
 
     Each measure has a column, and one by which groups are named another with the gap to what is expected and the null's name.
     """
-    numbers = [n for n in audit.by_value if n.family not in ELSEWHERE]
+    numbers = [n for n in audit.by_value if MEASURES[n.family].page.table is None]
     with_gap = {n.measure for n in numbers if n.gap.reference and n.kind.names}
     tables = {}
     for system, its in grouped(numbers, lambda each: each.system).items():
@@ -195,7 +186,9 @@ def _measures(audit: Audit) -> Iterator[Block]:
                 for each in audit.represented
             )
         )
-    yield from word_lists(audit)
+    for each in audit.measures:
+        if each.family not in CORE:
+            yield from group_table(audit, each.family, level=3)
 
 
 def _aggregates(audit: Audit) -> Table:
@@ -309,7 +302,7 @@ def _named(audit: Audit) -> Iterator[Block]:
             first, *others = found
             value = (first.under or first.over)[0]
             gap = gap_that_names(audit.by_value, first, value)
-            sure = f"For {WORDINGS[first.family].subject.format(value=value)} the gap is {gap_words(gap)}."
+            sure = f"For {wording_of(first.family).subject.format(value=value)} the gap is {gap_words(gap)}."
             said += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
             for each in others:
                 said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))

@@ -13,8 +13,9 @@ import numpy as np
 from ...resampling import LEAST_SETS, Bootstrap, defined, t_interval
 from ..significance import Concluded, NullDraws, exchanged, flipped
 from ..verdicts import verdict
-from .contents import SHARES, AuditNumber, Outcome, Vote
+from .contents import AuditNumber, Outcome, Vote
 from .figures import Bools, Figures, Floats, Measured
+from .kinds import SHARES
 
 
 def paired_differences(

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ...config.fairness import EntailerSection, MatcherSection, WordListsSection
+from ...config.fairness import EntailerSection, MatcherSection
+from ...config.section import Section
 from ...corpora.values import single_valued
 from ...errors import DataError
 from ...resampling import Bootstrap
@@ -20,34 +21,24 @@ from ..pages.folder import Say
 from ..pages.words import joined
 from .build import Progress, build_audit
 from .contents import Audit
-from .families import families, open_tools
+from .families import MEASURES, families, idle_measures, measure_names, open_tools
 from .figures import Family
 from .input import AuditInput
 from .named import AUDIT_PAGE
-from .plan import (
-    MEASURES,
-    AuditPlan,
-    read_measures,
-    read_sections,
-    read_target,
-    read_tone,
-    read_word_lists,
-    usual_measures,
-)
+from .options import own_options, read_measures, read_own_options, read_sections, read_tone, usual_measures
+from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
 
 DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
 OPENED = ("matcher", "entailer", "models")
-OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name != "bootstrap"), *DRAWN, *OPENED)
+OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name not in ("bootstrap", "options")), *DRAWN, *OPENED)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
 KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
 # measure -> the option that says how it is taken, whose default depends on the machine
 CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
-# measures that compare the values of a set, and those that compare the documents of one
-OF_VALUES, OF_DOCUMENTS = ("value-shares", "coverage"), ("order",)
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,8 @@ class AuditMeasures:
     entailer: EntailerSection | None
     # what cannot be measured here, in a sentence each
     notes: tuple[str, ...]
-    word_lists: WordListsSection | None
+    # measure -> its own options
+    own: Mapping[str, Section]
     # other fields of the plan, as they were given
     options: Mapping[str, Any]
 
@@ -73,7 +65,7 @@ class AuditMeasures:
         options = {key: value for key, value in self.options.items() if key not in (*DRAWN, "target")}
         drawn = asdict(Bootstrap()) | {key: self.options[key] for key in DRAWN if key in self.options}
         target = read_target(self.options.get("target", "ratio"), given.values)
-        options |= {"measures": self.measures, "word_lists": self.word_lists, "target": target, "bootstrap": drawn}
+        options |= {"measures": self.measures, "options": self.own, "target": target, "bootstrap": drawn}
         with explained("audit"):
             return TypeAdapter(AuditPlan).validate_python(options)
 
@@ -89,16 +81,21 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
         DataError: an option is not known, is wrong or has no effect.
         RecipeError: a file of keys is wrong; all mistakes are listed.
     """
-    if unknown := [key for key in options if key not in OPTIONS]:
-        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], KEYWORDS)}")
+    owners = own_options(OPTIONS)
+    if unknown := [key for key in options if key not in OPTIONS and key not in owners]:
+        known = (*KEYWORDS, *owners)
+        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], known)}")
     given = {key: value for key, value in options.items() if value is not None}
     for name in ("measures", "matcher", "entailer", "target"):
         if not isinstance(given.get(name, ""), str):
             raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
-    if named is None and "word_lists" in given:
-        measures = (*measures, "word-lists")
+    own = {key: given.pop(key) for key in owners if key in given}
+    if named is None:
+        # one that is measured on request alone is asked for by an option of its own, too
+        wanted = {*measures, *(owners[key] for key in own if MEASURES[owners[key]].on_request)}
+        measures = tuple(name for name in measure_names() if name in wanted)
     if isinstance(tone := given.get("tone"), str | Path):
         given["tone"] = read_tone(str(tone))
     usual = vars(AuditPlan())
@@ -108,10 +105,7 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (given.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
-    lists = given.pop("word_lists", None)
-    if isinstance(lists, str | Path):
-        lists = read_word_lists(Path(lists), measures)
-    return AuditMeasures(measures, *sections, notes, lists, given)
+    return AuditMeasures(measures, *sections, notes, read_own_options(own, measures), given)
 
 
 def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
@@ -121,9 +115,9 @@ def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
         DataError: every set has documents of one value, or a single one.
     """
     why, single = single_valued(given.sets, given.attribute), all(len(each.documents) < 2 for each in given.sets)
-    idle = [name for name in (*OF_VALUES, *(OF_DOCUMENTS if single else ())) if name in measures] if why else []
-    if idle:
-        others = [name for name in MEASURES if name not in (*OF_VALUES, *(OF_DOCUMENTS if single else ()))]
+    lacking = ("values", "documents") if single else ("values",)
+    if idle := idle_measures(measures, lacking) if why else []:
+        others = [name for name in measure_names() if name not in idle_measures(measure_names(), lacking)]
         remedy = "put documents of one topic into one set" if single else "name another --attribute"
         raise DataError(
             f"{given.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "

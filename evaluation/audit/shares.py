@@ -31,7 +31,9 @@ from ...judges.measures.measure import Matcher
 from ...judges.measures.words import WordMatcher
 from ...text import sentences as split_sentences
 from ..pages.value_names import noun
-from .contents import (
+from .family import FamilyKind, FamilyPage, Opening, Wording
+from .figures import Bools, Figures, Floats, Leftover, in_order, mean_deviation, most, quantities_of, reasons
+from .kinds import (
     AUC,
     BUR,
     BUR_OF_SEVERAL,
@@ -51,7 +53,6 @@ from .contents import (
     SummaryUnit,
     TakenApart,
 )
-from .figures import Bools, Figures, Floats, Leftover, in_order, mean_deviation, most, quantities_of, reasons
 
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair
@@ -350,3 +351,27 @@ def unmatched_summaries(found: Sequence[Taken | Unscored]) -> int:
 def one_valued_sets(found: Sequence[Taken | Unscored]) -> int:
     """Scored sets whose documents with tokens share one value: they count as fair."""
     return sum(isinstance(each, Taken) and sum(mass > 0 for mass in each.masses.source) == 1 for each in found)
+
+
+def _opened(opening: Opening) -> ValueShares:
+    tools, audited, plan = opening.tools, opening.audited, opening.plan
+    assert tools.matcher is not None and tools.words is not None, "it uses the matcher"
+    return ValueShares(tools.matcher, tools.words, audited.attribute, audited.values, plan.mode, plan.tau, plan.target)
+
+
+FAMILY = FamilyKind(
+    _opened,
+    (*AGGREGATES, REPRESENTATION, *ROWS),
+    other_names=("bur", "uer", "auc", "sof", "proportional-representation"),
+    on_request=False,
+    uses=("matcher",),
+    compares="values",
+    page=FamilyPage(
+        Wording(
+            "represented", "less", "more", "than documents written alike would be",
+            "{value} has {there} of the documents' words and {here} of the summaries'; {expected} would be expected of "
+            "documents written alike",
+        ),
+        in_sources=SHARE_IN_SOURCES,
+    ),
+)  # fmt: skip

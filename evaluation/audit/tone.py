@@ -14,8 +14,9 @@ from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_betwe
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
+from .family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
 from .figures import Figures, Floats, in_order, most, quantities_of, reasons
+from .kinds import TONE_IN_SOURCES, TONE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
 
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
 SAME_WORDS = "sentences of the documents with the same words"
@@ -138,3 +139,35 @@ class Tone:
 
     def _by_value(self, sums: Floats) -> Floats:
         return sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS)
+
+
+def _opened(opening: Opening) -> Tone:
+    tools = opening.tools
+    assert tools.tone is not None and tools.words is not None, "it uses the scorer of tone and the matcher"
+    return Tone(tools.tone, tools.words.tokens, tools.words.signature, opening.audited.values)
+
+
+# on request: what tells tone is weak
+FAMILY = FamilyKind(
+    _opened,
+    ROWS,
+    other_names=("sentiment", "framing"),
+    uses=("matcher", "tone"),
+    page=FamilyPage(
+        Wording(
+            "spoken of", "less kindly", "more kindly", "than in the documents' sentences with the same words",
+            "Of the tone beside the words of {value}, {here} is positive in the summaries and {there} in its documents; "
+            "{expected} would be expected by the documents' sentences with the same words",
+        ),
+        in_sources=TONE_IN_SOURCES,
+        table=GroupTable(
+            "Tone",
+            "How much of the tone is positive beside the words that documents of one {value} alone have, "
+            "in those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
+            "words. Scorers of tone are often wrong about a single sentence: read some before you conclude.",
+            "tone",
+            ("{attribute}", "in documents", "in summaries"),
+        ),
+        compares_words=True,
+    ),
+)  # fmt: skip

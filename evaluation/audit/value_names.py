@@ -5,9 +5,7 @@ from typing import Any, TypeVar
 
 from ..pages.value_names import value_name
 from .contents import Audit, AuditExample, AuditNumber, Representation
-
-# families whose numbers are of places and of lists of words, which have names of their own
-OF_OTHERS = ("order", "word-lists", "opinions")
+from .families import MEASURES
 
 A = TypeVar("A", bound=AuditNumber)
 Name = Callable[[str], str]
@@ -18,23 +16,28 @@ def namer(attribute: str, labels: Mapping[str, str]) -> Name:
     return lambda value: value_name(value, attribute, labels)
 
 
+def has_own_groups(family: str) -> bool:
+    """Whether its numbers are of groups with names of their own, as places and lists of words have, and not of values."""
+    return bool(MEASURES[family].page.groups)
+
+
 def named(numbers: Iterable[A], name: Name) -> tuple[A, ...]:
     """The numbers with the names of their values."""
     return tuple(
-        each if each.side is None or each.family in OF_OTHERS else each.model_copy(update={"side": name(each.side)})
+        each if each.side is None or has_own_groups(each.family) else each.model_copy(update={"side": name(each.side)})
         for each in numbers
     )
 
 
 def named_in(found: Representation, name: Name) -> Representation:
     """Who is named, by their names."""
-    if found.family in OF_OTHERS:
+    if has_own_groups(found.family):
         return found
     return found.model_copy(update={key: tuple(map(name, getattr(found, key))) for key in ("under", "over", "small")})
 
 
 def _example(found: AuditExample, name: Name) -> AuditExample:
-    if found.family in OF_OTHERS:
+    if has_own_groups(found.family):
         return found
 
     def by_name(of_values: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
 from ...fairness.content_tokens import share_borderless
-from ...plugins.bias.word_list_family import ListedWords, n_words
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean
 from ..pages.blocks import grouped
@@ -17,21 +16,12 @@ from ..pages.numbers import FLAT
 from ..pages.value_names import noun
 from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow
-from .contents import (
-    AUC,
-    BUR,
-    COVERAGE_PARITY,
-    OPINION_GRAPH,
-    SHORTFALL,
-    SOF,
-    UER,
-    Audit,
-    AuditNumber,
-    SystemNote,
-)
-from .coverage import LEAST_FOUND, TOO_FEW_UNITS, Covered, UnitCoverage, found_share
+from .contents import Audit, AuditNumber, SystemNote
+from .coverage import TOO_FEW_UNITS, Covered
+from .families import MEASURES, of_package
 from .figures import NO_WORD, Measured
 from .input import AuditInput
+from .kinds import AUC, BUR, COVERAGE_PARITY, SHORTFALL, SOF, UER
 from .plan import AuditPlan
 from .shares import Taken, ValueShares, one_valued_sets, unmatched_summaries
 
@@ -57,15 +47,9 @@ def warnings(
     yield from _left_out(measured)
     yield from _of_no_level(measured)
     for each in measured:
-        if isinstance(each.family, UnitCoverage) and each.figures.scored.any():
-            yield from _of_unfound(each, each.family)
-        if isinstance(each.family, ListedWords):
-            source, summary = n_words(each.figures)
-            if 0 < min(source, summary) < plan.least_group:
-                yield (
-                    f"{each.system}: word lists rest on {source:,} {each.family.called} in the documents and {summary:,} in the "
-                    "summaries, however many sets there are."
-                )
+        with of_package(each.family.name, "its warnings"):
+            own = tuple(MEASURES[each.family.name].page.warnings(each, plan.least_group))
+        yield from own
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
 
@@ -76,14 +60,6 @@ def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
         yield (
             "Shares: nobody is named and no system called fairer, as what is expected is known of summaries that aim at the "
             "documents' shares, and --target has others."
-        )
-
-
-def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
-    if not family.entailer.reads_pairs and (share := found_share(measured.found)) < LEAST_FOUND:
-        yield (
-            f"{measured.system}, coverage: only {100 * share:.0f} % of the summaries' content is found in any document "
-            f"({family.by}), so the numbers speak of little of it (another --entailer may help)."
         )
 
 
@@ -103,7 +79,7 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
             )
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if few := too_few(len(given.sets), what="The audit"):
+    if few := too_few(len(given.sets), subject="The audit"):
         yield few
     if len(set(given.declared)) > 1:
         yield (
@@ -123,7 +99,7 @@ def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]
             (int(each.rests_on[:, each.naming].sum(axis=0).max()) for each in its if not each.leftover), default=0
         )
         # half of the level is for shares
-        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, what=f"The test of {family.replace('-', ' ')}")
+        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, subject=f"The test of {family.replace('-', ' ')}")
         if few and not too_few(n_sets):
             yield few
 
@@ -243,7 +219,7 @@ def scripts(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
         {
             f"{name} by words" if by == "words" else name
             for name, by in readers
-            if by == "words" or name in ("opinions", "tone")
+            if by == "words" or MEASURES[name].page.compares_words
         }
     )
     by_ngrams = ("value-shares", "ngram") in readers
@@ -289,17 +265,16 @@ def short_names(audit: Audit) -> str:
 
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
-    said = ["0 is fair."]
+    unknown = dict.fromkeys(n.kind.name for n in audit.aggregates if not MEASURES[n.family].page.zero_is_fair)
+    said = [f"0 is fair{f', but for {joined(list(unknown))}, of which that is not known' if unknown else ''}."]
+    if unknown and len(unknown) == len({n.kind.name for n in audit.aggregates}):
+        said = ["Which number is fair is not known."]
     if any(n.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
         said.append(
             "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
             "every summary there is one."
         )
-    if any(n.kind == OPINION_GRAPH for n in audit.aggregates):
-        said.append(
-            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher "
-            "regardless of their content."
-        )
+    said += dict.fromkeys(n.kind.note for n in audit.aggregates if n.kind.note)
     return " ".join(said)
 
 

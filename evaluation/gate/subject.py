@@ -1,6 +1,6 @@
 """What a gate knows of a page: what it is about, its numbers, and how limits name them. Each room says this of its own pages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -67,7 +67,7 @@ class PageKind(Generic[P]):
     # the system that is meant where none is named
     last: str
     # functions that no limit can hold, since chance alone makes them grow
-    growing: tuple[str, ...] = ()
+    growing: Collection[str] = ()
     # measures that limits call otherwise
     families: Mapping[str, str] = field(default_factory=dict)
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...cli.door import SUMMARIES, Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import SummaryColumns, overrides_option
 from ...cli.progress import watched
 from ...cli.terminal import note, say, show_page, summary
 from ...text import some_of
-from .recipe import load_bias
+from .recipe import BiasRecipe, load_bias
 
 if TYPE_CHECKING:
-    from .recipe import BiasRecipe
     from .study.inputs import Inputs
 
 EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
@@ -89,7 +89,7 @@ def _say_left_out(inputs: "Inputs") -> None:
         say(f"left out: {counted(len(documents), 'document')} ({some_of(documents)}): {reason}")
 
 
-def _show_expected(loaded: "BiasRecipe") -> None:
+def _show_expected(loaded: BiasRecipe) -> None:
     from ...config.model import LanguageModel
     from .study import count_by_design, make_inputs
     from .study.summarise import asks_of
@@ -103,3 +103,6 @@ def _show_expected(loaded: "BiasRecipe") -> None:
     if loaded.model is not None:
         print_asked("summaries", LanguageModel(loaded.model, loaded.backend), asks_of(loaded, inputs.inputs))
     say(f"output: {loaded.output}")
+
+
+BIAS_STUDY = Verb(bias_study, SUMMARIES, EXAMPLE, recipe=BiasRecipe)

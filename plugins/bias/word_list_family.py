@@ -5,24 +5,18 @@ the score would fall most. Source: Steen and Markert 2024, section 3.1, with HEL
 docs/papers.md#steen-word-lists. What is expected is in docs/fairness.md#word-lists.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from pydantic import Field
 
-from ...config.fairness import WordListsSection
-from ...evaluation.audit.contents import (
-    WORD_LIST_BIAS,
-    WORDS_COMPARED,
-    WORDS_IN_SOURCES,
-    WORDS_IN_SUMMARIES,
-    NumberKind,
-    Side,
-    SummaryUnit,
-    TakenApart,
-)
-from ...evaluation.audit.figures import Figures, Floats, in_order, most, quantities_of, reasons
+from ...config.fairness import LISTED
+from ...config.section import Section
+from ...evaluation.audit.family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
+from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
+from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
@@ -32,6 +26,12 @@ from ...text import sentences as split_sentences
 from .demographic.counts import shares
 from .demographic.word_lists import GENDER_WORDS, ListedAsCommon, WordLists, word_list_scores
 
+WORD_LIST_BIAS = NumberKind("word-list bias", grows_by_chance=True)
+WORDS_IN_SOURCES = NumberKind("share of listed words in sources", is_tested=False, is_of_lists=True)
+WORDS_IN_SUMMARIES = NumberKind("share of listed words in summaries", is_tested=False, is_of_lists=True)
+WORDS_COMPARED = NumberKind(
+    "share of compared listed words in summaries", is_tested=False, only_names=True, is_of_lists=True
+)
 # what the null of words that can be compared is called, and that of the bias, with the scatter of document sets
 EQUAL_COMMONNESS = "equal commonness"
 SIGNS_OF_SETS = "random signs of sets"
@@ -40,6 +40,33 @@ NONE_COMPARED = "no listed word of the summaries is as common in the documents a
 ROWS = (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED)
 # of columns before the products of gaps: sources, summaries, what is expected of them, and their words that can be compared
 BLOCKS = 4
+
+
+class WordListsSection(Section):
+    """Words by which groups are told, in a file for `evenhand audit --word-lists`."""
+
+    # what the words are called, "gender words"
+    name: str = Field(default="listed words", min_length=1)
+    # group -> its words, each a run of letters
+    groups: dict[str, tuple[str, ...]]
+
+    def refuse(self) -> None:
+        """Words must be such as texts are cut into."""
+        mistakes = [
+            f"groups.{group}: {word!r} is not a single word of letters"
+            for group, words in self.groups.items()
+            for word in words
+            if not LISTED.fullmatch(word)
+        ]
+        mistakes += [f"groups.{group} has no word" for group, words in self.groups.items() if not words]
+        owners: dict[str, str] = {}
+        for group, words in self.groups.items():
+            for word in {word.casefold() for word in words}:
+                if owners.setdefault(word, group) != group:
+                    mistakes.append(f"{word!r} is in groups.{owners[word]} and in groups.{group}: leave it in one")
+        mistakes += ["groups has fewer than 2 groups to compare"] * (len(self.groups) < 2)
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
 
 
 @dataclass(frozen=True)
@@ -196,3 +223,57 @@ def mean_size(mean: Floats, variance: Floats) -> Floats:
     z = mean / np.where(scatters, deviation, 1.0)
     folded = deviation * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + mean * erf(z / np.sqrt(2))
     return np.asarray(np.where(scatters, folded, np.abs(mean)))
+
+
+class WordListOptions(Section):
+    """Options of the audit's measure."""
+
+    # None: words of the two genders
+    word_lists: WordListsSection | None = None
+
+
+def _opened(opening: Opening) -> ListedWords:
+    options = opening.options
+    assert isinstance(options, WordListOptions), "of its own kind"
+    return listed_words(options.word_lists)
+
+
+def _of_few_words(measured: Measured, least_group: int) -> Iterator[str]:
+    """That the lists rest on few words, of however many sets."""
+    source, summary = n_words(measured.figures)
+    if isinstance(measured.family, ListedWords) and 0 < min(source, summary) < least_group:
+        yield (
+            f"{measured.system}: word lists rest on {source:,} {measured.family.called} in the documents and {summary:,} in the "
+            "summaries, however many sets there are."
+        )
+
+
+# on request: most documents are not about men and women
+FAMILY = FamilyKind(
+    _opened,
+    (WORD_LIST_BIAS, *ROWS),
+    other_names=("word-list", "word-list-bias", "gender-words"),
+    options=WordListOptions,
+    page=FamilyPage(
+        Wording(
+            "used", "less", "more", "than words as common would be",
+            "The words of the list {value} are {there} of the listed words of the documents and {here} of those of the summaries "
+            "that can be compared, of which {expected} would be expected of words as common",
+            subject="the list {value}",
+            nobody="word list",
+        ),
+        in_sources=WORDS_IN_SOURCES,
+        groups="word list",
+        whose="words of {value}",
+        table=GroupTable(
+            "Word lists: {by}",
+            "The share of each list in the listed words. Words of the summaries can be compared where as many documents "
+            "have words of another list; the gap is over these alone. n counts sets.",
+            "word lists",
+            ("words", "in documents", "in summaries", "in those compared"),
+            is_whole=True,
+        ),
+        counts=True,
+        warnings=_of_few_words,
+    ),
+)  # fmt: skip

@@ -82,23 +82,29 @@ def write_cards(run: FinishedRun, licences: Mapping[CardKind, str | None]) -> li
     for kind, licence in licences.items():
         if kind == "model" or run.n_pairs:
             path = run.folder / CARDS / f"{kind}.md"
-            kept = read_card(path) if path.exists() else Card(kind)
-            said = {"license": licence} if licence else {}
-            texts[path] = card_text(run, replace(kept, metadata={**kept.metadata, **said}))
+            earlier = read_card(path) if path.exists() else Card(kind)
+            metadata = {"license": licence} if licence else {}
+            texts[path] = card_text(run, replace(earlier, metadata={**earlier.metadata, **metadata}))
     for path, text in texts.items():
         write_text(path, text)
     return list(texts)
 
 
-def card_text(run: FinishedRun, kept: Card) -> str:
+def card_text(run: FinishedRun, earlier: Card) -> str:
     """The card of a run's adapter, or of its pairs, with what the publisher has said."""
-    is_model = kept.kind == "model"
-    first, rest = model_blocks(run, kept.licence, kept.base) if is_model else data_blocks(run, kept.licence)
-    own = (f"## {name}\n\n{BEGIN.format(name=name)}\n{text}\n{END}" for name, text in kept.sections.items())
-    body = [MARK.format(kind=kept.kind), f"# {plain(_title(run, kept.kind))}", fragment(first), *own, fragment(rest)]
+    is_model = earlier.kind == "model"
+    first, last = model_blocks(run, earlier.licence, earlier.base) if is_model else data_blocks(run, earlier.licence)
+    sections = (f"## {name}\n\n{BEGIN.format(name=name)}\n{text}\n{END}" for name, text in earlier.sections.items())
+    body = [
+        MARK.format(kind=earlier.kind),
+        f"# {plain(_title(run, earlier.kind))}",
+        fragment(first),
+        *sections,
+        fragment(last),
+    ]
     hub = need("huggingface_hub", "a card")
     card = hub.ModelCard if is_model else hub.DatasetCard
-    text = "\n\n".join([f"---\n{_metadata(hub, run, kept).to_yaml()}\n---", *body])
+    text = "\n\n".join([f"---\n{_metadata(hub, run, earlier).to_yaml()}\n---", *body])
     # which reads the metadata as the hub will
     return f"{str(card(text)).rstrip()}\n"
 
@@ -129,61 +135,61 @@ def parse_card(path: Path, text: str) -> Card:
     if not isinstance(metadata.get("tags", []), list):
         raise DataError(f"{path}: its metadata have tags that are not a list; write one tag a line, each after '- '")
     kind: CardKind = "model" if parts[2] == "model" else "data"
-    found = OWN.findall(parts[3])
-    if [name for name, _ in found] != list(SECTIONS):
+    sections = OWN.findall(parts[3])
+    if [name for name, _ in sections] != list(SECTIONS):
         raise DataError(
             f"{path}: the lines around the sections {joined(list(SECTIONS))} that begin with '<!-- yours' and '<!-- end' are "
             "not as they were written; put them back, or move the file away"
         )
-    for name, theirs in found:
-        if wrong := mistake(theirs):
+    for name, content in sections:
+        if wrong := mistake(content):
             raise DataError(f"{path}: in the section {name!r} {wrong}")
-    lines = OWN.sub(lambda found: f"<!-- yours: {found[1]} -->", parts[3]).splitlines()
-    return Card(kind, metadata, dict(found), lines)
+    lines = OWN.sub(lambda match: f"<!-- yours: {match[1]} -->", parts[3]).splitlines()
+    return Card(kind, metadata, dict(sections), lines)
 
 
 def _title(run: FinishedRun, kind: CardKind) -> str:
     return run.report.name if kind == "model" else f"{run.report.name}: preference pairs"
 
 
-def _metadata(hub: Any, run: FinishedRun, kept: Card) -> Any:
-    known: dict[str, Any] = {"license": kept.licence, "tags": kept.metadata.get("tags", TAGS[kept.kind])}
-    if kept.kind == "model":
+def _metadata(hub: Any, run: FinishedRun, earlier: Card) -> Any:
+    known: dict[str, Any] = {"license": earlier.licence, "tags": earlier.metadata.get("tags", TAGS[earlier.kind])}
+    if earlier.kind == "model":
         known |= {"library_name": "peft", "pipeline_tag": "summarization"}
-        known |= {"base_model": run.base or kept.base, "model_name": run.report.name}
+        known |= {"base_model": run.base or earlier.base, "model_name": run.report.name}
         known |= {"eval_results": list(_results(hub, run)) or None}
     else:
-        size = next((name for most, name in SIZES.items() if run.n_pairs < most), "n>1M")
+        size = next((name for limit, name in SIZES.items() if run.n_pairs < limit), "n>1M")
         files = [{"split": name.replace("-", "_"), "path": f"{name}/{PAIRS}"} for name in run.rounds]
         known |= {
-            "pretty_name": _title(run, kept.kind),
+            "pretty_name": _title(run, earlier.kind),
             "task_categories": ["summarization"],
             "size_categories": [size],
         }
         known |= {"configs": [{"config_name": "default", "data_files": files}]}
-    theirs = {key: value for key, value in kept.metadata.items() if key not in {*known, RESULTS}}
-    return (hub.ModelCardData if kept.kind == "model" else hub.DatasetCardData)(**known, **theirs)
+    further = {key: value for key, value in earlier.metadata.items() if key not in {*known, RESULTS}}
+    return (hub.ModelCardData if earlier.kind == "model" else hub.DatasetCardData)(**known, **further)
 
 
 def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
     """The trained model's mean scores, of one draw, by the judges that were not trained on, by side, with their intervals."""
     corpus = Path(run.recipe["corpus"]["path"]).stem
     evaluating = {judge.name: judge for judge in run.report.judges if judge.role != "reward"}
-    for each in run.report.scores:
-        if each.measure in evaluating and each.system == SYSTEMS[TRAINED][0] and each.value is not None:
-            side = each.side or ALL
+    for score in run.report.scores:
+        if score.measure in evaluating and score.system == SYSTEMS[TRAINED][0] and score.value is not None:
+            side = score.side or ALL
             about = {
-                "system": each.system, "side": side, "better": evaluating[each.measure].better,
-                "low": each.low, "high": each.high, "level": run.report.bootstrap.level, "document_sets": each.n_sets,
-                "signature": evaluating[each.measure].signature,
+                "system": score.system, "side": side, "better": evaluating[score.measure].better,
+                "low": score.low, "high": score.high, "level": run.report.bootstrap.level, "document_sets": score.n_sets,
+                "signature": evaluating[score.measure].signature,
             }  # fmt: skip
             yield hub.EvalResult(
                 task_type="summarization",
                 dataset_type=corpus,
                 dataset_name=corpus,
                 dataset_split="test",
-                metric_type=each.measure,
-                metric_name=f"{each.measure}, {each.system}, {side}",
-                metric_value=each.value,
+                metric_type=score.measure,
+                metric_name=f"{score.measure}, {score.system}, {side}",
+                metric_value=score.value,
                 metric_args=about,
             )

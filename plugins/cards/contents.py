@@ -8,7 +8,7 @@ from shlex import quote
 from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
-from ...corpora.packaged import PACKAGED
+from ...corpora.packaged import packaged_corpus
 from ...evaluation.pages.blocks import (
     Block,
     Code,
@@ -85,23 +85,23 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
         licence: as the publisher says.
         base: what the publisher calls the base model, where the run has no name for others.
     """
-    found = page(run.report)
+    report_page = page(run.report)
     first: list[Block] = [
         Prose(
             f"A LoRA adapter for {run.base_name}, trained with DPO on preference pairs of summaries in "
             f"{counted(len(run.rounds), 'round')}."
         ),
-        Prose(found.title, head="Result."),
-        *(Prose(warning, head="Warning.") for warning in found.warnings[:1]),
+        Prose(report_page.title, head="Result."),
+        *(Prose(warning, head="Warning.") for warning in report_page.warnings[:1]),
         *(
-            [Prose(f"{counted(more, 'more warning')} in report/details.html.")]
-            if (more := len(found.warnings) - 1) > 0
+            [Prose(f"{counted(n_more, 'more warning')} in report/details.html.")]
+            if (n_more := len(report_page.warnings) - 1) > 0
             else []
         ),
         Facts(tuple(_facts(run, licence, base))),
     ]
     rank = next((rank for rank in RANKS if rank >= run.recipe["lora"]["r"]), run.recipe["lora"]["r"])
-    rest: list[Block] = [
+    last: list[Block] = [
         Heading("How to load it"),
         Prose("With PEFT, or behind vLLM's server; ADAPTER is this repository's id or a folder with its files."),
         Code(LOAD_ADAPTER, "python"),
@@ -111,15 +111,15 @@ def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
         *usage(run),
         Heading("Evaluation", note="report/report.json; every score: report/details.html"),
-        *(_evaluated(found.overview) if found.overview else found.findings),
+        *(_evaluated(report_page.overview) if report_page.overview else report_page.findings),
         Heading("Judges", note="judges of report/report.json"),
         *_judges(run, [judge.name for judge in run.report.judges], is_short=True),
         *_training(run),
         Prose("What was left out is in report/details.html, of training in the card of its pairs, too."),
-        *_sections(found, "How it was made"),
+        *_sections(report_page, "How it was made"),
         *_files(run, f"{run.adapter}/"),
     ]
-    return first, rest
+    return first, last
 
 
 def _evaluated(first: Overview) -> Iterator[Block]:
@@ -135,8 +135,8 @@ def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block
     judges = dict.fromkeys([*recipe["reward"]["judges"], *filter(None, [recipe["pairs"]["judge"]])])
     in_rounds = report.model_copy(
         update={
-            "totals": tuple(each for each in report.totals if each.phase in run.rounds),
-            "ledger": tuple(each for each in report.ledger if each.phase in run.rounds),
+            "totals": tuple(line for line in report.totals if line.phase in run.rounds),
+            "ledger": tuple(line for line in report.ledger if line.phase in run.rounds),
         }
     )
     settings = (f"{key} {value}" for key, value in recipe["pairs"].items() if value is not None)
@@ -154,7 +154,7 @@ def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block
         ),
     ]
     paths = [f"{name}/{PAIRS}" for name in run.rounds]
-    rest: list[Block] = [
+    last: list[Block] = [
         Heading("How to load it"),
         *(Code(LOAD_PAIRS.format(path=path), "python") for path in paths),
         table("columns", ("column", Column("meaning", "long")), FIELDS.items()),
@@ -165,17 +165,17 @@ def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block
         *_sections(page(in_rounds), "Left out"),
         *_files(run, *paths),
     ]
-    return first, rest
+    return first, last
 
 
 def _pairs_by_side(run: Path, paths: Sequence[str]) -> Table:
     """Counts, and means of margins and words: pairs can teach length."""
     rows = []
     for path in paths:
-        found: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
+        by_side: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
         for pair in iter_jsonl(run / path, PreferencePair):
-            found[pair.side].append((pair.margin, n_words(pair.chosen_text), n_words(pair.rejected_text)))
-        for side, pairs in sorted(found.items()):
+            by_side[pair.side].append((pair.margin, n_words(pair.chosen_text), n_words(pair.rejected_text)))
+        for side, pairs in sorted(by_side.items()):
             margin, chosen, rejected = map(fmean, zip(*pairs, strict=True))
             means = (NumberCell(margin), NumberCell(chosen, places=1), NumberCell(rejected, places=1))
             rows.append(row(PurePosixPath(path).parent.name, side, count(len(pairs)), *means))
@@ -192,17 +192,17 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
     yield "base model", Text(run.base_name, "" if run.base else "; ".join(local))
     path = corpus["path"]
     origin = "comes with evenhand" if path in DOCUMENTS else "a file of the run's own"
-    if path in PACKAGED:
-        origin = f"read from the package {PACKAGED[path].part.pin}"
+    if packaged := packaged_corpus(path):
+        origin = f"read from the package {packaged.part.pin}"
     yield "documents", Text(PurePosixPath(path).name, origin)
     yield "sides", Text(f"{corpus['attribute']}: {', '.join(run.report.sides)}", source)
     yield "prompts", Text(", ".join(dict.fromkeys(run.report.provenance.templates.values())), style="code")
 
 
-def _sections(found: Page, *names: str) -> Iterator[Block]:
+def _sections(report_page: Page, *names: str) -> Iterator[Block]:
     """Sections of the report with where their numbers are, without what is folded there."""
     is_wanted = False
-    for block in found.body:
+    for block in report_page.body:
         if isinstance(block, Heading) and block.level == 2:
             is_wanted = block.text in names
             if is_wanted:
@@ -245,14 +245,14 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
         )
         yield _agreement(known, measured)
     worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
-    if calibrated := {name: each for name, each in worth.known.items() if name in names}:
+    if calibrated := {name: calibration for name, calibration in worth.known.items() if name in names}:
         yield Prose(
             "Their quality compared with length, and their faults, by evenhand audit-judge (docs/judges.md of evenhand)."
         )
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
-    if rest := [name for name in names if name not in measured and name not in calibrated]:
+    if uncalibrated := [name for name in names if name not in measured and name not in calibrated]:
         yield Prose(
-            f"No calibration is known of {joined(rest, MOST_NAMED)}: how well the scores agree with people or with known "
+            f"No calibration is known of {joined(uncalibrated, MOST_NAMED)}: how well the scores agree with people or with known "
             "truth was not measured for this run."
         )
 
@@ -267,11 +267,11 @@ def _meaning(run: FinishedRun, name: str, better: str, plain: str) -> str:
 def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
     rows = (
         row(
-            each.judge, each.attribute, each.side or ALL, estimate(each.within), estimate(each.winrate_within),
-            count(each.articles),
+            entry.judge, entry.attribute, entry.side or ALL, estimate(entry.within), estimate(entry.winrate_within),
+            count(entry.articles),
         )
-        for each in known.rows
-        if each.judge in names and each.attribute in ATTRIBUTES
+        for entry in known.rows
+        if entry.judge in names and entry.attribute in ATTRIBUTES
     )  # fmt: skip
     heads = ("judge", "agrees with", "side", "\u03c1 by article", "winrate by article", "articles")
     return table("calibration", heads, rows)
@@ -281,12 +281,12 @@ def _training(run: FinishedRun) -> Iterator[Block]:
     yield Heading("Training", note="training.json of each round, lora of the recipe in report/report.json")
     yield from map(Prose, run.report.training_notes)
     rows = []
-    for name, found in run.trainings.items():
-        counts = found.get("counts", {})
-        kept = ", ".join(f"{n:,} {side}" for side, n in counts.get("kept", {}).items())
-        settings = (Text(f"{found[key]:g}" if key in found else "") for key in ("steps", "learning_rate", "beta"))
+    for name, training in run.trainings.items():
+        counts = training.get("counts", {})
+        pairs = ", ".join(f"{n:,} {side}" for side, n in counts.get("kept", {}).items())
+        settings = (Text(f"{training[key]:g}" if key in training else "") for key in ("steps", "learning_rate", "beta"))
         losses = (NumberCell(counts.get(key)) for key in ("first_loss", "last_loss"))
-        rows.append(row(name, kept, *settings, *losses, Text(found.get("policy", ""))))
+        rows.append(row(name, pairs, *settings, *losses, Text(training.get("policy", ""))))
     heads = ("round", "pairs trained on", "steps", "learning rate", "beta", "first loss", "last loss")
     yield table("training", (*heads, Column("policy", "long")), rows)
     lora = run.recipe["lora"]
@@ -296,16 +296,16 @@ def _training(run: FinishedRun) -> Iterator[Block]:
 def _files(run: FinishedRun, *published: str) -> Iterator[Block]:
     """Hashes: of what is published first, then of everything that it was made from."""
     # the card takes the place of the note that training leaves
-    files = [each for each in run.files if each.path != f"{run.adapter}/README.md"]
-    first = [each for each in files if each.path.startswith(published)]
+    files = [file for file in run.files if file.path != f"{run.adapter}/README.md"]
+    first = [file for file in files if file.path.startswith(published)]
     yield Heading("Files", note="SHA-256, as sha256sum prints it")
     yield _file_table("files", first)
-    others = len(files) - len(first)
+    n_further = len(files) - len(first)
     yield Prose(
-        f"The run\u2019s manifest.json has those of its {counted(others, 'other file')}, and `evenhand verify` compares them."
+        f"The run\u2019s manifest.json has those of its {counted(n_further, 'other file')}, and `evenhand verify` compares them."
     )
 
 
 def _file_table(name: str, files: Iterable[RunFile]) -> Table:
-    rows = (row(Text(each.path, style="code"), count(each.size), Text(each.sha256, style="code")) for each in files)
+    rows = (row(Text(file.path, style="code"), count(file.size), Text(file.sha256, style="code")) for file in files)
     return table(name, ("file", "bytes", "SHA-256"), rows)

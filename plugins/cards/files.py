@@ -67,7 +67,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Those that are as they were made, and those of which nothing is known."""
+    """Files of a run: those that are as they were made, and those of which nothing is known."""
 
     # without the renderings of the report, whose numbers are all in report.json
     made: tuple[RunFile, ...]
@@ -82,13 +82,13 @@ def checked_files(folder: Path, manifest: Manifest) -> RunFiles:
     Raises:
         DataError: files were changed or taken away; all of them are listed.
     """
-    found, mistakes = [folder / RECIPE, folder / MANIFEST], list[str]()
-    made = {*found, folder / DATE}
+    paths, mistakes = [folder / RECIPE, folder / MANIFEST], list[str]()
+    known = {*paths, folder / DATE}
     if digest(read_yaml(folder / RECIPE)) != manifest.recipe:
         mistakes.append(f"{folder / RECIPE}: is not the recipe that the run was made with")
     if (folder / DATE).is_file() and manifest.date not in ("", run_date(folder).day.isoformat()):
         mistakes.append(f"{folder / DATE}: is not the day that {MANIFEST} has")
-    rows, receipts = {(each.phase, each.stage): each for each in manifest.stages}, dict[tuple[str, str], Receipt]()
+    rows, receipts = {(stage.phase, stage.stage): stage for stage in manifest.stages}, dict[tuple[str, str], Receipt]()
     for path in _receipt_paths(folder):
         place = path.parents[1].relative_to(folder).as_posix(), path.stem
         try:
@@ -102,10 +102,10 @@ def checked_files(folder: Path, manifest: Manifest) -> RunFiles:
             rows[place] = StageFiles(phase=place[0], stage=place[1], outputs=receipt.outputs)
             continue
         receipts[place] = receipt
-        said = receipt.model_dump(mode="json")
-        if any(said.get(key) != value for key, value in dict(rows[place]).items() if key != "phase"):
+        values = receipt.model_dump(mode="json")
+        if any(values.get(key) != value for key, value in dict(rows[place]).items() if key != "phase"):
             mistakes.append(f"{path}: is not the receipt that {MANIFEST} has of it")
-    in_manifest = {(each.phase, each.stage) for each in manifest.stages}
+    in_manifest = {(stage.phase, stage.stage) for stage in manifest.stages}
     mistakes += [
         f"{folder / p / RECEIPTS / s}.json: is not there" for p, s in in_manifest - receipts.keys() if not mistakes
     ]
@@ -117,19 +117,19 @@ def checked_files(folder: Path, manifest: Manifest) -> RunFiles:
     for row in rows.values():
         for name, content in row.outputs.items():
             path = folder / row.phase / name
-            made.add(path)
+            known.add(path)
             if not path.exists() or file_digest(path) != content:
                 mistakes.append(f"{path}: is not what {row.phase} {row.stage!r} made")
             elif row.phase != REPORT or path.suffix == ".json":
-                found += sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+                paths += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     if mistakes:
         raise DataError(
             f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
             f"{AGAIN}; a card belongs in cards/, not into the adapter's folder"
         )
     return RunFiles(
-        tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in found),
-        *_others(folder, made),
+        tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in paths),
+        *_others(folder, known),
     )
 
 
@@ -139,13 +139,13 @@ def _receipt_paths(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _others(folder: Path, made: set[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _others(folder: Path, known: set[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of the other files those that have no hash, by what they are called together, and those that nobody wrote."""
     unhashed: dict[str, None] = {}
     unknown = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if path.is_dir() or RECEIPTS in parts or made.intersection((path, *path.parents)):
+        if path.is_dir() or RECEIPTS in parts or known.intersection((path, *path.parents)):
             continue
         if kind := next((name for name in UNHASHED if name in parts), None):
             if kind != LOCK:

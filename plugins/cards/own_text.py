@@ -43,7 +43,7 @@ def mistake(text: str) -> str:
     lines = f"{text}\n\n{BELOW}".split("\n")
     tokens = MarkdownIt("commonmark").enable("table").parse("\n".join(lines))
     elements = _Elements("".join(_html(tokens)))
-    headings = [each for each in tokens if each.type == "heading_open" and each.tag in ("h1", "h2")]
+    headings = [token for token in tokens if token.type == "heading_open" and token.tag in ("h1", "h2")]
     if elements.open or not headings or headings[-1].map != [len(lines) - 1, len(lines)]:
         return (
             "a comment, a block of code or an HTML element is not closed, which hides the sections below; close it with -->, "

@@ -66,8 +66,8 @@ class FinishedRun:
     @property
     def n_pairs(self) -> int:
         """Pairs that the run made; none where it was given them."""
-        has_pairs = any(each.path.endswith(f"/{PAIRS}") for each in self.files)
-        return sum(each.pairs or 0 for each in self.report.totals) if has_pairs else 0
+        has_pairs = any(file.path.endswith(f"/{PAIRS}") for file in self.files)
+        return sum(total.pairs or 0 for total in self.report.totals) if has_pairs else 0
 
     @property
     def base(self) -> str | None:
@@ -75,7 +75,7 @@ class FinishedRun:
         name = public_name(self.recipe["model"]["name"])
         # a signature has the content of a folder, and of a model on a hub its name alone
         local = f"{PurePosixPath(name).name}#"
-        is_local = any(each.startswith(local) for each in self.report.provenance.models.values())
+        is_local = any(signature.startswith(local) for signature in self.report.provenance.models.values())
         return name if HUB_ID.fullmatch(name) and not is_local else None
 
     @property
@@ -123,48 +123,54 @@ def read_run(folder: Path, benchmark: Path | None = None, calibration: Path | No
     )
 
 
-def _read(path: Path, model: type[M], what: str) -> M:
+def _read(path: Path, model: type[M], subject: str) -> M:
     try:
         return parse_file(read_text(path), model)
     except DataError as error:
-        raise DataError(f"{path}: is not {what} of this version; {AGAIN}: {error}") from error
+        raise DataError(f"{path}: is not {subject} of this version; {AGAIN}: {error}") from error
 
 
-def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Benchmark | None:
-    kept = folder / CARDS / BENCHMARK
-    path = given or kept
+def _benchmark(folder: Path, signatures: dict[str, list[str]], source: Path | None) -> Benchmark | None:
+    copy = folder / CARDS / BENCHMARK
+    path = source or copy
     if not path.is_file():
         return None
     text = read_text(path)
     try:
-        found = parse_file(text, Benchmark)
+        benchmark = parse_file(text, Benchmark)
     except DataError as error:
-        said = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
-        how = "" if given else ", and give it with --benchmark, which replaces this copy that an earlier card kept"
-        raise DataError(f"{path}: {said}{how}: {error}") from error
-    if given:
-        theirs = {undated(each) for each in found.signatures.values()}
-        if not any(undated(each) in theirs for own in signatures.values() for each in own):
+        problem = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
+        how = "" if source else ", and give it with --benchmark, which replaces this copy that an earlier card kept"
+        raise DataError(f"{path}: {problem}{how}: {error}") from error
+    if source:
+        known = {undated(signature) for signature in benchmark.signatures.values()}
+        if not any(
+            undated(signature) in known for judge_signatures in signatures.values() for signature in judge_signatures
+        ):
             raise DataError(
                 f"{path}: has none of the run's judges as they were there; benchmark them with --judges {folder / RECIPE}"
             )
-        write_text(kept, text)
-    return found
+        write_text(copy, text)
+    return benchmark
 
 
-def _worth(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Worth | None:
-    kept = folder / CARDS / CALIBRATION
-    path = given or kept
+def _worth(folder: Path, signatures: dict[str, list[str]], source: Path | None) -> Worth | None:
+    copy = folder / CARDS / CALIBRATION
+    path = source or copy
     if not path.exists():
         return None
-    found = read_calibration(path)
+    calibration = read_calibration(path)
     # a name that stands for several judges is none that anything is known of
-    known = known_of({name: mine[0] for name, mine in signatures.items() if len(mine) == 1}, [found], {})
-    if given:
+    known = known_of(
+        {name: judge_signatures[0] for name, judge_signatures in signatures.items() if len(judge_signatures) == 1},
+        [calibration],
+        {},
+    )
+    if source:
         if not known:
             raise DataError(
                 f"{path}: has none of the run's judges as they were there; audit them with --judges {folder / RECIPE}"
             )
-        write_json(kept, found.model_dump(mode="json"))
+        write_json(copy, calibration.model_dump(mode="json"))
     unknown = tuple(name for name in signatures if name not in known)
-    return Worth(known=known, unknown=unknown, data=(based_on(found),))
+    return Worth(known=known, unknown=unknown, data=(based_on(calibration),))

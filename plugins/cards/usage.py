@@ -38,7 +38,7 @@ def usage(run: FinishedRun) -> Iterator[Block]:
         )
     )
     if example:
-        summary = next((each for each in reversed(example.summaries)), None)
+        summary = next((summary for summary in reversed(example.summaries)), None)
         if summary:
             yield Prose(
                 f"{example.topic}, {example.side}: {_shortened(summary.text)}", head=f"One answer ({summary.system})."
@@ -50,7 +50,7 @@ def _request(run: FinishedRun, request_id: str | None) -> SummaryRequest | None:
     if not path.is_file():
         return None
     requests = iter_jsonl(path, SummaryRequest)
-    return next((each for each in requests if request_id in (None, each.id)), None)
+    return next((request for request in requests if request_id in (None, request.id)), None)
 
 
 def _without_documents(text: str, request: SummaryRequest) -> str:
@@ -69,5 +69,5 @@ def _shortened(text: str) -> str:
 
 
 def _settings(section: dict[str, object]) -> str:
-    said = (f"{key} {value}" for key, value in section.items() if value is not None and NEUTRAL.get(key) != value)
-    return "; ".join(said) or "none"
+    settings = (f"{key} {value}" for key, value in section.items() if value is not None and NEUTRAL.get(key) != value)
+    return "; ".join(settings) or "none"

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ...cli.door import RUNS, Verb
 from ...cli.terminal import note, say
 from ...errors import DataError
 from ...storage import as_given
@@ -15,18 +16,18 @@ VERIFY_EXAMPLE = "Example: evenhand verify runs/quickstart/cards/model.md"
 PAIRS_EXAMPLE = "Example: evenhand pairs runs/quickstart --most 50 --order closest"
 
 
-def _run_folder(given: Path | None) -> Path | None:
-    if given is not None and given.is_file():
-        raise typer.BadParameter(f"{given} is a file; name the run's folder, which its recipe calls output")
-    return given
+def _run_folder(folder: Path | None) -> Path | None:
+    if folder is not None and folder.is_file():
+        raise typer.BadParameter(f"{folder} is a file; name the run's folder, which its recipe calls output")
+    return folder
 
 
-def _card_file(given: Path) -> Path:
-    if given.is_dir():
-        cards = sorted(map(str, given.glob("cards/*.md")))
+def _card_file(path: Path) -> Path:
+    if path.is_dir():
+        cards = sorted(map(str, path.glob("cards/*.md")))
         remedy = f"name a card in it: {some_of(cards)}" if cards else "name a card, as `evenhand card` wrote it"
-        raise typer.BadParameter(f"{given} is a folder; {remedy}")
-    return given
+        raise typer.BadParameter(f"{path} is a folder; {remedy}")
+    return path
 
 
 Run = Annotated[
@@ -68,10 +69,10 @@ def card(
     from .run import read_run
 
     with as_given():
-        found = read_run(run, benchmark, calibration)
-    for path in write_cards(found, {"model": licence, "data": data_licence}):
+        finished = read_run(run, benchmark, calibration)
+    for path in write_cards(finished, {"model": licence, "data": data_licence}):
         say(f"{path.stem} card: {path}")
-    if not found.n_pairs:
+    if not finished.n_pairs:
         note("no data card: the pairs were given to the run, which did not make them")
 
 
@@ -104,13 +105,15 @@ def verify(
         read = read_card(card)
         folder = run or card.resolve().parent.parent
         finished = read_run(folder)
-        found = departures(read, made_anew(read, card, finished))
+        differences = departures(read, made_anew(read, card, finished))
     if finished.unknown:
         say(f"no stage of the run has written {some_of(finished.unknown)}")
-    for each in found:
-        say(str(each))
-    if found:
-        raise DataError(f"{card}: {counted(len(found), 'difference')} from {folder}; `evenhand card` writes it again")
+    for difference in differences:
+        say(str(difference))
+    if differences:
+        raise DataError(
+            f"{card}: {counted(len(differences), 'difference')} from {folder}; `evenhand card` writes it again"
+        )
     say(
         f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
         + (f"; of the run's files {', '.join(finished.unhashed)}" if finished.unhashed else "")
@@ -132,11 +135,16 @@ def pairs(
     """Show what was learnt from: each pair with its prompt, both texts, and every judge's scores, signature and replies."""
     from ...cli.outputs import refuse_outputs
     from ...evaluation.pages.html import render
-    from ...evaluation.report.checkpoint.pairs import paired_folder, pairs_page
     from ...storage import write_text
+    from .pairs import paired_folder, pairs_page
 
     folder = paired_folder(run, round_)
     path = out or run / "report" / f"pairs-{folder.name}.html"
     refuse_outputs(path, ".html", [folder])
     write_text(path, render(pairs_page(folder, most, order)))
     say(f"pairs: {path}")
+
+
+CARD = Verb(card, RUNS, CARD_EXAMPLE, at_end=True)
+VERIFY = Verb(verify, RUNS, VERIFY_EXAMPLE)
+PAIRS = Verb(pairs, RUNS, PAIRS_EXAMPLE, at_end=True)

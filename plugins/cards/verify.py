@@ -50,33 +50,37 @@ def made_anew(card: Card, path: Path, run: FinishedRun) -> Card:
     return parse_card(path, card_text(run, card))
 
 
-def departures(card: Card, made: Card) -> list[Departure]:
+def departures(card: Card, run_card: Card) -> list[Departure]:
     """Every place at which a card differs from one that was made anew."""
-    said, known = dict(_leaves(card.metadata)), dict(_leaves(made.metadata))
-    found = [
-        Departure(f"metadata, {_shown(place)}", said.get(place, ""), known.get(place, ""))
-        for place in dict.fromkeys((*known, *said))
-        if said.get(place) != known.get(place)
+    card_values, known = dict(_leaves(card.metadata)), dict(_leaves(run_card.metadata))
+    differences = [
+        Departure(f"metadata, {_shown(place)}", card_values.get(place, ""), known.get(place, ""))
+        for place in dict.fromkeys((*known, *card_values))
+        if card_values.get(place) != known.get(place)
     ]
-    mine, theirs = _placed(card.lines), _placed(made.lines)
-    matcher = SequenceMatcher(None, [line.text for line in mine], [line.text for line in theirs], autojunk=False)
-    for what, i, j, k, m in matcher.get_opcodes():
-        if what != "equal":
-            found += [each for pair in zip_longest(mine[i:j], theirs[k:m]) for each in _between(*pair)]
-    return found
+    card_lines, run_lines = _placed(card.lines), _placed(run_card.lines)
+    matcher = SequenceMatcher(
+        None, [line.text for line in card_lines], [line.text for line in run_lines], autojunk=False
+    )
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag != "equal":
+            differences += [
+                departure for pair in zip_longest(card_lines[i:j], run_lines[k:m]) for departure in _between(*pair)
+            ]
+    return differences
 
 
 def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The place of every single value, and the value as JSON writes it: there 1, 1.0 and true differ."""
     if isinstance(value, Mapping | list) and value:
-        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _leaves(each, (*place, key))
+        for key, child in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _leaves(child, (*place, key))
     else:
         yield place, json.dumps(value, ensure_ascii=False)
 
 
 def _shown(place: tuple[str | int, ...]) -> str:
-    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place).removeprefix(".")
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
 
 
 def _between(card: CardLine | None, run: CardLine | None) -> Iterator[Departure]:
@@ -87,9 +91,9 @@ def _between(card: CardLine | None, run: CardLine | None) -> Iterator[Departure]
         yield Departure(at.place, card.text if card else "", run.text if run else "")
         return
     cells = zip_longest(run.columns, card.cells, run.cells, fillvalue="")
-    unlike = [each for each in cells if each[1] != each[2]]
-    for column, mine, theirs in unlike:
-        yield Departure(f"{run.place}, column {column!r}", repr(mine), repr(theirs))
+    unlike = [row for row in cells if row[1] != row[2]]
+    for column, card_cell, run_cell in unlike:
+        yield Departure(f"{run.place}, column {column!r}", repr(card_cell), repr(run_cell))
     if not unlike:
         # which is beside the cells
         yield Departure(run.place, card.text, run.text)
@@ -97,7 +101,7 @@ def _between(card: CardLine | None, run: CardLine | None) -> Iterator[Departure]
 
 def _placed(lines: Sequence[str]) -> list[CardLine]:
     """The lines that say something, each with its section and, in a table, its row and the names of its columns."""
-    found: list[CardLine] = []
+    card_lines: list[CardLine] = []
     columns: tuple[str, ...] = ()
     headings, group = ["", ""], ""
     for text in filter(None, map(str.rstrip, lines)):
@@ -111,12 +115,12 @@ def _placed(lines: Sequence[str]) -> list[CardLine]:
         elif not columns:
             columns = tuple(_cells(text))
         else:
-            row, *others = _cells(text)
+            row, *cells = _cells(text)
             # a row that has a name alone heads those below it
-            group = group if any(others) else row
-            place = f"{place}, row {f'{group} {row}' if group and any(others) else row!r}"
-        found.append(CardLine(place, columns, text))
-    return found
+            group = group if any(cells) else row
+            place = f"{place}, row {f'{group} {row}' if group and any(cells) else row!r}"
+        card_lines.append(CardLine(place, columns, text))
+    return card_lines
 
 
 def _cells(text: str) -> list[str]:

@@ -2,18 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from ...cli.door import JUDGES, Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import overrides_option
 from ...cli.progress import watched
 from ...cli.terminal import say
-from .recipe import load_controlled
-
-if TYPE_CHECKING:
-    from .recipe import ControlledRecipe
+from .recipe import ControlledRecipe, load_controlled
 
 EXAMPLE = "Example: evenhand build-controlled recipes/controlled/sample.yaml --dry-run"
 
@@ -35,8 +33,8 @@ def build_controlled(
     if dry_run:
         _show_expected(loaded)
         return
-    from . import build_controlled as build
     from .build import MANIFEST
+    from .build import build_controlled as build
 
     with watched("build-controlled", loaded.output):
         built = build(loaded)
@@ -48,9 +46,11 @@ def build_controlled(
     say(f"next: evenhand benchmark-judges {built.path} --judges RECIPE")
 
 
-def _show_expected(loaded: "ControlledRecipe") -> None:
+def _show_expected(loaded: ControlledRecipe) -> None:
     from ...config.model import LanguageModel
-    from . import expected_asks, expected_tasks, read_input, without_opposite
+    from .build import read_input
+    from .expected import expected_asks, expected_tasks
+    from .points import without_opposite
 
     articles = read_input(loaded)
     expected = expected_tasks(loaded, articles)
@@ -64,3 +64,6 @@ def _show_expected(loaded: "ControlledRecipe") -> None:
         say(f"{count} articles ({side}) have no opposite points, so no summary of theirs will have any")
     say(f"{len(articles)} articles; a text that breaks its form is asked for at most {loaded.attempts} times")
     say(f"output: {loaded.output}")
+
+
+BUILD_CONTROLLED = Verb(build_controlled, JUDGES, EXAMPLE, recipe=ControlledRecipe)

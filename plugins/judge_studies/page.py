@@ -123,7 +123,7 @@ def _picture(found: Calibration) -> Picture:
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
-    if few := too_few(found.n_topics, what="The audit", unit="topic"):
+    if few := too_few(found.n_topics, subject="The audit", unit="topic"):
         yield few
     if found.topics_unknown:
         yield (

@@ -7,27 +7,24 @@ Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from ...errors import DataError
+from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.backend import Reply
 from ...generate.method import Job, Method
 from ...records import SummaryRequest
 from ...storage import digest
-from ...text import fold, sentences
 from .measures.objective import ObjectivePlan
 from .measures.selection import (
     Selection,
     biased_batch,
     check_quotas,
     equal_quotas,
-    group_quotas,
     select_batch,
     select_fair,
 )
 from .sections import FairExtractiveSection
 
-Unit = Literal["document", "sentence"]
 UNMET = "quotas cannot be met"
 
 
@@ -55,17 +52,6 @@ def _replies(request: SummaryRequest, options: FairExtractiveSection, sides: Seq
             text = " ".join(units[place] for place in each.in_source_order)
             replies.append(Reply(text=text, finish_reason="stop", prompt_digest=source))
     return replies
-
-
-def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]:
-    """The units of a request's documents in their order, and the group of each."""
-    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
-    units, groups = list[str](), list[str]()
-    for document in request.source_documents:
-        mine = sentences(document.text) if unit == "sentence" else [fold(document.text)]
-        units += mine
-        groups += [document.attributes[request.attribute]] * len(mine)
-    return units, groups
 
 
 def _selections(

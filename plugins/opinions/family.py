@@ -5,23 +5,17 @@ documents voice the opinions.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from ...evaluation.audit.contents import (
-    OPINION_GRAPH,
-    Measure,
-    NumberKind,
-    Quantity,
-    Side,
-    SummaryUnit,
-    TakenApart,
-)
+from ...config.section import Section
+from ...evaluation.audit.family import FamilyKind, FamilyPage, Opening
 from ...evaluation.audit.figures import Figures, most, reasons
+from ...evaluation.audit.kinds import Measure, NumberKind, Quantity, Side, SummaryUnit, TakenApart
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSource, LabelledSummary
@@ -30,6 +24,12 @@ from .measures.exposure import Exposure, exposure_of
 from .measures.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from .measures.summary_units import summary_units
 
+OPINION_GRAPH = NumberKind(
+    "opinion graph",
+    is_share=False,
+    note="The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher regardless of their "
+    "content.",
+)
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4
 PLAN = GraphPlan()
@@ -187,3 +187,31 @@ class Opinions:
             left_out=tuple(names[k] for k in unheard),
             documents=tuple(s for (s, _), o in zip(spoken, graph.attachment.opinion, strict=True) if o in unheard),
         )  # fmt: skip
+
+
+class OpinionOptions(Section):
+    """Options of the audit's measure."""
+
+    # what a summary could take over whole
+    opinion_units: Units = "sentences"
+
+
+def _opened(opening: Opening) -> Opinions:
+    options = opening.options
+    assert isinstance(options, OpinionOptions), "of its own kind"
+    return Opinions(options.opinion_units)
+
+
+def _text(options: Mapping[str, Any]) -> str:
+    return {"documents": "post", "sentences": "sentence"}[options["opinion_units"]]
+
+
+FAMILY = FamilyKind(
+    _opened,
+    (OPINION_GRAPH,),
+    other_names=("opinion-graph", "opinion"),
+    on_request=False,
+    needs=("networkx",),
+    options=OpinionOptions,
+    page=FamilyPage(groups="opinion", counts=True, text_of=_text, compares_words=True),
+)

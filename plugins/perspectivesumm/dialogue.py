@@ -108,7 +108,7 @@ def read_court(path: Path, *, limit: int | None = COURT_CASES) -> Transcripts:
     return _transcripts(path, cases, limit, "cases")
 
 
-def _transcripts(path: Path, turns: Mapping[str, Sequence[SpokenTurn]], limit: int | None, what: str) -> Transcripts:
+def _transcripts(path: Path, turns: Mapping[str, Sequence[SpokenTurn]], limit: int | None, unit: str) -> Transcripts:
     """The first dialogues without their empty turns.
 
     Raises:
@@ -116,7 +116,7 @@ def _transcripts(path: Path, turns: Mapping[str, Sequence[SpokenTurn]], limit: i
     """
     left_out: Counter[str] = Counter()
     if limit is not None and len(turns) > limit:
-        left_out[f"{what}: beyond the first {limit:,}"] = len(turns) - limit
+        left_out[f"{unit}: beyond the first {limit:,}"] = len(turns) - limit
     dialogues = {}
     for name in list(turns)[:limit]:
         dialogues[name] = tuple(t for t in turns[name] if any(paragraph.strip() for paragraph in t.paragraphs))

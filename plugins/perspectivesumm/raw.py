@@ -26,7 +26,7 @@ def decoded_lines(path: Path) -> list[tuple[int, str]]:
 
 
 def set_of_units(
-    set_id: str, units: Sequence[tuple[str, dict[str, str]]], notes: Mapping[str, Any], **more: Any
+    set_id: str, units: Sequence[tuple[str, dict[str, str]]], notes: Mapping[str, Any], **fields: Any
 ) -> DocumentSet:
     """The set of these texts with their attributes; ids of documents are the set's with a number from 1.
 
@@ -34,10 +34,10 @@ def set_of_units(
         set_id: of the set.
         units: texts and attributes.
         notes: "values" declares the values of each attribute in their order, "separator" joins the texts of a value.
-        more: other fields of the set.
+        fields: other fields of the set.
     """
     documents = tuple(
         Document(id=f"{set_id}/{number}", text=text, attributes=attributes)
         for number, (text, attributes) in enumerate(units, start=1)
     )
-    return DocumentSet(id=set_id, documents=documents, notes=dict(notes), **more)
+    return DocumentSet(id=set_id, documents=documents, notes=dict(notes), **fields)

@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ...corpora.entries import read_list, refuse_entries
+from ...corpora.entries import BuiltSets, read_list, refuse_entries
+from ...corpora.importers import Importer
 from ...errors import DataError
 from ...records import DocumentSet
 from ...storage import read_json
@@ -78,7 +79,9 @@ def released_sets(
     empty = count_empty(records)
     if empty and empty == len(records):
         raise DataError(f"{path}: none of its {empty} sets has a text; import another file")
-    read = [(number, each) for number, each in read if any(unit.text.strip() for unit in each.units)]
+    read = [
+        (number, released_set) for number, released_set in read if any(unit.text.strip() for unit in released_set.units)
+    ]
     known = list(dict.fromkeys(name for _, released in read for name in released.value_mapping))
     if read and attribute is not None and attribute not in known:
         # once, and not set by set
@@ -86,24 +89,37 @@ def released_sets(
             f"{path}: no set has the attribute {attribute!r}{did_you_mean(attribute, known)} "
             f"Attributes are {', '.join(known) or 'none'}"
         )
-    mistakes += [(number, text) for number, each in read for text in _mistakes(each, attribute)]
+    mistakes += [(number, text) for number, released_set in read for text in _mistakes(released_set, attribute)]
     refuse_entries(path, "set", mistakes)
     name = path.name.partition(".")[0]
     sets = []
-    for number, each in read:
+    for number, released_set in read:
         set_id = f"{name}-{number:04d}"
-        kept = [attribute] if attribute is not None else list(each.value_mapping)
-        values = {key: [str(value) for value in each.value_mapping[key]] for key in kept}
-        units = [(unit.text, {key: str(unit.value[key]) for key in kept}) for unit in each.units]
-        notes = {"values": values, "separator": each.meta.separator, "meta": each.meta.model_extra or {}}
-        sets.append(set_of_units(set_id, units, notes, references=tuple(each.gold_summary), split=split))
+        attributes = [attribute] if attribute is not None else list(released_set.value_mapping)
+        values = {key: [str(value) for value in released_set.value_mapping[key]] for key in attributes}
+        units = [(unit.text, {key: str(unit.value[key]) for key in attributes}) for unit in released_set.units]
+        notes = {
+            "values": values,
+            "separator": released_set.meta.separator,
+            "meta": released_set.meta.model_extra or {},
+        }
+        sets.append(set_of_units(set_id, units, notes, references=tuple(released_set.gold_summary), split=split))
     return sets
+
+
+def read_released(path: Path, attribute: str | None) -> BuiltSets:
+    """The document sets of a released file, and how many of its sets have no text; see `read_perspectivesumm`."""
+    records = read_json(path)
+    sets = released_sets(records, path, attribute)
+    return BuiltSets(sets, {"sets: without a text": empty} if (empty := count_empty(records)) else {})
 
 
 def count_empty(records: Any) -> int:
     """How many sets of a released file have no text."""
-    found = [each.get("units") for each in records if isinstance(each, dict)] if isinstance(records, list) else []
-    return sum(isinstance(units, list) and not any(_has_text(unit) for unit in units) for units in found)
+    unit_lists = (
+        [entry.get("units") for entry in records if isinstance(entry, dict)] if isinstance(records, list) else []
+    )
+    return sum(isinstance(units, list) and not any(_has_text(unit) for unit in units) for units in unit_lists)
 
 
 def _has_text(unit: Any) -> bool:
@@ -150,3 +166,11 @@ def _wrong_units(released: ReleasedSet, attribute: str) -> Iterator[str]:
                     f"units of {attribute} {value!r}, joined by {separator!r}, are not what 'value_input' says; it has "
                     f"{len(text):,} characters, they have {len(joined):,}"
                 )
+
+
+PERSPECTIVESUMM = Importer(
+    about="PerspectiveSumm's released JSON, all six sources; units and value texts must agree.",
+    read=read_released,
+    recognises=lambda head: head.is_array and "units" in head.keys,
+    form="PerspectiveSumm's JSON array (elements with 'units')",
+)

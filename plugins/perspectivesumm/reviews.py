@@ -43,10 +43,10 @@ def read_reviews(
     """
     if not folder.is_dir():
         raise StorageError(f"{folder}: is not a folder; give the one that holds a file of reviews for each product")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".tsv"))
-    if not found:
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".tsv"))
+    if not files:
         raise DataError(f"{folder}: holds no .csv or .tsv file; one a product is expected, separated by tabs")
-    paths = found[:limit]
+    paths = files[:limit]
     sets: list[DocumentSet] = []
     first: dict[str, Path] = {}
     mistakes = [
@@ -61,7 +61,7 @@ def read_reviews(
             sets.append(_document_set(path, rows, label))
     if mistakes:
         raise DataError(listed(mistakes))
-    beyond = len(found) - len(paths)
+    beyond = len(files) - len(paths)
     return BuiltSets(sets, {f"files: beyond the first {limit:,}": beyond} if beyond else {})
 
 

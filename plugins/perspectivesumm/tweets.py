@@ -176,9 +176,9 @@ def _refuse_short_pools(
     # a pool that is cut into blocks is repeated, so one tweet will do
     needed = parts if plan.draw == "samples" else [1] * len(parts)
     short = [
-        f"{plan.attribute} {value!r} has {len(pool)} tweets, but {least} are needed"
-        for (value, pool), least in zip(pools.items(), needed, strict=True)
-        if len(pool) < least
+        f"{plan.attribute} {value!r} has {len(pool)} tweets, but {n_needed} are needed"
+        for (value, pool), n_needed in zip(pools.items(), needed, strict=True)
+        if len(pool) < n_needed
     ]
     if short:
         dropped = sorted(left_out.items(), key=lambda row: -row[1])

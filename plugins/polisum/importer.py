@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from ...corpora.controlled.annotated import AnnotatedArticle
 from ...corpora.entries import read_list, refuse_entries
+from ...corpora.importers import Importer
 from ...errors import DataError
 from ...records import RELEASED_PROMPTS, Document, DocumentSet, Text
 from ...storage import digest
@@ -269,3 +270,11 @@ def import_annotation(path: Path) -> AnnotationImport:
             mistakes.append((number, wrong))
     refuse_entries(path, "item", mistakes)
     return AnnotationImport(topics, len(items), duplicates)
+
+
+# the verb has options of its own
+POLISUM = Importer(
+    about="The PoliSum authors' JSON.",
+    recognises=lambda head: head.is_array and head.keys >= AnnotationItem.model_fields.keys(),
+    form="PoliSum's list of items",
+)

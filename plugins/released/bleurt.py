@@ -64,7 +64,9 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
     reading = SupportReading(
-        lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, (-math.inf, math.inf)
+        lambda judge_input: Pairing(whole(judge_input.reference), whole(judge_input.text)),
+        aggregate,
+        (-math.inf, math.inf),
     )
     return SupportJudge(name, named, options.against, model, reading)
 
@@ -93,6 +95,6 @@ def refuse_absent(model: str) -> None:
 BLEURT = Kind(
     open_bleurt,
     BleurtJudge,
-    checks=lambda name, each: [Check("model", partial(refuse_absent, each.model), is_here=True)],
-    readers=own_model(lambda each: BleurtAligner(each.model, 1, each.revision)),
+    checks=lambda name, options: [Check("model", partial(refuse_absent, options.model), is_here=True)],
+    readers=own_model(lambda options: BleurtAligner(options.model, 1, options.revision)),
 )

@@ -63,9 +63,9 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
         config = _config(settings, kind)
         model = getattr(transformers, name)(config)
     if differing := differing_tensor(tensors, model):
-        key, found, wanted = differing
+        key, shape, wanted = differing
         raise JudgeError(
-            f"{weights}: is not a BLEURT checkpoint of the size that {source / 'config.json'} says: {key} is {found} in it and "
+            f"{weights}: is not a BLEURT checkpoint of the size that {source / 'config.json'} says: {key} is {shape} in it and "
             f"should be {wanted}; download both again from one place"
         )
     config.architectures = [name]
@@ -74,12 +74,12 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
 
 def renamed(tensors: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The tensors under transformers' names, from the port's or these."""
-    found = {}
+    named_tensors = {}
     for name, tensor in tensors.items():
-        own = f"{kind}.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
-        if not own.endswith(NOT_A_WEIGHT):
-            found[own.replace(*PROJECTION)] = tensor
-    return found
+        key = f"{kind}.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
+        if not key.endswith(NOT_A_WEIGHT):
+            named_tensors[key.replace(*PROJECTION)] = tensor
+    return named_tensors
 
 
 def _weights(folder: Path) -> Path:
@@ -96,28 +96,28 @@ def _weights(folder: Path) -> Path:
 
 def _settings(folder: Path) -> dict[str, Any]:
     try:
-        found = read_json(folder / "config.json")
+        settings = read_json(folder / "config.json")
     except StorageError as error:
         raise JudgeError(
             f"{folder}: a BLEURT checkpoint needs its config.json next to the weights ({error})"
         ) from error
-    if not isinstance(found, dict) or found.get("model_type") != "bleurt":
-        kind = found.get("model_type") if isinstance(found, dict) else None
+    if not isinstance(settings, dict) or settings.get("model_type") != "bleurt":
+        kind = settings.get("model_type") if isinstance(settings, dict) else None
         raise JudgeError(
             f"{folder / 'config.json'}: says model_type {kind!r}, not 'bleurt'; a rembert or bert with one output is read as it "
             "stands, anything else is not a BLEURT checkpoint"
         )
-    return found
+    return settings
 
 
 def _config(settings: Mapping[str, Any], kind: str) -> Any:
     transformers = need("transformers", FEATURE)
-    kept: dict[str, Any] = {key: settings[key] for key in KEPT if key in settings} | {"num_labels": 1}
+    options: dict[str, Any] = {key: settings[key] for key in KEPT if key in settings} | {"num_labels": 1}
     dropout = settings.get("classifier_dropout")
     if kind == "bert":
-        return transformers.BertConfig(**kept, classifier_dropout=dropout)
+        return transformers.BertConfig(**options, classifier_dropout=dropout)
     return transformers.RemBertConfig(
-        **kept,
+        **options,
         input_embedding_size=settings["embedding_size"],
         **({} if dropout is None else {"classifier_dropout_prob": dropout}),
     )

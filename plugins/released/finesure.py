@@ -58,11 +58,11 @@ class FineSurE(LanguageModelJudge):
             v=3,
         )
 
-    def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
+    def prompt(self, judge_input: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks about one summary; what is asked about is numbered."""
         about_facts = self._options.measure != "faithfulness"
-        source = _numbered(key_facts(each)) if about_facts else each.reference
-        text = self._template.fill(texts={"source": source, "summary": _numbered(sentences(each.text))})
+        source = _numbered(key_facts(judge_input)) if about_facts else judge_input.reference
+        text = self._template.fill(texts={"source": source, "summary": _numbered(sentences(judge_input.text))})
         return (Message(role="user", content=text),)
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
@@ -76,22 +76,22 @@ class FineSurE(LanguageModelJudge):
         most_tokens = self._options.backend.max_model_len - n_reply
         return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
-    def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
-        n_sentences, reply = len(sentences(each.text)), replies[-1]
+    def _read(self, judge_input: JudgeInput, replies: Sequence[str]) -> float | None:
+        n_sentences, reply = len(sentences(judge_input.text)), replies[-1]
         if self._options.measure == "faithfulness":
             categories = read_categories(reply, n_sentences)
             return None if categories is None else categories.count("no error") / n_sentences
-        found = read_key_facts(reply, len(key_facts(each)), n_sentences)
-        if found is None:
+        fact_lines = read_key_facts(reply, len(key_facts(judge_input)), n_sentences)
+        if fact_lines is None:
             return None
         if self._options.measure == "completeness":
-            return sum(bool(lines) for lines in found) / len(found)
-        return len(set().union(*found)) / n_sentences
+            return sum(bool(lines) for lines in fact_lines) / len(fact_lines)
+        return len(set().union(*fact_lines)) / n_sentences
 
 
-def key_facts(each: JudgeInput) -> list[str]:
+def key_facts(judge_input: JudgeInput) -> list[str]:
     """The key facts that the summary is compared with, one a line of its reference."""
-    return [line.strip() for line in each.reference.splitlines() if line.strip()]
+    return [line.strip() for line in judge_input.reference.splitlines() if line.strip()]
 
 
 def _numbered(lines: Sequence[str]) -> str:
@@ -116,7 +116,9 @@ def open_finesure(name: str, options: FineSurEJudge, models: SharedModels) -> Fi
 FINESURE = Kind(
     open_finesure,
     FineSurEJudge,
-    prompt=lambda name, each: PromptNeeds(partial(finesure_template, each), each.most_reply_tokens, each.overflow),
+    prompt=lambda name, options: PromptNeeds(
+        partial(finesure_template, options), options.most_reply_tokens, options.overflow
+    ),
 )
 
 
@@ -129,8 +131,8 @@ DECODER = json.JSONDecoder()
 def read_categories(reply: str, n_sentences: int) -> list[str] | None:
     """The category of each sentence, "no error" among them; None when the reply does not give exactly one for each."""
     rows = _rows(reply, "sentence", n_sentences)
-    found = [_category(row.get("category")) for row in rows or ()]
-    categories = [category for category in found if category]
+    answers = [_category(row.get("category")) for row in rows or ()]
+    categories = [category for category in answers if category]
     return categories if rows and len(categories) == n_sentences else None
 
 
@@ -141,8 +143,8 @@ def read_key_facts(reply: str, n_facts: int, n_sentences: int) -> list[frozenset
     have.
     """
     rows = _rows(reply, "key fact", n_facts)
-    found = [_lines(row, n_sentences) for row in rows or ()]
-    lines = [each for each in found if each is not None]
+    answers = [_lines(row, n_sentences) for row in rows or ()]
+    lines = [answer for answer in answers if answer is not None]
     return lines if rows and len(lines) == n_facts else None
 
 
@@ -161,7 +163,7 @@ def _rows(reply: str, key: str, n: int) -> list[dict[str, Any]] | None:
 
 def _lists(text: str) -> list[list[dict[str, Any]]]:
     """The outermost JSON lists of objects in a text; none in a text that JSON's reader gives up on."""
-    found = []
+    lists = []
     place = text.find("[")
     while place >= 0:
         try:
@@ -171,18 +173,18 @@ def _lists(text: str) -> list[list[dict[str, Any]]]:
         except (RecursionError, ValueError):
             # brackets nested a thousand deep, or a number of thousands of digits
             return []
-        if value and all(isinstance(each, dict) for each in value):
-            found.append(value)
+        if value and all(isinstance(entry, dict) for entry in value):
+            lists.append(value)
         place = text.find("[", end)
-    return found
+    return lists
 
 
 def _number(value: Any) -> int | None:
     """The number in 2, "2", "[2]" and "[2] The ferry ..."; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
-    found = re.match(r"\s*(?:\[(\d{1,9})\]|(\d{1,9})\s*$)", str(value))
-    return int(found[1] or found[2]) if found else None
+    match = re.match(r"\s*(?:\[(\d{1,9})\]|(\d{1,9})\s*$)", str(value))
+    return int(match[1] or match[2]) if match else None
 
 
 def _category(value: Any) -> str | None:
@@ -200,8 +202,8 @@ def _lines(row: dict[str, Any], n_sentences: int) -> frozenset[int] | None:
         return None
     if response.strip().lower() == "no":
         return frozenset()
-    given = row.get("line number")
-    values: Sequence[Any] = given if isinstance(given, list) else [given]
+    field = row.get("line number")
+    values: Sequence[Any] = field if isinstance(field, list) else [field]
     numbers = [_number(value) for value in values]
     lines = frozenset(number for number in numbers if number is not None and 1 <= number <= n_sentences)
     return lines if lines and len(lines) == len(set(numbers)) else None

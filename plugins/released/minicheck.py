@@ -41,10 +41,10 @@ class Support:
         Raises:
             JudgeError: the ids are those of other tokens here, so the model is none that MiniCheck trained.
         """
-        found = tuple(tokenizer.convert_ids_to_tokens([UNSUPPORTED, SUPPORTED]))
-        if found != TOKENS:
+        pieces = tuple(tokenizer.convert_ids_to_tokens([UNSUPPORTED, SUPPORTED]))
+        if pieces != TOKENS:
             raise JudgeError(
-                f"{self.feature}: tokens {UNSUPPORTED} and {SUPPORTED} of the model are {found}, but MiniCheck answers with "
+                f"{self.feature}: tokens {UNSUPPORTED} and {SUPPORTED} of the model are {pieces}, but MiniCheck answers with "
                 f"{TOKENS}; name a MiniCheck model of the T5 family"
             )
         return YesNoTokens(UNSUPPORTED, SUPPORTED)
@@ -55,16 +55,16 @@ def packed(sentences: Sequence[str], most_words: int) -> list[str]:
 
     Sentences stay whole, so that one of more words is a chunk of its own; [] for none.
     """
-    found: list[list[str]] = []
+    chunks: list[list[str]] = []
     n_words = 0
     for sentence in sentences:
         n = len(sentence.split())
-        if not found or n_words + n > most_words:
-            found.append([])
+        if not chunks or n_words + n > most_words:
+            chunks.append([])
             n_words = 0
-        found[-1].append(sentence)
+        chunks[-1].append(sentence)
         n_words += n
-    return [" ".join(chunk) for chunk in found]
+    return [" ".join(chunk) for chunk in chunks]
 
 
 def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> Judge:
@@ -86,8 +86,10 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
         v=2,
     )
 
-    def pair(each: JudgeInput) -> Pairing:
-        return Pairing(tuple(packed(splitter.split(each.reference), options.chunk_words)), whole(each.text))
+    def pair(judge_input: JudgeInput) -> Pairing:
+        return Pairing(
+            tuple(packed(splitter.split(judge_input.reference), options.chunk_words)), whole(judge_input.text)
+        )
 
     reading = SupportReading(pair, aggregate)
     return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Support()), reading)
@@ -97,5 +99,5 @@ MINICHECK = Kind(
     open_minicheck,
     MiniCheckJudge,
     checks=splitter_checks,
-    readers=own_model(lambda each: YesNoAligner(each.model, Support(), 32, 1, each.revision)),
+    readers=own_model(lambda options: YesNoAligner(options.model, Support(), 32, 1, options.revision)),
 )

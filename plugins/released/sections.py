@@ -29,9 +29,9 @@ class FineSurEJudge(AskingSection):
 
     @property
     def says(self) -> Purpose | None:
-        """That of its measure; how concise a summary is says neither."""
-        found: dict[str, Purpose] = {"faithfulness": "faithfulness", "completeness": "coverage"}
-        return found.get(self.measure)
+        """What its measure tells, coverage or faithfulness; how concise a summary is tells neither."""
+        purposes: dict[str, Purpose] = {"faithfulness": "faithfulness", "completeness": "coverage"}
+        return purposes.get(self.measure)
 
     def refuse(self) -> None:
         """A measure must have its text, and a prompt its room."""

@@ -145,8 +145,8 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
     as_published = options.splitter == "nltk"
     most_claims = MOST_SUMMARY_SENTENCES if options.variant == "conv" else None
 
-    def pair(each: JudgeInput) -> Pairing:
-        premises, claims = splitter.split(each.reference), splitter.split(each.text)
+    def pair(judge_input: JudgeInput) -> Pairing:
+        premises, claims = splitter.split(judge_input.reference), splitter.split(judge_input.text)
         if as_published:
             # the sentences that the authors' code reads
             premises = [sentence for sentence in premises if len(sentence) > SHORT][:MOST_SENTENCES]
@@ -176,5 +176,5 @@ SUMMAC = Kind(
     open_summac,
     SummacJudge,
     checks=_checks,
-    readers=own_model(lambda each: NliAligner(each.model, 1, each.label, each.revision)),
+    readers=own_model(lambda options: NliAligner(options.model, 1, options.label, options.revision)),
 )

@@ -27,8 +27,8 @@ class Consistency:
 
     def question(self, premise: str, claim: str, end: str) -> YesNoQuestion:
         """The question as UniEval was trained with it."""
-        asked = f"question: Is this claim consistent with the document? {end} claim: {claim} {end} document: "
-        return YesNoQuestion(asked, premise, "")
+        beginning = f"question: Is this claim consistent with the document? {end} claim: {claim} {end} document: "
+        return YesNoQuestion(beginning, premise, "")
 
     def answers(self, tokenizer: Any) -> YesNoTokens:
         """The first tokens of "No" and "Yes".
@@ -59,7 +59,9 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
         sentences=splitter.signature,
         v=2,
     )
-    reading = SupportReading(lambda each: Pairing(whole(each.reference), tuple(splitter.split(each.text))), aggregate)
+    reading = SupportReading(
+        lambda judge_input: Pairing(whole(judge_input.reference), tuple(splitter.split(judge_input.text))), aggregate
+    )
     return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Consistency()), reading)
 
 
@@ -67,5 +69,5 @@ UNIEVAL = Kind(
     open_unieval,
     UniEvalJudge,
     checks=splitter_checks,
-    readers=own_model(lambda each: YesNoAligner(each.model, Consistency(), 32, 1, each.revision)),
+    readers=own_model(lambda options: YesNoAligner(options.model, Consistency(), 32, 1, options.revision)),
 )

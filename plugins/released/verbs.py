@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli.door import JUDGES, Verb
 from ...cli.terminal import say
 from ...cli.verbs import Verbs
 from ...errors import DataError, JudgeError, ModelError
@@ -87,3 +88,6 @@ def _given() -> Iterator[None]:
         yield
     except (JudgeError, ModelError) as error:
         raise DataError(str(error)) from error
+
+
+CONVERT = Verb(app, JUDGES, at_end=True)

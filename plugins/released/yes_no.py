@@ -84,9 +84,9 @@ class YesNoAligner(Holder):
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order; a question asked twice is run once."""
         pairs = dict.fromkeys((premise, claim) for p in pairings for premise in p.premises for claim in p.claims)
-        found = {pair: self._encoded(*pair) for pair in pairs}
-        ids = {pair: kept for pair, (kept, _) in found.items() if kept}
-        cut = {pair for pair, (_, was_cut) in found.items() if was_cut}
+        questions = {pair: self._encoded(*pair) for pair in pairs}
+        ids = {pair: tokens for pair, (tokens, _) in questions.items() if tokens}
+        cut = {pair for pair, (_, was_cut) in questions.items() if was_cut}
         warn_of_cuts(len(cut), len(pairs), self._most)
         support: dict[tuple[str, str], float] = {}
         for batch in in_batches(ids, lambda pair: (len(ids[pair]), pair), self._batch_size):
@@ -98,17 +98,17 @@ class YesNoAligner(Holder):
         end = self._tokenizer.eos_token
         # a text that wrote the end token itself would begin a part of the question
         plain_premise, plain_claim = (self._special.sub(" ", normal_form(text)) for text in (premise, claim))
-        asked = self._asking.question(plain_premise, plain_claim, end)
-        text = asked.before + asked.source + asked.after
+        question = self._asking.question(plain_premise, plain_claim, end)
+        text = question.before + question.source + question.after
         encoded = self._tokenizer(
             text, return_offsets_mapping=True, truncation=False, verbose=False, split_special_tokens=False
         )
-        own = [start < stop and text[start:stop].strip() != end for start, stop in encoded["offset_mapping"]]
-        ids = as_text(self._tokenizer, encoded["input_ids"], own)
+        is_text = [start < stop and text[start:stop].strip() != end for start, stop in encoded["offset_mapping"]]
+        ids = as_text(self._tokenizer, encoded["input_ids"], is_text)
         excess = len(ids) - self._most
         if excess <= 0:
             return ids, False
-        first, last = len(asked.before), len(asked.before) + len(asked.source)
+        first, last = len(question.before), len(question.before) + len(question.source)
         source = [
             i for i, (start, stop) in enumerate(encoded["offset_mapping"]) if first < stop <= last and start < stop
         ]
@@ -130,7 +130,7 @@ class YesNoAligner(Holder):
 
 def lazy_yes_no(models: SharedModels, options: UniEvalJudge | MiniCheckJudge, asking: Asking) -> Lazy[Aligner]:
     """The model of a judge that asks so, which all that name it share."""
-    given = (options.most_tokens, options.batch_size, options.revision)
-    key = canonical_json([asking.feature, options.model, *given])
-    load: Callable[[], Aligner] = partial(YesNoAligner, options.model, asking, *given)
+    settings = (options.most_tokens, options.batch_size, options.revision)
+    key = canonical_json([asking.feature, options.model, *settings])
+    load: Callable[[], Aligner] = partial(YesNoAligner, options.model, asking, *settings)
     return models.lazy(key, load)

@@ -41,9 +41,9 @@ def completion(about: dict[str, Any], chosen: RankedResponse) -> dict[str, Any]:
 
 def _usage(candidates: Sequence[ScoredCandidate]) -> dict[str, int]:
     """Tokens of all candidates, and of the prompt, which is read once for those that have the same; judges' are not counted."""
-    drawn = [each.candidate for each in candidates]
-    prompt = sum({each.prompt_digest: each.n_prompt_tokens for each in drawn}.values())
-    written = sum(each.n_tokens for each in drawn)
+    drawn = [entry.candidate for entry in candidates]
+    prompt = sum({candidate.prompt_digest: candidate.n_prompt_tokens for candidate in drawn}.values())
+    written = sum(candidate.n_tokens for candidate in drawn)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
@@ -72,100 +72,100 @@ def evenhand_field(
         **_by_judge(chosen.said),
         "sides": chosen.sides,
         "source": chosen.source,
-        "limits": [each.text for each in guard.limits],
+        "limits": [limit.text for limit in guard.limits],
         "contract_ok": best.contract_ok,
         "issues": best.issues,
         "model": best.model,
         # with its folder's name: those of rounds are all called "adapter"
         "adapter": "/".join(phase.adapter.parts[-2:]) if phase.adapter else None,
-        "signatures": {each.judge: each.signature for each in chosen.said},
+        "signatures": {judgement.judge: judgement.signature for judgement in chosen.said},
         "signature": signature,
     }
 
 
 def headers_of(about: dict[str, Any]) -> dict[str, str]:
     """What of the `evenhand` field stands in headers, too."""
-    found = {
+    headers = {
         "X-Evenhand-Signature": about["signature"],
         "X-Evenhand-Candidates": str(about["n_candidates"]),
         "X-Evenhand-Reward": str(about["reward"]),
     }
     if about["adapter"]:
         # names may have letters that a header may not
-        found["X-Evenhand-Adapter"] = quote(about["adapter"])
+        headers["X-Evenhand-Adapter"] = quote(about["adapter"])
     worst = {judge: worst_side(table) for judge, table in about["sides"].items()}
-    if told := [f"{quote(judge)}={has:.4g}" for judge, has in worst.items() if has is not None]:
-        found["X-Evenhand-Worst-Side"] = ", ".join(told)
+    if shares := [f"{quote(judge)}={has:.4g}" for judge, has in worst.items() if has is not None]:
+        headers["X-Evenhand-Worst-Side"] = ", ".join(shares)
     if about["deadline"]:
-        found["X-Evenhand-Deadline"] = "passed"
-    return found
+        headers["X-Evenhand-Deadline"] = "passed"
+    return headers
 
 
 def _passed(chosen: RankedResponse) -> str:
-    n_judged = sum(each.candidate.answers_request for each in chosen.group.candidates)
+    n_judged = sum(entry.candidate.answers_request for entry in chosen.group.candidates)
     return f"passed: {n_judged} of {chosen.n_draws} candidates were judged"
 
 
-def _by_judge(said: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
+def _by_judge(judgements: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
     return {
-        "scores": {each.judge: each.score for each in said},
-        "unscored": {each.judge: each.unscored for each in said if each.unscored},
+        "scores": {judgement.judge: judgement.score for judgement in judgements},
+        "unscored": {judgement.judge: judgement.unscored for judgement in judgements if judgement.unscored},
     }
 
 
-def rewards(found: Rewarded, stand_in: float | None) -> dict[str, Any]:
+def rewards(rows: Rewarded, stand_in: float | None) -> dict[str, Any]:
     """Rewards in evenhand's own form.
 
     Args:
-        found: by summary.
+        rows: by summary.
         stand_in: the reward of a summary that has none.
     """
     return {
-        "rewards": _filled([reward for reward, _ in found], stand_in),
-        "results": [{"reward": reward, **_by_judge(said)} for reward, said in found],
-        "signatures": {each.judge: each.signature for _, said in found for each in said},
+        "rewards": _filled([reward for reward, _ in rows], stand_in),
+        "results": [{"reward": reward, **_by_judge(judgements)} for reward, judgements in rows],
+        "signatures": {judgement.judge: judgement.signature for _, judgements in rows for judgement in judgements},
     }
 
 
-def rewards_for_openrlhf(found: Rewarded, judges: Sequence[str], stand_in: float | None) -> dict[str, Any]:
+def rewards_for_openrlhf(rows: Rewarded, judges: Sequence[str], stand_in: float | None) -> dict[str, Any]:
     """What OpenRLHF reads, which has no word for a reward that is not known.
 
     Args:
-        found: by summary.
+        rows: by summary.
         judges: whose scores are logged.
         stand_in: the reward of a summary that has none.
 
     Raises:
         NoSummaryError: a summary has none, and the client has not said what to put in its place.
     """
-    without = [place for place, (reward, _) in enumerate(found) if reward is None]
+    without = [place for place, (reward, _) in enumerate(rows) if reward is None]
     if stand_in is None and without:
         raise NoSummaryError(
-            f"{len(without)} of {len(found)} summaries have no reward, the first at {without[0]}; write the number "
+            f"{len(without)} of {len(rows)} summaries have no reward, the first at {without[0]}; write the number "
             f"that replaces it into the address: /v1/score?unscored=0"
         )
-    filled = _filled([reward for reward, _ in found], stand_in)
-    scores = [{each.judge: each.score for each in said} for _, said in found]
-    logs = {name: _filled([each.get(name) for each in scores], stand_in) for name in judges}
+    filled = _filled([reward for reward, _ in rows], stand_in)
+    scores = [{judgement.judge: judgement.score for judgement in judgements} for _, judgements in rows]
+    logs = {name: _filled([by_judge.get(name) for by_judge in scores], stand_in) for name in judges}
     return {"rewards": filled, "scores": filled, "extra_logs": logs}
 
 
 def _filled(numbers: Sequence[float | None], stand_in: float | None) -> list[float | None]:
-    return [stand_in if each is None else each for each in numbers]
+    return [stand_in if number is None else number for number in numbers]
 
 
-def stand_in_of(given: str | None) -> float | None:
+def stand_in_of(text: str | None) -> float | None:
     """The number that an address has for rewards that are not known.
 
     Raises:
         DataError: it is none.
     """
-    if given is None:
+    if text is None:
         return None
     try:
-        number = float(given)
+        number = float(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"unscored={given[:20]!r} is not a number")
+        raise DataError(f"unscored={text[:20]!r} is not a number")
     return number

@@ -133,7 +133,7 @@ class Service:
         """Give up what servers are asked, and close all models and connections; whether that was done within so many seconds."""
         until = time.monotonic() + seconds
         # each is closed, whatever becomes of the others
-        closed = [each.close(max(0.0, until - time.monotonic())) for each in (self._late, self.pool, self._local)]
+        closed = [worker.close(max(0.0, until - time.monotonic())) for worker in (self._late, self.pool, self._local)]
         return all(closed)
 
     def answering(self, path: str, answer: Callable[[Any], Awaitable[Response]]) -> Any:
@@ -173,9 +173,9 @@ class Service:
             refuse_foreign(request.headers, self.limits.hosts)
             return
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
-        given = key.strip().encode() if scheme.lower() == "bearer" else b""
+        bearer = key.strip().encode() if scheme.lower() == "bearer" else b""
         # all are compared, so that the time tells nothing
-        fits = [hmac.compare_digest(given, each.encode()) for each in self.limits.keys]
+        fits = [hmac.compare_digest(bearer, server_key.encode()) for server_key in self.limits.keys]
         if True not in fits:
             raise Refusal(401, "invalid_api_key", "send one of the server's keys as a bearer token")
 
@@ -212,10 +212,10 @@ class Service:
         stand_in = stand_in_of(request.query_params.get("unscored"))
         items, is_openrlhf = await self._read(request, self._items)
         work = self.pool.run(lambda worker: worker.score(items), self.limits.deadline, is_batch=True)
-        found = await _while_there(request, work)
+        rows = await _while_there(request, work)
         if is_openrlhf:
-            return JSONResponse(rewards_for_openrlhf(found, self.phase.recipe.reward.judges, stand_in))
-        return JSONResponse(rewards(found, stand_in))
+            return JSONResponse(rewards_for_openrlhf(rows, self.phase.recipe.reward.judges, stand_in))
+        return JSONResponse(rewards(rows, stand_in))
 
     def _items(self, body: dict[str, Any]) -> tuple[list[ScoredSummary], bool]:
         return items_of(body, self.phase.recipe), "query" in body

@@ -64,13 +64,13 @@ class DocumentsRequest(Record):
     def document_set(self) -> DocumentSet:
         """The documents as a set."""
         documents = tuple(
-            Document(id=each.id or f"document {place}", text=each.text, attributes=each.attributes)
-            for place, each in enumerate(self.documents, start=1)
+            Document(id=document.id or f"document {place}", text=document.text, attributes=document.attributes)
+            for place, document in enumerate(self.documents, start=1)
         )
         # without what a chat or a summary has besides
-        said = self.model_dump(mode="json", include=DocumentsRequest.model_fields.keys() - {"id", "side"})
+        content = self.model_dump(mode="json", include=DocumentsRequest.model_fields.keys() - {"id", "side"})
         return DocumentSet(
-            id=self.id or digest(said),
+            id=self.id or digest(content),
             topic=self.topic,
             documents=documents,
             key_points=self.key_points,
@@ -131,17 +131,17 @@ def body_of(content: bytes | bytearray, most_bytes: int) -> dict[str, Any]:
         raise NotJsonError("is not UTF-8", is_syntax=True) from error
     if text.lstrip()[:1] != "{":
         raise NotJsonError("is not a JSON object", is_syntax=True)
-    found: dict[str, Any] = parse_json(text, most_values=most_bytes // BYTES_OF_VALUE)
-    return found
+    body: dict[str, Any] = parse_json(text, most_values=most_bytes // BYTES_OF_VALUE)
+    return body
 
 
-def read(kind: type[R], body: Any, what: str = "the body") -> R:
+def read(kind: type[R], body: Any, subject: str = "the body") -> R:
     """The body as a record of that kind.
 
     Raises:
         DataError: it is none; what is wrong is said by key.
     """
-    with explained(what):
+    with explained(subject):
         return kind.model_validate(body)
 
 
@@ -151,11 +151,11 @@ def unset(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return {key: value for key, value in body.items() if key not in PARAMETERS}, mistakes
 
 
-def request_of(asked: DocumentsRequest, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
+def request_of(body: DocumentsRequest, recipe: Recipe, *, name: str | None = None) -> SummaryRequest:
     """What the recipe asks its model about these documents.
 
     Args:
-        asked: its side must be given where the recipe summarises each side, and only there.
+        body: its side must be given where the recipe summarises each side, and only there.
         recipe: has the attribute, the sides and the template.
         name: of the set, in place of its own.
 
@@ -163,20 +163,22 @@ def request_of(asked: DocumentsRequest, recipe: Recipe, *, name: str | None = No
         DataError: the documents do not fit the recipe, or the side is missing or unknown.
     """
     with explained("documents"):
-        given = asked.document_set()
+        document_set = body.document_set()
     if name is not None:
-        given = given.model_copy(update={"id": name})
-    requests = build_requests(load_documents([given], recipe.corpus.attribute).records, recipe.corpus, recipe.task)
-    sides = [each.side for each in requests]
+        document_set = document_set.model_copy(update={"id": name})
+    requests = build_requests(
+        load_documents([document_set], recipe.corpus.attribute).records, recipe.corpus, recipe.task
+    )
+    sides = [request.side for request in requests]
     if recipe.task.scope == "all":
-        if asked.side is not None:
-            raise DataError(f"side {asked.side!r}: this recipe makes one summary of all sides; leave side out")
+        if body.side is not None:
+            raise DataError(f"side {body.side!r}: this recipe makes one summary of all sides; leave side out")
         return requests[0]
-    found = next((each for each in requests if each.side == asked.side), None)
-    if found is None:
-        what = "is missing" if asked.side is None else f"{asked.side!r} is not one of them"
-        raise DataError(f"side: {what}; this recipe summarises one side at a time: {', '.join(sides)}")
-    return found
+    summary_request = next((request for request in requests if request.side == body.side), None)
+    if summary_request is None:
+        problem = "is missing" if body.side is None else f"{body.side!r} is not one of them"
+        raise DataError(f"side: {problem}; this recipe summarises one side at a time: {', '.join(sides)}")
+    return summary_request
 
 
 def items_of(body: Mapping[str, Any], recipe: Recipe) -> list[ScoredSummary]:
@@ -210,24 +212,25 @@ def _of_queries(body: Queries) -> list[Item]:
             "the data set's column with documents by --data.label_key (--label_key in earlier versions)"
         )
     return [
-        _of_query(place, *each) for place, each in enumerate(zip(body.query, body.prompts, body.labels, strict=True))
+        _of_query(place, *fields)
+        for place, fields in enumerate(zip(body.query, body.prompts, body.labels, strict=True))
     ]
 
 
 def _of_query(place: int, query: str, prompt: str, label: Any) -> Item:
     if (answer := answer_in(query, prompt)) is None:
         raise DataError(f"query {place} does not begin with its prompt, so where its answer begins is not known")
-    what = f"label {place}"
+    subject = f"label {place}"
     if len(answer) > MOST_LETTERS:
         raise DataError(f"query {place}: its answer has {len(answer):,} letters; {MOST_LETTERS:,} are read at most")
     try:
         # the body had its bound of bytes; this one has keys that are bounded, too
-        said = parse_json(label, most_values=len(label) + 1) if isinstance(label, str) else label
+        content = parse_json(label, most_values=len(label) + 1) if isinstance(label, str) else label
     except NotJsonError as error:
-        raise DataError(f'{what} {error}; it needs the documents: {{"documents": [...]}}') from error
-    if not isinstance(said, Mapping):
-        raise DataError(f'{what} is not an object; it needs the documents: {{"documents": [...]}}')
-    return read(Item, {**said, "summary": answer}, what)
+        raise DataError(f'{subject} {error}; it needs the documents: {{"documents": [...]}}') from error
+    if not isinstance(content, Mapping):
+        raise DataError(f'{subject} is not an object; it needs the documents: {{"documents": [...]}}')
+    return read(Item, {**content, "summary": answer}, subject)
 
 
 def described(reasons: Sequence[str]) -> str:

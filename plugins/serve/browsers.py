@@ -26,9 +26,9 @@ def refuse_foreign(headers: Mapping[str, str], hosts: Sequence[str]) -> None:
     """
     called, origin = headers.get("host", ""), headers.get("origin")
     name = _host(called)
-    own = {"localhost", socket.gethostname().lower(), *map(str.lower, hosts)}
+    names = {"localhost", socket.gethostname().lower(), *map(str.lower, hosts)}
     # whoever sends no name is no browser
-    if called and not (name in own or name.endswith(".localhost") or _is_address(name)):
+    if called and not (name in names or name.endswith(".localhost") or _is_address(name)):
         raise Refusal(403, "foreign_host", f"this server is not called {called[:80]!r}; {REMEDY}")
     # those of pages without an origin are "null"
     if origin is not None and urlsplit(origin).netloc.lower() != called.lower():

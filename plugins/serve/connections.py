@@ -27,7 +27,7 @@ def most_connections() -> int:
 
 
 def protocol(
-    most: int, header_seconds: float = HEADER_SECONDS, body_seconds: float = BODY_SECONDS
+    limit: int, header_seconds: float = HEADER_SECONDS, body_seconds: float = BODY_SECONDS
 ) -> type[H11Protocol]:
     """uvicorn's protocol of HTTP/1.1 with these bounds."""
     seconds = {"IDLE": ("headers", header_seconds), "SEND_BODY": ("body", body_seconds)}
@@ -42,11 +42,11 @@ def protocol(
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._watch()
-            if len(self.connections) > most:
-                others: set[Any] = self.connections - {self}
-                silent = [each for each in others if each.awaited == "headers"]
-                min(silent, key=lambda each: each.timer.when(), default=self).drop(
-                    f"there are more than {most} connections"
+            if len(self.connections) > limit:
+                connections: set[Any] = self.connections - {self}
+                silent = [connection for connection in connections if connection.awaited == "headers"]
+                min(silent, key=lambda connection: connection.timer.when(), default=self).drop(
+                    f"there are more than {limit} connections"
                 )
 
         def connection_lost(self, exc: Exception | None) -> None:
@@ -65,8 +65,8 @@ def protocol(
         def _await(self, awaited: str, wait: float) -> None:
             if self.timer is not None:
                 self.timer.cancel()
-            said = f"no whole {awaited} within {wait:g} seconds"
-            self.awaited, self.timer = awaited, self.loop.call_later(wait, self.drop, said) if awaited else None
+            reason = f"no whole {awaited} within {wait:g} seconds"
+            self.awaited, self.timer = awaited, self.loop.call_later(wait, self.drop, reason) if awaited else None
 
         def drop(self, why: str) -> None:
             self._await("", 0.0)

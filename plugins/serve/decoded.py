@@ -39,8 +39,8 @@ def answer_in(text: str, prompt: str) -> str | None:
 def _begins(text: str) -> int:
     """Where the text begins behind marks, white space and what stands for half of a letter."""
     at = 0
-    while at < MOST_LEFT and (found := BLANK.match(text, at)):
-        at = found.end()
+    while at < MOST_LEFT and (match := BLANK.match(text, at)):
+        at = match.end()
         if not (mark := MARK.match(text, at, at + MOST_CHARACTERS)):
             break
         at = mark.end()

@@ -14,12 +14,11 @@ from ...api.steps import changed
 from ...config import JudgeOptions, Recipe
 from ...errors import DataError
 from ...evaluation.gate.limits import Limit, fold, parse_limit
+from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.method import Draw, draws
 from ...records import Candidate, Judgement, SummaryRequest
 from ...runfolder.phases import BASE, Phase, open_phase
 from ...storage import listed
-from ..opinions.fair_extractive import units_of
-from ..opinions.measures.selection import group_quotas
 from .sides import TELL_SIDES, sides_of, worst_side
 
 # where a served summary comes from, in the order in which they are tried
@@ -43,23 +42,25 @@ class Guard:
 
     def tries_again(self, candidates: Sequence[Candidate]) -> bool:
         """Whether more is tried where none of these candidates can be served."""
-        return bool(self.limits) or not all(each.text for each in candidates)
+        return bool(self.limits) or not all(candidate.text for candidate in candidates)
 
-    def broken(self, candidate: Candidate, said: Sequence[Judgement], judges: Mapping[str, JudgeOptions]) -> list[str]:
+    def broken(
+        self, candidate: Candidate, judgements: Sequence[Judgement], judges: Mapping[str, JudgeOptions]
+    ) -> list[str]:
         """Why a candidate is not served, in words: it is empty, or breaks limits; [] where nothing is wrong."""
         if not candidate.text:
             return ["empty summary, stopped at max_tokens" if candidate.finish_reason == "length" else "empty summary"]
-        by_name = {fold(each.judge): each for each in said}
-        found = []
+        by_name = {fold(judgement.judge): judgement for judgement in judgements}
+        reasons = []
         for limit in self.limits:
             judgement = by_name[limit.arguments[0]]
             table = sides_of(judgement, judges[judgement.judge])
             value = judgement.score if limit.function == "score" else worst_side(table) if table else None
             if value is None:
-                found.append(f"{limit.text}: is not known ({judgement.unscored or 'no sides'})")
+                reasons.append(f"{limit.text}: is not known ({judgement.unscored or 'no sides'})")
             elif limit.is_beyond(value, 0):
-                found.append(f"{limit.text}: it is {value:.4g}")
-        return found
+                reasons.append(f"{limit.text}: it is {value:.4g}")
+        return reasons
 
 
 def read_guard(texts: Sequence[str], phase: Phase) -> Guard:
@@ -92,17 +93,17 @@ def _unfit(limit: Limit, phase: Phase) -> Iterator[str]:
         yield f"{limit.arguments[0]!r} does not judge; {', '.join(phase.judges)} do"
     elif is_side and kinds[limit.arguments[0]] not in TELL_SIDES:
         telling = [name for name in phase.judges if phase.recipe.judges[name].kind in TELL_SIDES]
-        which = ", ".join(telling) or "none; add one of kind value-shares or equal-coverage"
-        yield f"it does not tell sides apart; judges that do: {which}"
+        names = ", ".join(telling) or "none; add one of kind value-shares or equal-coverage"
+        yield f"it does not tell sides apart; judges that do: {names}"
 
 
 def later_draws(phase: Phase) -> list[Draw]:
     """As many candidates again, under seeds of their own."""
     plans = phase.plans
     doubled = {name: plan.model_copy(update={"candidates": 2 * plan.candidates}) for name, plan in plans.items()}
-    later = [each for each in draws(doubled) if each.repeat >= plans[each.name].candidates]
+    later = [draw for draw in draws(doubled) if draw.repeat >= plans[draw.name].candidates]
     first = sum(plan.candidates for plan in plans.values())
-    return [Draw(first + place, each.name, plans[each.name], each.repeat) for place, each in enumerate(later)]
+    return [Draw(first + place, draw.name, plans[draw.name], draw.repeat) for place, draw in enumerate(later)]
 
 
 def can_draw_again(recipe: Recipe) -> bool:
@@ -119,8 +120,8 @@ def extractions(recipe: Recipe, request: SummaryRequest) -> Iterator[Phase]:
         return
     sizes = Counter(units_of(request, "sentence")[1])
     n_sentences = sum(sizes.values())
-    least = min(max(LEAST_SENTENCES, len(sizes)), n_sentences)
-    for length in range(least, min(2 * least, n_sentences) + 1):
+    shortest = min(max(LEAST_SENTENCES, len(sizes)), n_sentences)
+    for length in range(shortest, min(2 * shortest, n_sentences) + 1):
         quotas = _quotas(sizes, length)
         if len({(sizes[side], n) for side, n in quotas.items()}) == len(set(sizes.values())):
             yield _extracting(recipe.model_dump_json(), tuple(quotas.items()))

@@ -68,24 +68,24 @@ class LateWorker(ThreadWorker):
     def _tries(self, request: SummaryRequest) -> Iterator[tuple[str, Phase, Sequence[Draw]]]:
         # an extraction comes after candidates that were found wanting, and not in place of any
         self._n_found = 0
-        for each in super()._tries(request):
-            if each[0] != EXTRACTED or self._n_found:
-                yield each
+        for attempt in super()._tries(request):
+            if attempt[0] != EXTRACTED or self._n_found:
+                yield attempt
 
     def _draw(
         self, request: SummaryRequest, phase: Phase, order: Sequence[Draw]
     ) -> tuple[Sequence[Candidate], list[str]]:
         """The candidates that are drawn, and about which the judges that ask servers have said everything."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for draw in order:
             try:
                 batch = make_batch(phase, self._backend_of(phase), [request], [draw])
-                self._own.judge(self._phase.judges, [(request, each) for each in batch.candidates])
+                self._own.judge(self._phase.judges, [(request, candidate) for candidate in batch.candidates])
             except NotKeptError:
                 continue
-            found += batch.candidates
-        self._n_found += len(found)
-        return found, []
+            candidates += batch.candidates
+        self._n_found += len(candidates)
+        return candidates, []
 
 
 @dataclass
@@ -118,24 +118,24 @@ class Late:
             TimeoutError: it passed, and there is nothing that can be served.
             EvenhandError: as `ThreadWorker.summarise` and `Pool.run`.
         """
-        whole = unlogged(self._whole(pool, request, time.monotonic() + seconds))
+        answer = unlogged(self._whole(pool, request, time.monotonic() + seconds))
         so_far: asyncio.Future[RankedResponse | None] | None = None
         try:
-            await asyncio.wait([whole], timeout=(1 - LAST_PART) * seconds)
-            if whole.done():
-                return whole.result(), False
+            await asyncio.wait([answer], timeout=(1 - LAST_PART) * seconds)
+            if answer.done():
+                return answer.result(), False
             so_far = unlogged(self._so_far(request, LAST_PART * seconds))
             try:
-                return await whole, False
+                return await answer, False
             except TimeoutError:
                 if (chosen := await so_far) is None:
                     raise
                 return chosen, True
         finally:
             # also where nobody waits for the answer any more
-            for each in (whole, so_far):
-                if each is not None:
-                    each.cancel()
+            for future in (answer, so_far):
+                if future is not None:
+                    future.cancel()
 
     async def _whole(self, pool: Pool, request: SummaryRequest, until: float) -> RankedResponse:
         """The best of all candidates; of equal requests at the same time one is worked at, and the others wait for it."""

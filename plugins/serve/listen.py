@@ -60,11 +60,11 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     if mistakes:
         raise RecipeError(listed(mistakes))
     check_names(recipe)
-    asked = {"generate": LanguageModel(recipe.model, section)} if section.has_model else {}
+    language_models = {"generate": LanguageModel(recipe.model, section)} if section.has_model else {}
     for judge in phase.judges:
         models = recipe.judges[judge].language_models if asks_servers(recipe.judges[judge]) else {}
-        asked |= {f"{under(f'judges.{judge}', below)}.backend": each for below, each in models.items()}
-    for key, model in asked.items():
+        language_models |= {f"{under(f'judges.{judge}', below)}.backend": model for below, model in models.items()}
+    for key, model in language_models.items():
         # a scripted backend asks nobody
         if model.backend.server is not None:
             _refuse_unreachable(f"{key}.server", model.backend.server, model.model.name)
@@ -86,7 +86,7 @@ def keys_from(variable: str | None) -> tuple[str, ...]:
     """
     if variable is None:
         return ()
-    keys = tuple(filter(None, (each.strip() for each in os.environ.get(variable, "").split(","))))
+    keys = tuple(filter(None, (key.strip() for key in os.environ.get(variable, "").split(","))))
     if not keys:
         raise DataError(f"--api-key-env: the variable {variable} is not set; export one key, or several with commas")
     return keys

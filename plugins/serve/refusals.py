@@ -32,9 +32,9 @@ FAULT = "evenhand could not answer; its log says more"
 class Refusal(Exception):
     """An answer that is an error."""
 
-    def __init__(self, status: int, code: str, said: str, parameter: str | None = None) -> None:
-        super().__init__(said)
-        self.status, self.code, self.said, self.parameter = status, code, said, parameter
+    def __init__(self, status: int, code: str, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.said, self.parameter = status, code, message, parameter
 
 
 class ErrorRule(NamedTuple):

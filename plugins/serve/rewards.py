@@ -55,31 +55,31 @@ def rewards(items: Sequence[Mapping[str, Any]], *, url: str | None = None, timeo
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get("EVENHAND_SERVE_KEY"):
         headers["Authorization"] = f"Bearer {key}"
-    found: list[float | None] = [None] * len(items)
+    numbers: list[float | None] = [None] * len(items)
     until = time.monotonic() + timeout
     for places, body in _bodies(items):
         request = urllib.request.Request(f"{place}/score", body, headers)  # noqa: S310 (the scheme is looked at above)
         for where, reward in zip(places, _asked(request, until)["rewards"], strict=True):
-            found[where] = reward
-    return found
+            numbers[where] = reward
+    return numbers
 
 
 def _bodies(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[int], bytes]]:
     """Items as bodies that a server takes, each with the places of its items; those of one request stay together."""
     groups: dict[str, list[tuple[int, str]]] = {}
-    for place, each in enumerate(items):
-        item = _clean(each)
+    for place, row in enumerate(items):
+        item = _clean(row)
         about = {key: value for key, value in item.items() if key != "summary"}
         groups.setdefault(json.dumps(about, sort_keys=True), []).append((place, json.dumps(item)))
     body: list[tuple[int, str]] = []
     size = 0
     for group in groups.values():
         # a server takes so many values as well: of short documents fewer bytes
-        more = sum(max(len(text) + 1, BYTES_OF_VALUE * sum(map(text.count, ",[{"))) for _, text in group)
-        if body and size + more > MOST_BYTES:
+        n_more = sum(max(len(text) + 1, BYTES_OF_VALUE * sum(map(text.count, ",[{"))) for _, text in group)
+        if body and size + n_more > MOST_BYTES:
             yield _joined(body)
             body, size = [], 0
-        body, size = body + group, size + more
+        body, size = body + group, size + n_more
     if body or not items:
         yield _joined(body)
 
@@ -94,16 +94,16 @@ def _asked(request: urllib.request.Request, until: float) -> Any:
     while True:
         after = ""
         try:
-            status, said, after = _answer(request, max(0.1, until - time.monotonic()))
+            status, content, after = _answer(request, max(0.1, until - time.monotonic()))
         except (OSError, http.client.HTTPException) as lost:
             fault: Exception = OSError(f"{request.full_url}: {lost}")
             if isinstance(getattr(lost, "reason", lost), ssl.SSLCertVerificationError):
                 raise fault from lost
         else:
             if status == 200:
-                return json.loads(said)
-            fault = ValueError(f"{request.full_url}: {status}: {said[:2000]}")
-            if status not in LATER or LASTING in said:
+                return json.loads(content)
+            fault = ValueError(f"{request.full_url}: {status}: {content[:2000]}")
+            if status not in LATER or LASTING in content:
                 raise fault
         # spread, so that those who were sent away together do not come back together
         seconds = max(pause, float(after) if after.isdecimal() else 0.0) * random.uniform(1, 2)  # noqa: S311
@@ -153,16 +153,16 @@ def compute_score(  # noqa: PLR0913, PLR0917 (verl gives all of them)
     """
     is_batch = solution_strs is not None
     answers = list(solution_strs) if solution_strs is not None else [solution_str]
-    truths = [_plain(each) for each in ([ground_truth] if ground_truths is None else ground_truths)]
+    truths = [_plain(truth) for truth in ([ground_truth] if ground_truths is None else ground_truths)]
     if len(answers) != len(truths):
         raise ValueError(f"{len(answers)} answers and {len(truths)} ground truths; each answer needs one")
-    if wrong := [place for place, each in enumerate(truths) if not isinstance(each, Mapping)]:
+    if wrong := [place for place, truth in enumerate(truths) if not isinstance(truth, Mapping)]:
         raise ValueError(f'ground truth {wrong[0]} is not an object; it needs the documents: {{"documents": [...]}}')
-    items = [{**truth, "summary": str(each)} for truth, each in zip(truths, answers, strict=True)]
-    found = rewards(items, url=url, timeout=timeout) if items else []
-    if None in found and unscored is None:
+    items = [{**truth, "summary": str(answer)} for truth, answer in zip(truths, answers, strict=True)]
+    scores = rewards(items, url=url, timeout=timeout) if items else []
+    if None in scores and unscored is None:
         raise ValueError("a judge gave no score, and verl needs a number; say which: reward_kwargs.unscored=0")
-    numbers = [float(unscored if each is None else each) for each in found]  # type: ignore[arg-type]
+    numbers = [float(unscored if score is None else score) for score in scores]  # type: ignore[arg-type]
     return numbers if is_batch else numbers[0]
 
 
@@ -186,8 +186,12 @@ def evenhand_reward(completions: Sequence[Any], documents: Sequence[Any], **colu
     about = {key: columns[key] for key in ABOUT if key in columns}
     return rewards(
         [
-            {"summary": _text(each), "documents": documents[place], **{key: row[place] for key, row in about.items()}}
-            for place, each in enumerate(completions)
+            {
+                "summary": _text(completion),
+                "documents": documents[place],
+                **{key: row[place] for key, row in about.items()},
+            }
+            for place, completion in enumerate(completions)
         ]
     )
 
@@ -199,9 +203,9 @@ def _text(completion: Any) -> str:
 def _clean(value: Any) -> Any:
     """As JSON has it: arrays of tables as lists, without the None and NaN that tables put where another row has a value."""
     if isinstance(value, Mapping):
-        return {str(key): _clean(each) for key, each in value.items() if not _is_absent(each)}
+        return {str(key): _clean(child) for key, child in value.items() if not _is_absent(child)}
     if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
+        return [_clean(child) for child in value]
     return _clean(value.tolist()) if hasattr(value, "tolist") else value
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli.door import RUNS, Verb
 from ...cli.inputs import Overrides
 from ...cli.terminal import note, say
 from ...config.recipe_file import load_recipe
@@ -13,13 +14,13 @@ FEATURE = "evenhand serve"
 EXAMPLE = 'Example: evenhand serve server/serve --fail-if "worst_side(shares) < 0.5" --port 8080'
 
 
-def _help(given: list[str] | None) -> list[str] | None:
-    if "help" in (given or ()):
+def _help(values: list[str] | None) -> list[str] | None:
+    if "help" in (values or ()):
         from .guard import HELP
 
         say(HELP)
         raise typer.Exit
-    return given
+    return values
 
 
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -102,3 +103,6 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             server.run(sockets=[listening])
         finally:
             leave_what_hangs(server)
+
+
+SERVE = Verb(serve, RUNS, EXAMPLE)

@@ -65,22 +65,22 @@ class RankedResponse:
     n_draws: int
 
 
-def say_unclosed(what: str, closed: Iterable[Future[None]]) -> None:
+def say_unclosed(subject: str, closed: Iterable[Future[None]]) -> None:
     """Say which closings ended in an error, by its kind alone: its text may quote documents."""
-    for each in closed:
-        if (error := each.exception()) is not None:
-            log.warning("%s could not be closed: %s", what, type(error).__name__)
+    for future in closed:
+        if (error := future.exception()) is not None:
+            log.warning("%s could not be closed: %s", subject, type(error).__name__)
 
 
 def all_closed(
-    what: str, closings: Iterable[tuple[ThreadPoolExecutor, Callable[[], None]]], seconds: float | None
+    subject: str, closings: Iterable[tuple[ThreadPoolExecutor, Callable[[], None]]], seconds: float | None
 ) -> bool:
     """Close each on its thread, and the threads; whether that was done within so many seconds, of which None are any number."""
     threads = dict(closings)
     closed, hung = wait([thread.submit(close) for thread, close in threads.items()], seconds)
     for thread in threads:
         thread.shutdown(wait=not hung)
-    say_unclosed(what, closed)
+    say_unclosed(subject, closed)
     return not hung
 
 
@@ -122,16 +122,16 @@ class Judges:
 
     def _open(self) -> SharedModels:
         models = self._models()
-        self._opened = {each.name: each for each in open_judges(self._sections, models)}
+        self._opened = {judge.name: judge for judge in open_judges(self._sections, models)}
         return models
 
     def judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         """What those of the names that are here say of the candidates."""
-        mine = [name for name in names if name in self._sections]
+        own_names = [name for name in names if name in self._sections]
         if self._thread is None:
-            return self._judge(mine, candidates)
+            return self._judge(own_names, candidates)
         # with the patience of whoever waits for the caller
-        return self._thread.submit(copy_context().run, self._judge, mine, candidates).result()
+        return self._thread.submit(copy_context().run, self._judge, own_names, candidates).result()
 
     def _judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         if not names:
@@ -150,21 +150,25 @@ class Judges:
         return all_closed("the judges", [(self._thread, self._close)], seconds)
 
     def _close(self) -> None:
-        for each in self._opened.values():
-            each.close()
+        for judge in self._opened.values():
+            judge.close()
 
 
 def asks_servers(section: JudgeOptions) -> bool:
     """Whether a judge asks servers and has no model on this machine."""
-    asked = section.language_models.values()
-    return bool(asked) and not section.models and all(each.backend.backend == "openai" for each in asked)
+    language_models = section.language_models.values()
+    return (
+        bool(language_models)
+        and not section.models
+        and all(model.backend.backend == "openai" for model in language_models)
+    )
 
 
 def local_judges(phase: Phase) -> Judges:
     """The judges with models on this machine, or none, on a thread of their own."""
-    found = {name: phase.recipe.judges[name] for name in phase.judges}
-    held = {name: each for name, each in found.items() if not asks_servers(each)}
-    return Judges(held, ThreadPoolExecutor(1, "judges"))
+    sections = {name: phase.recipe.judges[name] for name in phase.judges}
+    local_sections = {name: section for name, section in sections.items() if not asks_servers(section)}
+    return Judges(local_sections, ThreadPoolExecutor(1, "judges"))
 
 
 class ThreadWorker:
@@ -183,8 +187,8 @@ class ThreadWorker:
     def __init__(self, phase: Phase, local: Judges, guard: Guard, metrics: Metrics) -> None:
         self._phase, self._local, self._guard, self._metrics = phase, local, guard, metrics
         recipe = phase.recipe
-        own = {name: recipe.judges[name] for name in phase.judges if asks_servers(recipe.judges[name])}
-        self._own = Judges(own, models=self.models)
+        remote_sections = {name: recipe.judges[name] for name in phase.judges if asks_servers(recipe.judges[name])}
+        self._own = Judges(remote_sections, models=self.models)
         self._ranges = reward_ranges(recipe.reward, recipe.judges)
         self._order = draws(phase.plans)
         self._backend = self._open(phase)
@@ -211,15 +215,23 @@ class ThreadWorker:
             if not drawn:
                 continue
             # all of them again, since judges and rewards may compare them; what was said is in the cache
-            judgements = self._judge(self._phase.judges, [(request, each) for each in candidates])
+            judgements = self._judge(self._phase.judges, [(request, candidate) for candidate in candidates])
             self._metrics.judged(len(drawn), _unscored(judgements, drawn))
             group = score_group(self._phase, request, candidates, judgements, self._ranges)
-            found = {each.id: [one for one in judgements if one.candidate_id == each.id] for each in candidates}
-            broken = {each.id: self._guard.broken(each, found[each.id], recipe.judges) for each in candidates}
-            best = best_of([each for each in group.candidates if not broken[each.candidate.id]])
+            by_candidate = {
+                candidate.id: [judgement for judgement in judgements if judgement.candidate_id == candidate.id]
+                for candidate in candidates
+            }
+            broken = {
+                candidate.id: self._guard.broken(candidate, by_candidate[candidate.id], recipe.judges)
+                for candidate in candidates
+            }
+            best = best_of([entry for entry in group.candidates if not broken[entry.candidate.id]])
             if best is not None:
-                said = tuple(found[best.candidate.id])
-                return RankedResponse(request, group, best, said, self._sides(said), source, n_draws)
+                best_judgements = tuple(by_candidate[best.candidate.id])
+                return RankedResponse(
+                    request, group, best, best_judgements, self._sides(best_judgements), source, n_draws
+                )
             reasons += broken[group.best_id] if group.best_id else _without_reward(judgements)
         raise NoSummaryError(f"{len(candidates)} candidates, and none can be served: {described(reasons)}")
 
@@ -236,14 +248,14 @@ class ThreadWorker:
     ) -> tuple[Sequence[Candidate], list[str]]:
         """Candidates, and why there are none."""
         batch = make_batch(phase, self._backend_of(phase), [request], order)
-        return batch.candidates, [_reason(each) for each in batch.failures]
+        return batch.candidates, [_reason(failure) for failure in batch.failures]
 
     def _backend_of(self, phase: Phase) -> Backend:
         return self._backend if phase is self._phase else NoBackend()
 
-    def _sides(self, said: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
+    def _sides(self, judgements: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
         judges = self._phase.recipe.judges
-        tables = {each.judge: sides_of(each, judges[each.judge]) for each in said}
+        tables = {judgement.judge: sides_of(judgement, judges[judgement.judge]) for judgement in judgements}
         return {name: table for name, table in tables.items() if table}
 
     def score(self, items: Sequence[ScoredSummary]) -> list[tuple[float | None, list[Judgement]]]:
@@ -254,18 +266,18 @@ class ThreadWorker:
         Raises:
             ModelError, JudgeError: a server or a model does not answer.
         """
-        pairs = [(each.request, candidate_of(each.request, each.summary)) for each in items]
-        said: dict[str, dict[str, Judgement]] = defaultdict(dict)
+        pairs = [(row.request, candidate_of(row.request, row.summary)) for row in items]
+        by_candidate: dict[str, dict[str, Judgement]] = defaultdict(dict)
         judgements = self._judge(self._phase.recipe.reward.judges, pairs)
-        self._metrics.judged(len(pairs), [each.judge for each in judgements if each.score is None])
-        for each in judgements:
-            said[each.candidate_id][each.judge] = each
+        self._metrics.judged(len(pairs), [judgement.judge for judgement in judgements if judgement.score is None])
+        for judgement in judgements:
+            by_candidate[judgement.candidate_id][judgement.judge] = judgement
         rewards: dict[str, float | None] = {}
         for request, candidate in pairs:
-            mine = list(said[candidate.id].values())
-            group = score_group(self._phase, request, [candidate], mine, self._ranges)
+            own_judgements = list(by_candidate[candidate.id].values())
+            group = score_group(self._phase, request, [candidate], own_judgements, self._ranges)
             rewards[candidate.id] = group.candidates[0].reward
-        return [(rewards[candidate.id], list(said[candidate.id].values())) for _, candidate in pairs]
+        return [(rewards[candidate.id], list(by_candidate[candidate.id].values())) for _, candidate in pairs]
 
     def _judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
         return self._own.judge(names, candidates) + self._local.judge(names, candidates)
@@ -310,9 +322,9 @@ def signature(phase: Phase, guard: Guard) -> str:
     recipe = phase.recipe
     judges = {name: recipe.judges[name].scoring_options() for name in phase.judges}
     plans = {name: plan.model_dump(mode="json") for name, plan in phase.plans.items()}
-    said = [recipe.name, recipe.seed, phase.name, signature_of(phase), phase.method, plans, judges]
-    said.append([each.text for each in guard.limits])
-    return digest([*said, recipe.reward.model_dump(mode="json"), recipe.task.model_dump(mode="json")])
+    content = [recipe.name, recipe.seed, phase.name, signature_of(phase), phase.method, plans, judges]
+    content.append([limit.text for limit in guard.limits])
+    return digest([*content, recipe.reward.model_dump(mode="json"), recipe.task.model_dump(mode="json")])
 
 
 def _reason(failure: Failure) -> str:
@@ -321,9 +333,12 @@ def _reason(failure: Failure) -> str:
 
 def _unscored(judgements: Sequence[Judgement], candidates: Sequence[Candidate]) -> list[str]:
     """The judges that gave one of these no score, once for each."""
-    names = {each.id for each in candidates}
-    return [each.judge for each in judgements if each.score is None and each.candidate_id in names]
+    names = {candidate.id for candidate in candidates}
+    return [judgement.judge for judgement in judgements if judgement.score is None and judgement.candidate_id in names]
 
 
 def _without_reward(judgements: Sequence[Judgement]) -> list[str]:
-    return ["no candidate has a reward", *(f"{each.judge}: {each.unscored}" for each in judgements if each.unscored)]
+    return [
+        "no candidate has a reward",
+        *(f"{judgement.judge}: {judgement.unscored}" for judgement in judgements if judgement.unscored),
+    ]

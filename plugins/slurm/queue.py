@@ -64,15 +64,15 @@ def submit(scripts: Scripts) -> list[Queued]:
         try:
             for job, script in zip(scripts.jobs, scripts.paths(), strict=True):
                 waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
-                said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
-                queued.append(Queued(job, said.strip().partition(";")[0]))
-                write_json(path, SubmittedJobs(ids=[each.id for each in queued]).model_dump())
+                output = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
+                queued.append(Queued(job, output.strip().partition(";")[0]))
+                write_json(path, SubmittedJobs(ids=[entry.id for entry in queued]).model_dump())
             _ask("scontrol", "release", queued[0].id)
         except BaseException:
             # Ctrl-C, too. Where SLURM does not answer, the file names what is left, and the first of them is held
             if queued:
                 with contextlib.suppress(SchedulerError):
-                    _ask("scancel", *(each.id for each in queued))
+                    _ask("scancel", *(entry.id for entry in queued))
             raise
     return queued
 
@@ -90,22 +90,22 @@ def refuse_queued(path: Path) -> None:
         ids = SubmittedJobs.model_validate_json(read_text(path)).ids
     except ValidationError as error:
         raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
-    if left := still_queued(ids):
+    if jobs := still_queued(ids):
         raise SchedulerError(
-            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or, "
-            f"also where the first is held since its submission was interrupted, take them out: scancel {' '.join(left)}"
+            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(jobs)}. Wait for them (squeue --me), or, "
+            f"also where the first is held since its submission was interrupted, take them out: scancel {' '.join(jobs)}"
         )
 
 
 def still_queued(ids: Iterable[str]) -> list[str]:
-    """Those of these jobs that SLURM still has, waiting or at work.
+    """The ids of the jobs that SLURM still has, waiting or at work.
 
     Raises:
         SchedulerError: it does not answer.
     """
     # not asked one by one: of a job that it has forgotten SLURM says nothing but that the number is wrong
     queued = set(_ask("squeue", "--me", "--all", "--noheader", "--format=%F").split())
-    return [each for each in ids if each in queued]
+    return [job_id for job_id in ids if job_id in queued]
 
 
 def _ask(*command: str) -> str:
@@ -127,9 +127,9 @@ def _ask(*command: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds. {ANSWERS}") from error
     if done.returncode:
-        said = done.stderr.strip()
-        remedy = f". {ANSWERS}" if UNREACHED.search(said) else ""
-        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {said}{remedy}")
+        message = done.stderr.strip()
+        remedy = f". {ANSWERS}" if UNREACHED.search(message) else ""
+        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {message}{remedy}")
     return done.stdout
 
 

@@ -70,10 +70,10 @@ def refuse_words(words: Mapping[str, Iterable[str]]) -> None:
         RecipeError: one has a line break, another control character, or bytes that are no text; all are listed.
     """
     wrong = [
-        f"{place}: {word!r} has {what}, which a job script cannot hold; write a name without it"
-        for place, each in words.items()
-        for word in each
-        if (what := control_character(word))
+        f"{place}: {word!r} has {character}, which a job script cannot hold; write a name without it"
+        for place, texts in words.items()
+        for word in texts
+        if (character := control_character(word))
     ]
     if wrong:
         raise RecipeError(listed(wrong))
@@ -86,22 +86,24 @@ def refuse_options(options: Iterable[str]) -> None:
         RecipeError: which those are; all are listed.
     """
     mistakes = []
-    for each in options:
-        found = OPTION.fullmatch(each)
-        if what := control_character(each):
-            mistakes.append(f"--sbatch {each!r}: contains {what}, which a job script cannot hold; leave it out")
-        elif found is None or SECOND.search(each):
+    for option in options:
+        match = OPTION.fullmatch(option)
+        if character := control_character(option):
+            mistakes.append(f"--sbatch {option!r}: contains {character}, which a job script cannot hold; leave it out")
+        elif match is None or SECOND.search(option):
             mistakes.append(
-                f"--sbatch {each!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "
+                f"--sbatch {option!r}: is not one option of sbatch; write --name=value, such as --partition=gpu, each behind "
                 "its own --sbatch"
             )
-        elif GPUS.match(each):
-            mistakes.append(f"--sbatch {each!r}: asks for GPUs; write --gpus-per-node N without --sbatch")
+        elif GPUS.match(option):
+            mistakes.append(f"--sbatch {option!r}: asks for GPUs; write --gpus-per-node N without --sbatch")
         else:
             # sbatch takes the beginning of a name for the name
-            name = found[1] or found[3]
-            own = next((key for key in OWN if key == name or (found[1] and key.startswith(name))), None)
-            mistakes += [f"--sbatch {each!r}: {own} is set by evenhand: {OWN[own]}"] if own else []
+            name = match[1] or match[3]
+            evenhand_key = next((key for key in OWN if key == name or (match[1] and key.startswith(name))), None)
+            mistakes += (
+                [f"--sbatch {option!r}: {evenhand_key} is set by evenhand: {OWN[evenhand_key]}"] if evenhand_key else []
+            )
     if mistakes:
         raise RecipeError(listed(mistakes))
 

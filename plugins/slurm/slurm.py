@@ -123,17 +123,17 @@ class Scripts:
 
     def text(self, job: SlurmJob) -> str:
         """What sbatch reads."""
-        many = job.shards > 1
+        is_array = job.shards > 1
         # SLURM puts names in the place of %x and the like
         logs = str(self.folder / LOGS).replace("%", "%%")
         options = [
             f"--job-name={job.name}", f"--chdir={Path.cwd()}",
-            f"--output={logs}/{'%x-%A_%a' if many else '%x-%j'}.log", "--open-mode=append", "--requeue",
+            f"--output={logs}/{'%x-%A_%a' if is_array else '%x-%j'}.log", "--open-mode=append", "--requeue",
             f"--nodes={job.nodes}", "--ntasks-per-node=1",
             *([f"--gpus-per-node={self.nodes.gpus_each}"] if self.nodes.gpus_each else []),
-            *([f"--array=0-{job.shards - 1}"] if many else []), *self.nodes.options,
+            *([f"--array=0-{job.shards - 1}"] if is_array else []), *self.nodes.options,
         ]  # fmt: skip
-        shard = f' --shard "$SLURM_ARRAY_TASK_ID/{job.shards}"' if many else ""
+        shard = f' --shard "$SLURM_ARRAY_TASK_ID/{job.shards}"' if is_array else ""
         validating = self.command("validate")
         if job.nodes > 1:
             validating = [*on_each_node(job.nodes), *validating]
@@ -151,52 +151,18 @@ class Scripts:
 
     def command(self, verb: str, phase: Phase | None = None) -> list[str]:
         """The command that does a step, by the recipe's copy."""
-        own = self.recipe.generate.python if verb == "generate" else None
+        python = self.recipe.generate.python if verb == "generate" else None
         # the copy is in a run folder, whose code runs only when it is asked for
-        asked = ["--run-code"] if may_run(self.recipe) else []
-        command = [own or sys.executable, "-m", "evenhand", verb, str(self.copy), *asked]
+        consent = ["--run-code"] if may_run(self.recipe) else []
+        command = [python or sys.executable, "-m", "evenhand", verb, str(self.copy), *consent]
         return [*command, "--phase", phase.name] if phase else command
-
-
-def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
-    """Keys of the recipe that make its training use these nodes, as --set takes them.
-
-    An accelerate configuration for several machines is started on all nodes, with a process for each of their GPUs, unless the
-    recipe gives numbers of its own. One for a single machine is left as it is.
-
-    Raises:
-        RecipeError: the accelerate configuration is not there or is none, or a node has fewer GPUs than its processes need.
-    """
-    if not recipe.rounds:
-        return []
-    section = recipe.train
-    config = accelerate_config(section.accelerate_config)
-    values = read_accelerate(config)
-    found: list[str] = []
-    if (values.num_machines or 1) > 1:
-        machines = section.num_machines or nodes.n
-        found = ["train.launcher=srun", f"train.num_machines={machines}"]
-        if nodes.gpus_each and not values.use_cpu and section.num_processes is None:
-            found.append(f"train.num_processes={machines * nodes.gpus_each}")
-        section = section.model_copy(update={"launcher": "srun", "num_machines": machines})
-        if machines > nodes.n:
-            raise RecipeError(f"key 'train.num_machines': training on {machines} nodes, and --nodes {nodes.n}")
-        if found[2:]:
-            return found
-    each = n_processes(section, config) // n_machines(section, config)
-    if nodes.gpus_each and not values.use_cpu and each > nodes.gpus_each:
-        raise RecipeError(
-            f"key 'train.accelerate_config': {config.stem!r} starts {each} processes with a GPU each on a node, and "
-            f"--gpus-per-node {nodes.gpus_each}; write train.num_processes, or name multi_node, which takes all nodes' GPUs"
-        )
-    return found
 
 
 def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str, int]) -> list[str]:
     """What leaves GPUs idle, in words, with a remedy.
 
     Args:
-        recipe: with the keys of `overrides`.
+        recipe: with the keys of `keys_of_nodes`.
         nodes: what there is.
         shards: tasks of each array.
         n_requests: of one phase, by split.
@@ -206,25 +172,25 @@ def idle_gpus(recipe: Recipe, nodes: Nodes, shards: int, n_requests: Mapping[str
         for key, section in recipe.replicated.items()
         if section.replicas != "auto" and 0 < section.gpus_each * section.replicas < nodes.gpus_each
     ]
-    found = [f"GPUs of each node are idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
-    found += idle_engines(recipe, n_requests, nodes.gpus_each, shards)
+    notes = [f"GPUs of each node are idle with {', '.join(keys)}: write replicas: auto there"] if keys else []
+    notes += idle_engines(recipe, n_requests, nodes.gpus_each, shards)
     if recipe.rounds and nodes.gpus_each:
         config = accelerate_config(recipe.train.accelerate_config)
         machines = n_machines(recipe.train, config)
-        n, given = n_processes(recipe.train, config), machines * nodes.gpus_each
-        if n < given and not read_accelerate(config).use_cpu:
-            found.append(
-                f"training takes {n} of {given} GPUs: --set train.num_processes={given}, with a train.global_batch_size "
+        n, n_gpus = n_processes(recipe.train, config), machines * nodes.gpus_each
+        if n < n_gpus and not read_accelerate(config).use_cpu:
+            notes.append(
+                f"training takes {n} of {n_gpus} GPUs: --set train.num_processes={n_gpus}, with a train.global_batch_size "
                 "that is a multiple of what they take at once"
             )
-    return found
+    return notes
 
 
 def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[SlurmJob]:
     """The jobs of these steps, in the order in which they wait for each other.
 
     Args:
-        recipe: with the keys of `overrides`.
+        recipe: with the keys of `keys_of_nodes`.
         steps: those that are not done.
         nodes: what there is.
         shards: tasks of each array.
@@ -253,11 +219,11 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
         config = accelerate_config(recipe.train.accelerate_config)
         machines = n_machines(recipe.train, config)
         accumulation(recipe, n_processes(recipe.train, config))
-    found = list(_gathered(steps, shards, machines))
-    _refuse_strays(found)
-    is_spread = any(job.shards > 1 or job.nodes > 1 for job in found)
+    slurm_jobs = list(_gathered(steps, shards, machines))
+    _refuse_strays(slurm_jobs)
+    is_spread = any(job.shards > 1 or job.nodes > 1 for job in slurm_jobs)
     # all nodes together see what is wrong there, before any work
-    return [SlurmJob((), nodes=nodes.n), *found] if is_spread else found
+    return [SlurmJob((), nodes=nodes.n), *slurm_jobs] if is_spread else slurm_jobs
 
 
 def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[SlurmJob]:
@@ -280,9 +246,9 @@ def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Slu
         yield SlurmJob(tuple(together))
 
 
-def _refuse_strays(found: Iterable[SlurmJob]) -> None:
+def _refuse_strays(slurm_jobs: Iterable[SlurmJob]) -> None:
     mistakes, drawn = [], set()
-    for step in (job.steps[0] for job in found if job.shards > 1):
+    for step in (job.steps[0] for job in slurm_jobs if job.shards > 1):
         assert step.phase is not None
         if step.verb == "generate":
             drawn.add(step.phase.name)
@@ -302,8 +268,8 @@ def _refuse_strays(found: Iterable[SlurmJob]) -> None:
 
 def _judging(recipe: Recipe, names: Iterable[str] | None = None) -> Iterator[BackendSection]:
     for name in recipe.judges if names is None else names:
-        for asked in recipe.judges[name].language_models.values():
-            yield asked.backend
+        for model in recipe.judges[name].language_models.values():
+            yield model.backend
 
 
 def _asks_server(step: Step) -> bool:
@@ -316,7 +282,7 @@ def _asks_server(step: Step) -> bool:
     return any(backend.server for backend in backends)
 
 
-def as_rows(found: Sequence[SlurmJob]) -> list[tuple[str, str, str]]:
+def as_rows(slurm_jobs: Sequence[SlurmJob]) -> list[tuple[str, str, str]]:
     """Each job's name, what it runs on, and its steps."""
     return [
         (
@@ -324,5 +290,5 @@ def as_rows(found: Sequence[SlurmJob]) -> list[tuple[str, str, str]]:
             f"array of {job.shards}" if job.shards > 1 else f"{job.nodes} node{'s' if job.nodes > 1 else ''}",
             ", ".join(step.verb for step in job.steps) or "validate",
         )
-        for job in found
+        for job in slurm_jobs
     ]

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli.door import RUNS, Verb
 from ...cli.inputs import Overrides, RecipePath
 from ...cli.terminal import note, plain_table, say, say_put_aside, show
 from ...config.recipe_file import load_recipe
@@ -46,17 +47,18 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ...loop import plan
     from ...models.cache import cache_folder
     from ...preflight import preflight
+    from ...train.nodes import keys_of_nodes
     from .queue import submit as send
-    from .slurm import Nodes, Scripts, as_rows, idle_gpus, jobs, overrides
+    from .slurm import Nodes, Scripts, as_rows, idle_gpus, jobs
 
-    asked = Nodes(nodes, gpus_per_node, tuple(sbatch or []))
-    loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, asked)])
+    cluster = Nodes(nodes, gpus_per_node, tuple(sbatch or []))
+    loaded = load_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node)])
     # the machine that submits jobs need not have GPUs, models or libraries
     n_requests = preflight(loaded, elsewhere=True).n_requests
     planned = plan(loaded)
     say_put_aside(loaded, planned)
     todo = [row.step for row in planned if not row.is_done]
-    scripts = Scripts(loaded, asked, tuple(jobs(loaded, todo, asked, shards or nodes)))
+    scripts = Scripts(loaded, cluster, tuple(jobs(loaded, todo, cluster, shards or nodes)))
     if not scripts.jobs:
         say(f"{loaded.name}: every step is done; nothing to submit")
         return
@@ -70,7 +72,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         table.add_row(*row, *([queued[place].id] if queued else []))
     show(table)
     note(f"scripts, and what the jobs say: {scripts.folder}")
-    for idle in idle_gpus(loaded, asked, shards or nodes, n_requests):
+    for idle in idle_gpus(loaded, cluster, shards or nodes, n_requests):
         note(idle)
     if (shards or nodes) > 1:
         note(
@@ -78,3 +80,6 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             '--sbatch "--export=ALL,EVENHAND_CACHE=/local/evenhand"'
         )
     say("each job waits for the one above it: squeue --me" if queued else "the same command with --submit submits them")
+
+
+SLURM = Verb(slurm, RUNS, EXAMPLE)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...corpora.controlled.triples import Triple
 from ...extras import need, without_load_report
 from ...judges.aligner import most_tokens
 from ...judges.encoder import UNREAD
@@ -18,6 +17,7 @@ from ...models import locate
 from ...models.opening import check_weights
 from ...models.wholeness import told_once
 from .plan import EncoderPlan, Parts
+from .triples import Triple
 
 FEATURE = "training an encoder"
 # names of the classes, which `aligner: nli` finds by them, in the order of their numbers
@@ -71,9 +71,9 @@ def fit_bi_encoder(model: Any, parts: Parts, plan: EncoderPlan, work: Path) -> N
     evaluation = need("sentence_transformers.sentence_transformer.evaluation", FEATURE)
     longest = model.max_seq_length
     model.max_seq_length = min(MOST_TOKENS, _longest(model))
-    columns = {name: [getattr(each, name) for each in parts.learned] for name in ("text", "near", "far")}
-    held = evaluation.TripletEvaluator(
-        *([getattr(each, name) for each in parts.held] for name in ("text", "near", "far")),
+    columns = {name: [getattr(triple, name) for triple in parts.learned] for name in ("text", "near", "far")}
+    evaluator = evaluation.TripletEvaluator(
+        *([getattr(triple, name) for triple in parts.held] for name in ("text", "near", "far")),
         name="held",
         write_csv=False,
     )
@@ -86,7 +86,7 @@ def fit_bi_encoder(model: Any, parts: Parts, plan: EncoderPlan, work: Path) -> N
         ),
         train_dataset=need("datasets", FEATURE).Dataset.from_dict(columns),
         loss=losses.MultipleNegativesRankingLoss(model),
-        evaluator=held,
+        evaluator=evaluator,
         callbacks=_callbacks(),
     )
     _run(trainer)
@@ -101,7 +101,7 @@ def fit_classifier(model: Any, parts: Parts, plan: EncoderPlan, work: Path) -> N
     evaluation = need("sentence_transformers.cross_encoder.evaluation", FEATURE)
     texts, claims, labels = class_pairs(parts.learned)
     held_texts, held_claims, held_labels = class_pairs(parts.held)
-    held = evaluation.CrossEncoderClassificationEvaluator(
+    evaluator = evaluation.CrossEncoderClassificationEvaluator(
         list(map(list, zip(held_texts, held_claims, strict=True))), held_labels, name="held", write_csv=False
     )
     trainer = library.CrossEncoderTrainer(
@@ -109,7 +109,7 @@ def fit_classifier(model: Any, parts: Parts, plan: EncoderPlan, work: Path) -> N
         args=encoder.CrossEncoderTrainingArguments(**_arguments(plan, work, "eval_held_f1_macro")),
         train_dataset=need("datasets", FEATURE).Dataset.from_dict({"text": texts, "claim": claims, "label": labels}),
         loss=losses.CrossEntropyLoss(model),
-        evaluator=held,
+        evaluator=evaluator,
         callbacks=_callbacks(),
     )
     _run(trainer)
@@ -122,15 +122,15 @@ def _run(trainer: Any) -> None:
     trainer.train()
 
 
-def class_pairs(found: Sequence[Triple]) -> tuple[list[str], list[str], list[int]]:
+def class_pairs(triples: Sequence[Triple]) -> tuple[list[str], list[str], list[int]]:
     """Texts, claims and the numbers of their classes: two of each triple, but of an argument the far one alone."""
     wrong = dict.fromkeys(("contrary", "negation"), CLASSES.index("contradiction"))
     rows = [
         row
-        for each in found
+        for triple in triples
         for row in (
-            *([] if each.kind == "argument" else [(each.text, each.near, CLASSES.index("entailment"))]),
-            (each.text, each.far, wrong.get(each.kind, CLASSES.index("neutral"))),
+            *([] if triple.kind == "argument" else [(triple.text, triple.near, CLASSES.index("entailment"))]),
+            (triple.text, triple.far, wrong.get(triple.kind, CLASSES.index("neutral"))),
         )
     ]
     texts, claims, labels = zip(*rows, strict=True)

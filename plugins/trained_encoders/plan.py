@@ -6,9 +6,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...corpora.controlled.triples import Triple, TripleKind
 from ...errors import DataError
 from ...text import fold
+from .triples import Triple, TripleKind
 
 # "encoder": texts are encoded one by one and compared by cosine; "classifier": text and claim are read together
 Form = Literal["encoder", "classifier"]
@@ -52,37 +52,41 @@ class Parts:
     @property
     def topics(self) -> list[str]:
         """All topics, held ones among them: none of them is unseen any more."""
-        return sorted({each.topic for each in (*self.learned, *self.held)})
+        return sorted({triple.topic for triple in (*self.learned, *self.held)})
 
 
-def parts(found: Sequence[Triple], plan: EncoderPlan) -> Parts:
+def parts(triples: Sequence[Triple], plan: EncoderPlan) -> Parts:
     """The triples of the plan, parted by topic; the same seed gives the same ones.
 
     Args:
-        found: of articles whose topics are as `topics_of` names them.
+        triples: of articles whose topics are as `topics_of` names them.
         plan: what is drawn.
 
     Raises:
         DataError: too few topics have triples.
     """
     generator = np.random.default_rng(plan.seed)
-    topics = sorted({each.topic for each in found}, key=lambda topic: (fold(topic).casefold(), topic))
+    topics = sorted({triple.topic for triple in triples}, key=lambda topic: (fold(topic).casefold(), topic))
     if len(topics) < LEAST_TOPICS:
         raise DataError(
             f"{len(topics)} topics have something to learn from, but it takes at least {LEAST_TOPICS}: one is held to tell when "
             "to stop; add articles, of both sides or with key points"
         )
-    held = set(generator.permutation(topics)[: max(1, round(HELD * len(topics)))].tolist())
+    held_topics = set(generator.permutation(topics)[: max(1, round(HELD * len(topics)))].tolist())
     # the held ones stay few enough that asking about them does not take longer than learning
-    learned = _drawn([each for each in found if each.topic not in held], plan.most_of_a_kind, generator)
+    learned = _drawn([triple for triple in triples if triple.topic not in held_topics], plan.most_of_a_kind, generator)
     most_held = plan.most_of_a_kind and max(1, round(HELD * plan.most_of_a_kind))
-    return Parts(learned, _drawn([each for each in found if each.topic in held], most_held, generator))
+    return Parts(learned, _drawn([triple for triple in triples if triple.topic in held_topics], most_held, generator))
 
 
-def _drawn(found: Sequence[Triple], most: int | None, generator: np.random.Generator) -> list[Triple]:
-    kept: list[Triple] = []
+def _drawn(triples: Sequence[Triple], limit: int | None, generator: np.random.Generator) -> list[Triple]:
+    sample: list[Triple] = []
     for kind in get_args(TripleKind):
-        mine = [each for each in found if each.kind == kind]
-        chosen = range(len(mine)) if most is None else sorted(generator.permutation(len(mine))[:most].tolist())
-        kept += [mine[place] for place in chosen]
-    return kept
+        kind_triples = [triple for triple in triples if triple.kind == kind]
+        chosen = (
+            range(len(kind_triples))
+            if limit is None
+            else sorted(generator.permutation(len(kind_triples))[:limit].tolist())
+        )
+        sample += [kind_triples[place] for place in chosen]
+    return sample

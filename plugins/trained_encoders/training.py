@@ -14,7 +14,6 @@ import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
 from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
-from ...corpora.controlled.triples import Triple, TripleKind, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
@@ -23,6 +22,7 @@ from ...models.cache import remove, whole_folder
 from ...storage import digest, write_json, write_text
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
 from .plan import EncoderPlan, Parts, parts
+from .triples import Triple, TripleKind, triples
 
 CARD = """\
 ---
@@ -68,10 +68,12 @@ def train_encoder(
     _refuse_other(out)
     earlier = read_trained(plan.model)
     known = frozenset(earlier.seen) if earlier else frozenset()
-    kept = _without(articles, left_out, known, plan.model)
+    unseen_articles = _without(articles, left_out, known, plan.model)
     # whatever its articles call it, a topic is either learned from or held
-    topics = topics_of(kept)
-    named = [each.model_copy(update={"topic": topic}) for each, topic in zip(kept, topics, strict=True)]
+    topics = topics_of(unseen_articles)
+    named = [
+        article.model_copy(update={"topic": topic}) for article, topic in zip(unseen_articles, topics, strict=True)
+    ]
     chosen = parts(triples(named, np.random.default_rng(plan.seed)), plan)
     is_classifier = plan.form == "classifier"
     # a classifier's read-out is drawn before its trainer sets the seed
@@ -82,32 +84,38 @@ def train_encoder(
         with _work_folder(out) as work:
             (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, work)
         after = _told_apart(model, chosen.held, is_classifier)
-    found = TrainedEncoder(
+    result = TrainedEncoder(
         base=public_name(plan.model),
         form=plan.form,
         topics=tuple(chosen.topics),
         # drawn or not, each article is of a topic that was trained on
         seen=tuple(
             sorted(
-                known.union(*(each.marks for each, topic in zip(kept, topics, strict=True) if topic in chosen.topics))
+                known.union(
+                    *(
+                        article.marks
+                        for article, topic in zip(unseen_articles, topics, strict=True)
+                        if topic in chosen.topics
+                    )
+                )
             )
         ),
-        left_out=tuple(sorted({each.topic for each in left_out})),
+        left_out=tuple(sorted({controlled_set.topic for controlled_set in left_out})),
         learned=len(chosen.learned),
         figures=tuple(
             ToldApart(kind=kind, triples=n, before=before[kind], after=after[kind])
             for kind in get_args(TripleKind)
-            if (n := sum(each.kind == kind for each in chosen.held))
+            if (n := sum(triple.kind == kind for triple in chosen.held))
         ),
         plan=asdict(plan) | {"model": public_name(plan.model), "learning_rate": plan.rate},
-        data=digest([asdict(each) for each in (*chosen.learned, *chosen.held)]),
+        data=digest([asdict(triple) for triple in (*chosen.learned, *chosen.held)]),
         versions=installed_versions(("evenhand", "sentence-transformers", "transformers", "torch")),
     )
     with whole_folder(out) as target, without_load_report():
         model.save_pretrained(str(target), create_model_card=False)
-        write_text(target / "README.md", _card(out.name, found, chosen, plan))
-        write_json(target / RESULT, found.model_dump(mode="json"))
-    return found
+        write_text(target / "README.md", _card(out.name, result, chosen, plan))
+        write_json(target / RESULT, result.model_dump(mode="json"))
+    return result
 
 
 def _refuse_other(out: Path) -> None:
@@ -139,29 +147,30 @@ def _without(
     articles: Sequence[AnnotatedArticle], left_out: Sequence[ControlledSet], known: Collection[str], model: str
 ) -> list[AnnotatedArticle]:
     """The articles of other topics than the sets have, by their name in any spelling and by what the articles say."""
-    untold = sum(not each.topic for each in left_out)
+    untold = sum(not controlled_set.topic for controlled_set in left_out)
     if untold:
         raise DataError(
             f"{untold} of {len(left_out)} sets to be left out tell no topic, so other articles of their topics would be trained "
             "on; give them topics, or name the authors' evidence file, which tells them: --evidence FILE"
         )
-    marks = frozenset().union(*(each.marks for each in left_out))
+    marks = frozenset().union(*(controlled_set.marks for controlled_set in left_out))
     if marks & set(known):
         raise DataError(
             f"model {model!r} was trained on articles or topics that are to be left out; start from a model that was not"
         )
     topics = topics_of([*left_out, *articles])
     untouched = set(topics[len(left_out) :]) - set(topics[: len(left_out)])
-    return [each for each, topic in zip(articles, topics[len(left_out) :], strict=True) if topic in untouched]
+    return [article for article, topic in zip(articles, topics[len(left_out) :], strict=True) if topic in untouched]
 
 
-def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[TripleKind, float]:
+def _told_apart(model: Any, held_triples: Sequence[Triple], is_classifier: bool) -> dict[TripleKind, float]:
     """Kind -> share of its triples whose near claim the model scores above the far one; kinds with triples alone."""
     near, far = (
-        _scores(model, [(each.text, getattr(each, name)) for each in held], is_classifier) for name in ("near", "far")
+        _scores(model, [(triple.text, getattr(triple, name)) for triple in held_triples], is_classifier)
+        for name in ("near", "far")
     )
     above = near > far
-    kinds = np.array([each.kind for each in held])
+    kinds = np.array([triple.kind for triple in held_triples])
     return {kind: float(above[kinds == kind].mean()) for kind in get_args(TripleKind) if (kinds == kind).any()}
 
 
@@ -175,11 +184,13 @@ def _scores(model: Any, pairs: Sequence[tuple[str, str]], is_classifier: bool) -
     return (first * second).sum(axis=1)
 
 
-def _card(name: str, found: TrainedEncoder, chosen: Parts, plan: EncoderPlan) -> str:
+def _card(name: str, result: TrainedEncoder, chosen: Parts, plan: EncoderPlan) -> str:
     is_classifier = plan.form == "classifier"
-    rows = [f"| {each.kind} | {each.triples} | {each.before:.2f} | {each.after:.2f} |" for each in found.figures]
+    rows = [
+        f"| {figure.kind} | {figure.triples} | {figure.before:.2f} | {figure.after:.2f} |" for figure in result.figures
+    ]
     return CARD.format(
-        base=found.base,
+        base=result.base,
         pipeline="text-classification" if is_classifier else "sentence-similarity",
         form=plan.form,
         name=name,
@@ -187,7 +198,7 @@ def _card(name: str, found: TrainedEncoder, chosen: Parts, plan: EncoderPlan) ->
         rows="\n".join(rows),
         learned=len(chosen.learned),
         topics=len(chosen.topics),
-        held=len({each.topic for each in chosen.held}),
+        held=len({triple.topic for triple in chosen.held}),
         epochs=plan.epochs,
         batch_size=plan.batch_size,
         learning_rate=plan.rate,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ...cli.door import JUDGES, Verb
 from ...cli.terminal import say
 from ...errors import RecipeError
 
@@ -49,16 +50,19 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
     from .plan import EncoderPlan
     from .training import train_encoder as train
 
-    found = [article for path in articles for article in read_annotated(str(path))]
+    all_articles = [article for path in articles for article in read_annotated(str(path))]
     if evidence and leave_out is None:
         raise RecipeError("--evidence tells the topics of sets that are left out; name the sets with --leave-out SETS")
     left_out = read_controlled(leave_out, evidence) if leave_out else []
     plan = EncoderPlan(model=model, form=form, epochs=epochs, most_of_a_kind=most, seed=seed)
-    trained = train(found, plan, out, left_out=left_out)
-    for each in trained.figures:
-        say(f"{each.kind:9} {each.before:.2f} -> {each.after:.2f} told apart of {each.triples} held triples")
+    trained = train(all_articles, plan, out, left_out=left_out)
+    for figure in trained.figures:
+        say(f"{figure.kind:9} {figure.before:.2f} -> {figure.after:.2f} told apart of {figure.triples} held triples")
     say(f"model: {out}, of {trained.learned} triples of {len(trained.topics)} topics")
     if form == "classifier":
         say(f"judge: {{kind: alignment, aligner: nli, chunks: sentence, parts: claim, model: {out}}}")
     else:
         say(f"judge: {{kind: alignment, parts: claim, model: {out}}}")
+
+
+TRAIN_ENCODER = Verb(train_encoder, JUDGES, EXAMPLE, at_end=True)

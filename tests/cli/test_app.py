@@ -291,7 +291,7 @@ def test_interrupt_says_that_the_same_command_continues(tmp_path):
     [
         # before the command line is there, and when a verb has begun
         ("typer", "interrupted; nothing had begun"),
-        ("evenhand/corpora/splits", "interrupted; the same command continues"),
+        ("evenhand/loop", "interrupted; the same command continues"),
     ],
 )
 def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):

@@ -6,13 +6,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from evenhand.cli.importing import app
+from evenhand.cli.app import app
 from evenhand.corpora import read_document_sets
 from evenhand.errors import DataError
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    done = CliRunner().invoke(app, ["import", *map(str, arguments)])
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done

@@ -21,9 +21,10 @@ from evenhand.errors import RecipeError
 from evenhand.generate.stage import generate_shard
 from evenhand.loop import steps, work_in
 from evenhand.plugins.slurm.queue import own_environment, submit
-from evenhand.plugins.slurm.slurm import Nodes, Scripts, idle_gpus, jobs, overrides
+from evenhand.plugins.slurm.slurm import Nodes, Scripts, idle_gpus, jobs
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.shards import Shard
+from evenhand.train.nodes import keys_of_nodes
 
 SMALL = {
     "name": "small",
@@ -133,7 +134,7 @@ def test_scripts_are_what_a_shell_reads(tmp_path):
 )  # fmt: skip
 def test_training_for_several_machines_takes_the_nodes(tmp_path, train, nodes, expected):
     keys = ("train.launcher", "train.num_machines", "train.num_processes")
-    assert overrides(small(tmp_path, rounds=1, train=train), nodes) == [
+    assert keys_of_nodes(small(tmp_path, rounds=1, train=train), nodes.n, nodes.gpus_each) == [
         f"{key}={value}" for key, value in zip(keys, expected, strict=False)
     ]
 
@@ -149,7 +150,7 @@ def test_training_for_several_machines_takes_the_nodes(tmp_path, train, nodes, e
 )  # fmt: skip
 def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes, said):
     with pytest.raises(RecipeError, match=said):
-        overrides(small(tmp_path, rounds=1, train=train), nodes)
+        keys_of_nodes(small(tmp_path, rounds=1, train=train), nodes.n, nodes.gpus_each)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_a_batch_that_the_processes_cannot_share_is_refused_before_it_is_queued(
     path = tmp_path / "recipe.yaml"
     path.write_text(dump_recipe(asked))
     with pytest.raises(RecipeError, match=said):
-        made = load_recipe(path, overrides(asked, Nodes(4, 8)))
+        made = load_recipe(path, keys_of_nodes(asked, 4, 8))
         jobs(made, steps(made), Nodes(4, 8), 4)
 
 

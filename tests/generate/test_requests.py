@@ -6,12 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from evenhand.config import CorpusSection, Plan, TaskSection
-from evenhand.corpora import import_polisum, load_corpus
+from evenhand.corpora import load_corpus
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
 from evenhand.generate.requests import Requests, build_requests, mixed_documents, prompt_around
 from evenhand.generate.threads import Thread, follow_up
+from evenhand.plugins.polisum.importer import import_polisum
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
 from evenhand.storage import digest_of_all

@@ -8,6 +8,7 @@ from group_samples import value_of
 
 from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.encoding import encode
+from evenhand.fairness.groups.quotas import group_quotas
 from evenhand.plugins.opinions.measures.attachment import Attacher
 from evenhand.plugins.opinions.measures.communities import KeyGraph, communities, key_graph, textrank
 from evenhand.plugins.opinions.measures.correlation import pearson, rouge1_f1
@@ -15,7 +16,7 @@ from evenhand.plugins.opinions.measures.exposure import exposure_extractive, gin
 from evenhand.plugins.opinions.measures.interaction import GraphPlan, interaction_edges, opinion_graph
 from evenhand.plugins.opinions.measures.objective import Objective, ObjectivePlan, cluster_units
 from evenhand.plugins.opinions.measures.perceived import approval, perceived_opinion_bias
-from evenhand.plugins.opinions.measures.selection import biased_batch, group_quotas, select
+from evenhand.plugins.opinions.measures.selection import biased_batch, select
 
 Given = dict[str, Any]
 

@@ -46,10 +46,10 @@ class PineModel:
         self._model = model
         self._longest = longest
         self.device = next(model.parameters()).device
-        found = [module for name, module in model.named_modules() if name.endswith("rotary_emb")]
-        if len(found) != 1 or not getattr(model, "_supports_attention_backend", False):
+        modules = [module for name, module in model.named_modules() if name.endswith("rotary_emb")]
+        if len(modules) != 1 or not getattr(model, "_supports_attention_backend", False):
             raise ModelError(f"attention of {type(model).__name__} cannot be replaced: {KNOWN}")
-        self._rotary = found[0]
+        self._rotary = modules[0]
         with torch.inference_mode():
             self._replace_attention()
         if adapter is not None:
@@ -63,8 +63,8 @@ class PineModel:
         AttentionInterface.register(NAME, pine_attention)
         model.set_attn_implementation(NAME)
         row, _ = self.start(PromptParts(tuple(tokens[:6]), (tuple(tokens[6:20]),), (tokens[20],)))
-        found = torch.stack([self.step(row, token) for token in tokens[21:]])
-        difference = float((found - expected[1:]).abs().mean() / expected.std())
+        logits = torch.stack([self.step(row, token) for token in tokens[21:]])
+        difference = float((logits - expected[1:]).abs().mean() / expected.std())
         if not difference <= MOST_DIFFERENCE[model.dtype]:
             raise ModelError(
                 f"logits of {type(model).__name__} differ from ordinary inference by {difference:.2g} standard deviations: "
@@ -148,7 +148,7 @@ class PineBackend:
         """Write a reply to its end."""
         drawing = Rows([work.ask], [work.given], [()], logits.device)
         while True:
-            token, logp = (each.item() for each in drawing.draw(logits[None]))
+            token, logp = (tensor.item() for tensor in drawing.draw(logits[None]))
             work.take(int(token), logp, self._end_ids)
             if work.finish_reason:
                 return

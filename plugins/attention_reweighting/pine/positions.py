@@ -60,16 +60,16 @@ def segment_means(weights: torch.Tensor, lens: Sequence[int]) -> torch.Tensor:
     return torch.stack([part.mean(dim=-1) for part in torch.split(weights, list(lens), dim=-1)], dim=-1)
 
 
-def ranked(importance: torch.Tensor, own: int | None) -> torch.Tensor:
+def ranked(importance: torch.Tensor, segment: int | None) -> torch.Tensor:
     """Segments from the nearest to the farthest, (..., segments): by decreasing importance, equal ones in their order.
 
     Args:
         importance: (..., segments).
-        own: the segment that the query stands in, which is nearest whatever its importance; None for a query after all segments.
+        segment: that the query stands in, which is nearest whatever its importance; None for a query after all segments.
     """
-    if own is not None:
+    if segment is not None:
         importance = importance.clone()
-        importance[..., own] = float("inf")
+        importance[..., segment] = float("inf")
     return importance.sort(dim=-1, descending=True, stable=True).indices
 
 

@@ -98,11 +98,11 @@ class SegmentedRow:
 
     def copy(self) -> "SegmentedRow":
         """A row that goes on from here on its own."""
-        other = SegmentedRow(self._prefix_len, self._lens, self._rotary, self.longest)
-        other.n_tokens, other._rotation = self.n_tokens, self._rotation
+        row = SegmentedRow(self._prefix_len, self._lens, self._rotary, self.longest)
+        row.n_tokens, row._rotation = self.n_tokens, self._rotation
         # kept tensors are replaced and never changed
-        other._layers = dict(self._layers)
-        return other
+        row._layers = dict(self._layers)
+        return row
 
     def begin_pass(self, n_new: int) -> None:
         """Say that `n_new` tokens come next; the first pass has the whole prompt."""
@@ -129,12 +129,12 @@ class SegmentedRow:
         """
         n_new = query.shape[1]
         query = query / self._rotation.scaling
-        kept = self._keep(layer, key / self._rotation.scaling, value)
-        work = _Layer(query, kept, self.n_tokens - n_new, scaling)
+        cache = self._keep(layer, key / self._rotation.scaling, value)
+        work = _Layer(query, cache, self.n_tokens - n_new, scaling)
         if n_new < self.n_tokens:
             return self._suffix(work, self.n_tokens - n_new)
         parts = [self._prefix(work)] if self._prefix_len else []
-        parts += [self._segment(work, own) for own in range(len(self._lens))]
+        parts += [self._segment(work, segment) for segment in range(len(self._lens))]
         return torch.cat([*parts, self._suffix(work, self._end)], dim=1)
 
     def _keep(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> _Kept:
@@ -167,15 +167,15 @@ class SegmentedRow:
         first = self._prefix_len + sum(self._lens[:segment])
         return first, first + self._lens[segment]
 
-    def _segment(self, work: "_Layer", own: int) -> torch.Tensor:
+    def _segment(self, work: "_Layer", segment: int) -> torch.Tensor:
         """What the tokens of one segment make of the prefix and of all segments."""
-        first, end = self._bounds(own)
+        first, end = self._bounds(segment)
         n_heads, n_segments = work.query.shape[0], len(self._lens)
         importance = work.query.new_zeros(n_heads, n_segments, dtype=torch.float32)
         # with one other segment there is nothing to rank
         for some in _blocks(first, end) if n_segments > 2 else ():
-            importance += self._importance(work, some, own).sum(dim=1)
-        moved = shifts(ranked(importance, own), self._lens_there)[:, None]  # (heads, 1, segments)
+            importance += self._importance(work, some, segment).sum(dim=1)
+        moved = shifts(ranked(importance, segment), self._lens_there)[:, None]  # (heads, 1, segments)
         return torch.cat([self._weighted(work, some, moved, (first, end)) for some in _blocks(first, end)], dim=1)
 
     def _suffix(self, work: "_Layer", first: int) -> torch.Tensor:
@@ -188,12 +188,12 @@ class SegmentedRow:
             parts.append(self._weighted(work, some, moved, (self._end, self.n_tokens)))
         return torch.cat(parts, dim=1)
 
-    def _importance(self, work: "_Layer", some: slice, own: int | None) -> torch.Tensor:
+    def _importance(self, work: "_Layer", some: slice, segment: int | None) -> torch.Tensor:
         """Importance of each segment for some tokens, (heads, tokens, segments), from un-rotated queries and keys."""
         keys = work.kept.keys[:, self._prefix_len : self._end]
         scores = _grouped(work.queries(some), keys.transpose(1, 2)).float() * work.scaling
-        if own is not None:
-            first, end = self._bounds(own)
+        if segment is not None:
+            first, end = self._bounds(segment)
             scores[:, :, first - self._prefix_len : end - self._prefix_len] = float("-inf")
         return segment_means(scores.softmax(dim=-1), self._lens)
 
@@ -216,8 +216,8 @@ class SegmentedRow:
             turned = self._rotation.turn(query, moved[..., j]).to(dtype)
             scores[:, :, first:end] = _grouped(turned, keys[:, first:end].transpose(1, 2)).float()
         place = torch.arange(n_keys, device=scores.device)
-        own = torch.arange(some.start, some.stop, device=scores.device)[:, None]
-        hidden = (place >= causal[0]) & (place < causal[1]) & (place > own)  # (tokens, keys)
+        query_places = torch.arange(some.start, some.stop, device=scores.device)[:, None]
+        hidden = (place >= causal[0]) & (place < causal[1]) & (place > query_places)  # (tokens, keys)
         weights = (scores * work.scaling).masked_fill(hidden, float("-inf")).softmax(dim=-1)
         return _grouped(weights.to(dtype), work.kept.values[:, :n_keys])
 

@@ -76,9 +76,10 @@ def segmented_prompt(
             for line in _lines(request, recipe, side)
         )
     else:
-        others = [side for side in _sides(request, recipe) if side != request.side]
+        other_sides = [side for side in _sides(request, recipe) if side != request.side]
         blocks = [
-            "\n".join([f"{heading(side, recipe.task)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others
+            "\n".join([f"{heading(side, recipe.task)}:", *_lines(request, recipe, side)]) + "\n\n"
+            for side in other_sides
         ]
         before += fence("".join([*blocks, f"{heading(request.side, recipe.task)}:\n"]), sections)
         segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))

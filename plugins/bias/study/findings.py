@@ -283,7 +283,7 @@ WORDS: Mapping[str, Callable[[Scored, Sequence[str]], _Wording]] = {
 
 def _few(scored: Scored) -> Iterator[str]:
     n = scored.n_documents
-    if n and (few := too_few(n, what="It", unit="document")):
+    if n and (few := too_few(n, subject="It", unit="document")):
         yield few
 
 

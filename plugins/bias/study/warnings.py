@@ -72,7 +72,7 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
     if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
         yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
     n = len({each.original_id for each in inputs.inputs})
-    if few := too_few(n, what="The study", unit="document"):
+    if few := too_few(n, subject="The study", unit="document"):
         yield few
     if recipe.measures.persons == "known":
         yield KNOWN

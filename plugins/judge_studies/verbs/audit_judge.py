@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ....cli.door import JUDGES, Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
@@ -118,3 +119,6 @@ def _sides(given: str) -> tuple[str, str]:
     if len(names) != 2 or not all(names) or names[0].casefold() == names[1].casefold():
         raise RecipeError(f"--sides {given!r}: write two different names with a comma between them, such as left,right")
     return names[0], names[1]
+
+
+AUDIT_JUDGE = Verb(audit_judge, JUDGES, EXAMPLE)

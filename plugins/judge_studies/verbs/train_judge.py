@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ....cli.door import JUDGES, Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
@@ -54,3 +55,6 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     show_page(page(found))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")
+
+
+TRAIN_JUDGE = Verb(train_judge, JUDGES, EXAMPLE)

@@ -11,8 +11,8 @@ Beside them what the paper sets them against: `perceived.approval` (shares of re
 `correlation` the overlap with gold summaries and how these go together over a batch.
 
 Summaries of chosen bias (Dash et al., CSCW 2019), in `selection`: `select_fair` takes whole units by a submodular objective under
-a quota for each group, `group_quotas` makes equal or proportional quotas, and `biased_batch` with `select_batch` varies the mix
-of two groups, so that the right order of the summaries is known.
+a quota for each group (`fairness.groups.quotas` makes equal or proportional ones), and `biased_batch` with `select_batch` varies
+the mix of two groups, so that the right order of the summaries is known.
 
 A score that is undefined is None with a reason, never 0: a summary that shows no opinion at all is not fair to all of them.
 Nothing here needs a model. The graph needs networkx (`pip install 'evenhand[fairness]'`).

@@ -6,52 +6,14 @@ Not to be confused with FairSumm of Li et al. 2025. Source: Dash et al. 2019; do
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import DataError
 from ....fairness.encoding import text_similarity
+from ....fairness.groups.quotas import Notion, group_quotas
 from .objective import Objective, ObjectivePlan, SelectedUnits, cluster_units
-
-# the same number from each group, or as many as is the group's share of the units
-Notion = Literal["equal", "proportional"]
-
-
-def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) -> dict[str, int]:
-    """Units of each group, summing to `length`; no group gives more than it has.
-
-    Each group first gets the whole part of its share, at most its size; the rest goes one by one to the group with the largest
-    share minus quota so far among those with units left, ties to the earlier group. Computed with whole numbers and fractions.
-
-    Source: Dash et al. 2019; docs/papers.md#dash-quotas.
-
-    Args:
-        group_sizes: units of each group, at least 0; their order settles ties.
-        length: units of the summary, at least 0.
-        notion: "equal" for length / groups each, "proportional" for length * size / units.
-
-    Raises:
-        DataError: the notion is not known, a size is negative, or there are fewer units than `length`.
-    """
-    if notion not in get_args(Notion):
-        raise DataError(
-            f"notion {notion!r} is not known; take one of {', '.join(get_args(Notion))}, or give the quotas"
-        )
-    total = sum(group_sizes.values())
-    if min(group_sizes.values(), default=0) < 0 or not 0 <= length <= total:
-        raise DataError(f"a summary of {length} units cannot be taken from groups of sizes {dict(group_sizes)}")
-    share = {
-        group: Fraction(length, len(group_sizes)) if notion == "equal" else Fraction(length * size, max(total, 1))
-        for group, size in group_sizes.items()
-    }
-    given = {group: min(int(share[group]), size) for group, size in group_sizes.items()}
-    for _ in range(length - sum(given.values())):
-        open_groups = [group for group, size in group_sizes.items() if given[group] < size]
-        given[max(open_groups, key=lambda group: share[group] - given[group])] += 1  # max keeps the first of equals
-    return given
 
 
 def equal_quotas(group_sizes: Mapping[str, int], length: int) -> dict[str, int]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evenhand.corpora.controlled import AnnotatedArticle, Excerpt
-from evenhand.corpora.controlled.triples import Triple, triples
+from evenhand.plugins.trained_encoders.triples import Triple, triples
 
 LEFT = AnnotatedArticle(
     id="left",

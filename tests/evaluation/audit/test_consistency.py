@@ -10,8 +10,8 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS
 from evenhand.evaluation.audit.findings import MORE_SETS, MOST_WORDS
+from evenhand.evaluation.audit.kinds import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.pages.blocks import tables

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.contents import COVERAGE_DIFFERENCE, OPINION_GRAPH, UER, Measure, Quantity
 from evenhand.evaluation.audit.figures import Figures, bounds_of, mean_deviation
+from evenhand.evaluation.audit.kinds import COVERAGE_DIFFERENCE, UER, Measure, NumberKind, Quantity
 from evenhand.fairness.groups.coverage import over
 from evenhand.resampling import Bootstrap, cluster_interval, defined
+
+OPINION_GRAPH = NumberKind("opinion graph", is_share=False)
 
 
 def mean_figures(values):

@@ -2,21 +2,17 @@ import pytest
 from audit_inputs import make_input, two_sided
 
 from evenhand.evaluation.audit import findings
-from evenhand.evaluation.audit.contents import (
+from evenhand.evaluation.audit.contents import NO_GAP, Audit, AuditNumber, ChanceGap, Vote
+from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note
+from evenhand.evaluation.audit.kinds import (
     BUR,
-    NO_GAP,
     PLACE_IN_SUMMARIES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     TONE_IN_SUMMARIES,
-    WORDS_COMPARED,
-    Audit,
-    AuditNumber,
-    ChanceGap,
-    Vote,
 )
-from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note
 from evenhand.number import Number
+from evenhand.plugins.bias.word_list_family import WORDS_COMPARED
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]

@@ -11,18 +11,10 @@ from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit import gaps
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.conclusions import conclude, held_against
-from evenhand.evaluation.audit.contents import (
-    SHARE_IN_SOURCES,
-    SHARE_IN_SUMMARIES,
-    SHARE_OF_DOCUMENTS,
-    AuditNumber,
-    ChanceGap,
-    Measure,
-    Quantity,
-    Vote,
-)
+from evenhand.evaluation.audit.contents import AuditNumber, ChanceGap, Vote
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.figures import Figures, Measured
+from evenhand.evaluation.audit.kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARE_OF_DOCUMENTS, Measure, Quantity
 from evenhand.evaluation.audit.order import Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import Pair

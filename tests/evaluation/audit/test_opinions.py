@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.contents import OPINION_GRAPH
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
-from evenhand.plugins.opinions.family import Opinions, by_chance
+from evenhand.plugins.opinions.family import OPINION_GRAPH, Opinions, by_chance
 from evenhand.plugins.opinions.measures.exposure import exposure_of
 from evenhand.plugins.opinions.measures.interaction import opinion_graph
 

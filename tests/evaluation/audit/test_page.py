@@ -8,9 +8,10 @@ from rich.console import Console
 from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.cells import rests_on, shown
-from evenhand.evaluation.audit.contents import NO_GAP, SHARE_AIMED_AT, SHARE_IN_SUMMARIES
+from evenhand.evaluation.audit.contents import NO_GAP
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
+from evenhand.evaluation.audit.kinds import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan

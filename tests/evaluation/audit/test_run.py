@@ -5,8 +5,8 @@ from audit_inputs import ATTRIBUTE, make_set, write_sets, write_summaries
 
 from evenhand.errors import DataError
 from evenhand.evaluation.audit import run
+from evenhand.evaluation.audit.families import MEASURES
 from evenhand.evaluation.audit.input import AuditFiles, read_input
-from evenhand.evaluation.audit.plan import MEASURES
 from evenhand.evaluation.audit.run import ask, run_audit
 
 TEXTS = ("The ferry is cheap.", "Nurses need the ferry.")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.calibration import Corpus, drawn_sets, generators, items, shares
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.contents import BUR, SHARE_IN_SUMMARIES, SHARE_OF_DOCUMENTS
+from evenhand.evaluation.audit.kinds import BUR, SHARE_IN_SUMMARIES, SHARE_OF_DOCUMENTS
 from evenhand.evaluation.audit.shares import one_valued_sets, unmatched_summaries
 from evenhand.fairness.groups.extracts import EXTRACTS
 from evenhand.fairness.groups.masses import Masses, Unscored

@@ -2,7 +2,7 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import TONE_IN_SUMMARIES
+from evenhand.evaluation.audit.kinds import TONE_IN_SUMMARIES
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan

@@ -7,8 +7,8 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.cells import is_too_narrow
-from evenhand.evaluation.audit.contents import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.kinds import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import too_narrow
 from evenhand.fairness.groups.masses import Masses

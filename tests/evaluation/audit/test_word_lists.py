@@ -6,13 +6,13 @@ from audit_inputs import make_input, make_set
 
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.audit.conclusions import conclude
-from evenhand.evaluation.audit.contents import WORD_LIST_BIAS
 from evenhand.evaluation.audit.figures import Measured
-from evenhand.evaluation.audit.plan import AuditPlan, read_word_lists
+from evenhand.evaluation.audit.options import read_own_options
+from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.plugins.bias.demographic.word_lists import WordLists, word_list_scores
-from evenhand.plugins.bias.word_list_family import ListedWords, listed_words
+from evenhand.plugins.bias.word_list_family import WORD_LIST_BIAS, ListedWords, listed_words
 
 WORDS = ListedWords(WordLists())
 
@@ -177,7 +177,7 @@ def test_a_list_whose_words_are_dropped_is_named():
 def test_words_of_the_users_groups_are_counted_and_named(tmp_path):
     path = tmp_path / "regions.yaml"
     path.write_text("name: town and country\ngroups:\n  town: [Tram, flat]\n  country: [barn]\n")
-    mine = listed_words(read_word_lists(path, ("word-lists",)))
+    mine = listed_words(read_own_options({"word_lists": path}, ("word-lists",))["word-lists"].word_lists)
     given = make_input([make_set("s", ("a", "Tram by tram. A flat."), ("b", "A barn."))], mine=["A barn, a TRAM."])
     (found,) = mine.measure(given.items(given.systems[0]))
     # barn and tram are each in one document, in which tram stands twice and flat and barn once
@@ -204,9 +204,9 @@ def test_lists_that_match_nothing_are_refused(tmp_path, text, said):
     path = tmp_path / "lists.yaml"
     path.write_text(text)
     with pytest.raises(RecipeError, match=re.escape(said)):
-        read_word_lists(path, ("word-lists",))
+        read_own_options({"word_lists": path}, ("word-lists",))
 
 
 def test_lists_without_their_measure_are_refused(tmp_path):
     with pytest.raises(DataError, match="--word-lists has no effect"):
-        read_word_lists(tmp_path / "absent.yaml", ("coverage",))
+        read_own_options({"word_lists": tmp_path / "absent.yaml"}, ("coverage",))

@@ -21,13 +21,13 @@ from evenhand.evaluation.pages import html
 from evenhand.evaluation.pages.blocks import Page
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page as report_page
-from evenhand.evaluation.report.checkpoint.pairs import pairs_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
 from evenhand.judges import open_judges
 from evenhand.plugins.bias import study as bias
 from evenhand.plugins.bias.recipe import BiasRecipe
+from evenhand.plugins.cards.pairs import pairs_page
 from evenhand.plugins.judge_studies import run as judge_audit
 from evenhand.plugins.judge_studies import train_judge
 from evenhand.plugins.judge_studies.benchmark import benchmark

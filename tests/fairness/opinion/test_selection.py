@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import DataError
 from evenhand.fairness.encoding import text_similarity
+from evenhand.fairness.groups.quotas import group_quotas
 from evenhand.plugins.opinions.measures.correlation import pearson
 from evenhand.plugins.opinions.measures.exposure import exposure_extractive
 from evenhand.plugins.opinions.measures.interaction import opinion_graph
@@ -18,7 +19,6 @@ from evenhand.plugins.opinions.measures.objective import Objective, ObjectivePla
 from evenhand.plugins.opinions.measures.selection import (
     biased_batch,
     check_quotas,
-    group_quotas,
     select,
     select_batch,
     select_fair,

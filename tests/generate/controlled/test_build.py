@@ -13,7 +13,8 @@ from answering import AnsweringBackend
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
 from evenhand.generate.backend import Reply
-from evenhand.plugins.controlled import build_controlled, expected_asks, expected_tasks
+from evenhand.plugins.controlled.build import build_controlled
+from evenhand.plugins.controlled.expected import expected_asks, expected_tasks
 from evenhand.plugins.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.plugins.controlled.recipe import ControlledRecipe, load_controlled
 from evenhand.plugins.controlled.summaries import PlannedText

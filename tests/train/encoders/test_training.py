@@ -12,7 +12,6 @@ from evenhand.cli.app import app
 from evenhand.config.judges import AlignmentJudge
 from evenhand.config.trained_encoder import read_trained
 from evenhand.corpora.controlled import read_annotated, read_controlled
-from evenhand.corpora.controlled.triples import Triple
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
 from evenhand.judges import JudgeInput, open_judge
 from evenhand.plugins.judge_studies.scoring import seen_articles
@@ -20,6 +19,7 @@ from evenhand.plugins.judge_studies.train_judge import TrainingRequest, train_ju
 from evenhand.plugins.trained_encoders.fitting import CLASSES, class_pairs
 from evenhand.plugins.trained_encoders.plan import EncoderPlan, parts
 from evenhand.plugins.trained_encoders.training import train_encoder
+from evenhand.plugins.trained_encoders.triples import Triple
 from evenhand.storage import write_jsonl
 
 pytest.importorskip("sentence_transformers")

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.errors import DataError
-from evenhand.evaluation.report.checkpoint.pairs import paired_folder
 from evenhand.plugins.cards.card import Card, card_text, parse_card, write_cards
+from evenhand.plugins.cards.pairs import paired_folder
 from evenhand.plugins.cards.run import FinishedRun, read_run
 from evenhand.plugins.cards.verify import Departure, departures, made_anew
 

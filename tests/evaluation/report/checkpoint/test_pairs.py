@@ -7,7 +7,7 @@ import pytest
 from evenhand.errors import DataError
 from evenhand.evaluation.pages.blocks import Code, Details, Facts, Heading, Table
 from evenhand.evaluation.pages.html import render
-from evenhand.evaluation.report.checkpoint.pairs import paired_folder, pairs_page
+from evenhand.plugins.cards.pairs import paired_folder, pairs_page
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.runfolder.files import with_groups

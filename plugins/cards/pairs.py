@@ -7,13 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from ....errors import DataError
-from ....records import Judgement, PreferencePair
-from ....runfolder.phases import JUDGEMENTS, PAIRS, round_name
-from ....runfolder.stages import refuse_changed
-from ....storage import iter_jsonl
-from ....text import in_order
-from ...pages.blocks import (
+from ...errors import DataError
+from ...evaluation.pages.blocks import (
     Block,
     Cell,
     Code,
@@ -29,8 +24,13 @@ from ...pages.blocks import (
     row,
     table,
 )
-from ...pages.numbers import signed
-from ...pages.words import counted, joined
+from ...evaluation.pages.numbers import signed
+from ...evaluation.pages.words import counted, joined
+from ...records import Judgement, PreferencePair
+from ...runfolder.phases import JUDGEMENTS, PAIRS, round_name
+from ...runfolder.stages import refuse_changed
+from ...storage import iter_jsonl
+from ...text import in_order
 
 Order = Literal["spread", "closest", "widest"]
 RULES: dict[Order, str] = {

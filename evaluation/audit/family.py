@@ -1,0 +1,143 @@
+"""The declaration of a family of measures, before it is opened: of the core's own families and of those of packages alike."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ...config.section import Section
+from ...judges.measures import Entailer, Matcher
+from ...judges.measures.tone import ToneScorer
+from ...judges.measures.words import WordMatcher
+from .figures import Family, Measured
+from .input import AuditInput
+from .kinds import NumberKind
+from .plan import AuditPlan
+
+# what an audit's options choose
+Tool = Literal["matcher", "entailer", "tone"]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """How it is found what a summary takes up; None where no family asks for it."""
+
+    matcher: Matcher | None
+    entailer: Entailer | None
+    # one that has chance levels: the same where it matches words
+    words: WordMatcher | None = None
+    tone: ToneScorer | None = None
+    # what was taken in place of something else, in a sentence each
+    notes: tuple[str, ...] = ()
+    # option that was not given -> why its default is what it is here; "" where it is the better one
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    def close(self) -> None:
+        """Give the memory of models back."""
+        for tool in (self.matcher, self.entailer, self.words, self.tone):
+            if tool is not None:
+                tool.close()
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a family is opened with."""
+
+    # of the family
+    name: str
+    audited: AuditInput
+    plan: AuditPlan
+    tools: Tools
+    # of its own
+    options: Section
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a family's finding is said."""
+
+    # "{who} is represented less and {others} more than documents written alike would be"
+    verb: str
+    less: str
+    more: str
+    than: str
+    # numbers of one value
+    detail: str
+    # what one of several is called in the claim, and none of them
+    subject: str = "{value}"
+    nobody: str = "{attribute}"
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """A section of the page with a row for each group of the family, where these are no attribute values or need a lead."""
+
+    # with "{by}" for how it was taken, and "{value}" for what an attribute value is called
+    heading: str
+    lead: str
+    name: str
+    # of its columns but the gap's, with "{attribute}"
+    heads: tuple[str, ...]
+    # groups without a number stand there too, and a single system has its name
+    is_whole: bool = False
+
+
+def _nothing(measured: Measured, least_group: int) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class FamilyPage:
+    """How the page shows a family."""
+
+    # None of a family that names nobody
+    wording: Wording | None = None
+    # what a group has in the documents
+    in_sources: NumberKind | None = None
+    # what a group is called where it is no attribute value: "place"
+    groups: str = ""
+    # whose words are marked in an example, and what a row of the picture is called
+    whose: str = "documents of {value}"
+    row: str = "{value}"
+    # None: numbers by value stand in the table of attribute values
+    table: GroupTable | None = None
+    # whether 0 of its numbers is fair
+    zero_is_fair: bool = True
+    # whether the sides of an example are counts, not shares
+    counts: bool = False
+    # what a text that an example shows is called, by the audit's options
+    text_of: Callable[[Mapping[str, Any]], str] = lambda options: "document"
+    # whether it compares words whatever it is taken by, so that scripts without borders between words matter
+    compares_words: bool = False
+    # what is said of a system's figures, with the sets that a group must have before anything is concluded of it
+    warnings: Callable[[Measured, int], Iterable[str]] = _nothing
+
+
+@dataclass(frozen=True)
+class FamilyKind:
+    """A family of measures as it is listed: an entry point of `evenhand.measures`, or one of the core's."""
+
+    open: Callable[[Opening], Family]
+    # all that it can have
+    numbers: tuple[NumberKind, ...]
+    # what people call it or its numbers, in lower case with hyphens
+    other_names: tuple[str, ...] = ()
+    # measured only where it is asked for
+    on_request: bool = True
+    # libraries that it imports
+    needs: tuple[str, ...] = ()
+    # what it is taken by, of what the audit's options choose
+    uses: tuple[Tool, ...] = ()
+    # what it compares within a set; "": a set of one value, or one document, is as good as any
+    compares: Literal["values", "documents", ""] = ""
+    # its own options: a key of a section may be a YAML file
+    options: type[Section] = Section
+    page: FamilyPage = FamilyPage()
+
+    def __post_init__(self) -> None:
+        strange = [each.name for each in self.numbers if not each.name.strip() or "(" in each.name]
+        if strange or not self.numbers:
+            raise ValueError(f"numbers need names without brackets, got {strange or 'no number'}")
+        if any(each.names for each in self.numbers) and self.page.wording is None:
+            raise ValueError("a number that names groups needs page.wording, which says how")
+        # every option has a default
+        self.options()

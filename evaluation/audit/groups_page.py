@@ -1,0 +1,71 @@
+"""Groups of a family of measures: what documents and summaries have of each, with gaps; and what follows the documents' order."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ..pages.blocks import Block, Column, Heading, Heads, Prose, group, grouped, row, table
+from ..pages.value_names import noun
+from .cells import gap, gap_column, gap_of, rests_on, shown
+from .contents import Audit
+from .families import MEASURES
+from .findings import order_sentence
+
+
+def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator[Block]:
+    """What each group of a family has in documents and summaries, with its gap, by system.
+
+    Nothing without a number, and of a family whose numbers stand in the table of attribute values.
+
+    Args:
+        audit: the numbers.
+        family: which of them.
+        level: of the heading.
+    """
+    shown_as = MEASURES[family].page.table
+    of_family = [n for n in audit.by_value if n.family == family]
+    if shown_as is None:
+        return
+    groups = []
+    for system in audit.systems:
+        mine = [n for n in of_family if n.system == system.label]
+        if all(n.value is None for n in mine):
+            continue
+        by_side = grouped(
+            (n for n in mine if n.side and (shown_as.is_whole or n.value is not None)), lambda n: n.side or ""
+        )
+        rows = (
+            row(side, *(cell for n in its for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
+            for side, its in by_side.items()
+        )
+        groups.append(group(rows, system.label if shown_as.is_whole or len(audit.systems) > 1 else ""))
+    if groups:
+        yield Heading(
+            shown_as.heading.format(by=of_family[0].by), level, lead=shown_as.lead.format(value=noun(audit.attribute))
+        )
+        heads = (head.format(attribute=audit.attribute) for head in shown_as.heads)
+        yield table(shown_as.name, (*heads, gap_column(of_family)), groups)
+
+
+def orders(audit: Audit) -> Iterator[Block]:
+    """What follows the place and what the documents."""
+    if not audit.orders:
+        return
+    follows = list(dict.fromkeys(each.measure for each in audit.orders))
+    yield Heading(
+        "Place or documents",
+        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n_sets:,} sets scored in all of them: "
+        "gaps in points of room to what is expected of documents written alike, where those by place ask within each "
+        f"{noun(audit.attribute)}. First the gap of each third in the order of the file; then the gap of any documents at "
+        "that place; then the gap of its documents at any place. The first is about the sum of the others.",
+    )
+    rows = (
+        row(
+            third,
+            *(gap(each) for wanted in follows for each in audit.orders if (each.side, each.measure) == (third, wanted)),
+        )
+        for third in dict.fromkeys(each.side or "" for each in audit.orders)
+    )
+    heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
+    yield table("place or documents", heads, rows)
+    said = dict.fromkeys(order_sentence(audit.orders, each) for each in ("place", "documents"))
+    yield Prose(" ".join(said))

@@ -1,0 +1,229 @@
+"""What an audit's options ask for: measures by their names, and tools and measures' own options by name or in files.
+
+A matcher and an entailer are named with their model, or by a file with all of a recipe's keys.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from ...config.command_line import repeated_keys
+from ...config.fairness import EntailerSection, MatcherSection, ToneSection
+from ...config.keywords import shown_override
+from ...config.plain_yaml import NotYamlError, parse_yaml
+from ...config.recipe_file import load_section
+from ...config.section import Section
+from ...errors import DataError, MissingExtra, PluginError
+from ...storage import explained, listed, local_path
+from ...text import did_you_mean
+from .families import MEASURES, measure_names, need_all, those_using
+from .family import Tool
+
+# tool -> the names that it may have
+PARTS: dict[Tool, tuple[str, ...]] = {
+    "matcher": get_args(MatcherSection.model_fields["kind"].annotation),
+    "entailer": get_args(EntailerSection.model_fields["kind"].annotation),
+    "tone": get_args(ToneSection.model_fields["kind"].annotation),
+}
+# those that have no model are not asked for one
+WITHOUT_MODEL = ("ngram", "words")
+
+S = TypeVar("S", MatcherSection, EntailerSection, ToneSection)
+
+
+def read_measures(text: str) -> tuple[str, ...]:
+    """The measures of a list with commas, in their own order.
+
+    Raises:
+        DataError: one is not known, or there is none.
+    """
+    named, known = [part.strip() for part in text.split(",") if part.strip()], measure_names()
+    unknown = [name for name in named if name not in known]
+    if unknown or not named:
+        name = unknown[0] if unknown else ""
+        called = name.lower().replace(" ", "-").replace("_", "-")
+        family = next((each for each in known if called in MEASURES[each].other_names), "")
+        wrong = "no measure is named." if not unknown else f"measure {name!r} is not known{did_you_mean(name, known)}"
+        wrong = f"{name!r} is one of {family!r}." if family else wrong
+        raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(known)}")
+    return tuple(name for name in known if name in named)
+
+
+def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The measures that run here without a model, and a sentence for each that does not."""
+    usual, notes = [], []
+    for name in measure_names():
+        if not MEASURES[name].on_request:
+            try:
+                need_all(MEASURES[name], name)
+                usual.append(name)
+            except MissingExtra as error:
+                notes.append(f"{name.capitalize()} are not measured: {error}")
+    return tuple(usual), tuple(notes)
+
+
+def read_tone(text: str) -> ToneSection:
+    """What tells tone, by its name or from a YAML file with the keys of its section.
+
+    Raises:
+        DataError: the name is not known.
+        RecipeError: the file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    return _section("tone", text, ToneSection, None)
+
+
+def read_option_entries(entries: Sequence[str], taken: Collection[str]) -> dict[str, Any]:
+    """Options of measures' own from the command line: NAME=VALUE, the value in YAML.
+
+    Args:
+        entries: as they were given.
+        taken: names of the command line's own options.
+
+    Raises:
+        DataError: one is written otherwise, is given twice, or has an option of the command line; all are listed.
+    """
+    mistakes = [text for text in [repeated_keys("--option", entries)] if text]
+    options: dict[str, Any] = {}
+    for entry in entries:
+        name, equals, text = entry.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            mistakes.append(f"--option {shown_override(entry)}: write NAME=VALUE, for example depth=3")
+        elif name in taken:
+            mistakes.append(
+                f"--option {shown_override(entry)}: is no measure's own; write --{name.replace('_', '-')} VALUE"
+            )
+        else:
+            try:
+                options[name] = parse_yaml(text)
+            except NotYamlError as error:
+                mistakes.append(f"--option {shown_override(entry)}: the value {error}")
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return options
+
+
+def own_options(core: Collection[str] = ()) -> dict[str, str]:
+    """Option -> the measure whose own it is.
+
+    Args:
+        core: options that no measure may have.
+
+    Raises:
+        PluginError: a measure has one of these, or one of another measure.
+    """
+    owners: dict[str, str] = {}
+    for name in measure_names():
+        for option in MEASURES[name].options.model_fields:
+            if option in core or option in owners:
+                whose = f"measure {owners[option]!r}" if option in owners else "the audit"
+                raise PluginError(f"measure {name!r} has an option {option!r}, as {whose} has; have it renamed")
+            owners[option] = name
+    return owners
+
+
+def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dict[str, Section]:
+    """Measure -> its own options, of those that have any.
+
+    Args:
+        options: by their names; one that is a section may be the path of a YAML file with its keys.
+        measures: that are asked for.
+
+    Raises:
+        DataError: an option is wrong, or would have no effect.
+        RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    owners = own_options()
+    read: dict[str, Section] = {}
+    for name in dict.fromkeys(owners.values()):
+        kind = MEASURES[name].options
+        its = {option: value for option, value in options.items() if owners[option] == name}
+        usual = dict(kind())
+        for option in (each for each in its if name not in measures and its[each] != usual[each]):
+            spelt = option.replace("_", "-")
+            raise DataError(f"--{spelt} has no effect without measure {name!r}; add it to --measures")
+        with explained("audit"):
+            read[name] = kind(**{option: _from_file(option, kind.model_fields[option], its[option]) for option in its})
+    return read
+
+
+def _from_file(option: str, field: FieldInfo, value: Any) -> Any:
+    """The value, or the section that a file holds in its place."""
+    annotated = get_args(field.annotation) or (field.annotation,)
+    sections = [each for each in annotated if isinstance(each, type) and issubclass(each, Section)]
+    if not sections or not isinstance(value, str | Path):
+        return value
+    return load_section(local_path(Path(value)), sections[0], option.replace("_", " "))
+
+
+def read_sections(
+    measures: Sequence[str], matcher: str | None, entailer: str | None, models: Sequence[str]
+) -> tuple[MatcherSection | None, EntailerSection | None]:
+    """Matcher and entailer with their models; a model belongs to the one that has models, unless it says which.
+
+    Args:
+        measures: that are asked for.
+        matcher: a name, or a YAML file with the keys of a recipe's `matcher`; None takes the best that runs without a model.
+        entailer: a name, or a YAML file with the keys of a recipe's `entailer`; None takes the usual one.
+        models: NAME, "matcher=NAME" or "entailer=NAME".
+
+    Raises:
+        DataError: a name is not known, an option is wrong or would have no effect.
+        RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    with_model = []
+    tools: tuple[tuple[Tool, str | None], ...] = (("matcher", matcher), ("entailer", entailer))
+    for part, text in tools:
+        names, told = PARTS[part], those_using(part)
+        if text is not None and not set(told).intersection(measures):
+            raise DataError(f"--{part} has no effect without measure {told[0]!r}; add it to --measures")
+        if text in names and text not in WITHOUT_MODEL:
+            with_model.append(part)
+    found = _models(models, with_model)
+    return (
+        None if matcher is None else _section("matcher", matcher, MatcherSection, found.get("matcher")),
+        None if entailer is None else _section("entailer", entailer, EntailerSection, found.get("entailer")),
+    )
+
+
+def _models(given: Sequence[str], able: Sequence[str]) -> dict[str, str]:
+    """Part -> its model, of those parts that may have one."""
+    found: dict[str, str] = {}
+    for text in given:
+        part, equals, name = text.partition("=")
+        is_named = bool(equals) and part in PARTS
+        fitting = [each for each in able if each == part or not is_named]
+        if len(fitting) != 1:
+            raise DataError(
+                f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
+                "with --entailer encoder or nli; other matchers and entailers have no model, and a file names its own"
+            )
+        if fitting[0] in found:
+            raise DataError(f"--model {text!r}: the {fitting[0]} has model {found[fitting[0]]!r} already; name one")
+        found[fitting[0]] = name if is_named else text
+    return found
+
+
+def _section(part: Tool, text: str, model: type[S], model_name: str | None) -> S:
+    """By its name, or from the file that is named in place of one."""
+    names = PARTS[part]
+    option = f"--{part} {text}"
+    if text not in names:
+        path = local_path(text)
+        if path.suffix not in (".yaml", ".yml"):
+            raise DataError(
+                f"{option}: is not known{did_you_mean(text, names)} Take {', '.join(names)}, or a .yaml file "
+                f"with the keys of a recipe's section {part}"
+            )
+        return load_section(path, model, part)
+    try:
+        return model.model_validate({"kind": text} | ({} if model_name is None else {"model": model_name}))
+    except ValidationError as error:
+        said = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+        raise DataError(
+            f"{option}{f' --model {model_name}' if model_name else ''}: {said}; write options other than the model in "
+            f"a file: --{part} FILE.yaml"
+        ) from error

@@ -1,0 +1,205 @@
+"""A user's own measure: a function of one summary and its documents as a family of the audit, with intervals over document sets.
+
+It names nobody, unless it says what would be expected of each value and by which null.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import PluginError
+from ...fairness.groups.coverage import over
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.labelled import LabelledSummary
+from ...storage import file_digest
+from .family import FamilyKind, FamilyPage, Opening, Wording
+from .figures import Figures, Floats, reasons
+from .kinds import Measure, NumberKind, Quantity, TakenApart
+from .package_checks import blamed
+
+# a number, numbers by attribute value, or why there is none
+Score = Callable[[LabelledSummary], Any]
+NO_NUMBER = "the measure gives no number"
+
+
+@dataclass(frozen=True)
+class OwnScore:
+    """What the function gives for one summary, by attribute value; by None where it gives one number."""
+
+    numbers: Mapping[str | None, float]
+    # what would be expected of each; {} where that is not known
+    expected: Mapping[str | None, float]
+
+
+@dataclass(frozen=True)
+class OwnMeasure:
+    """The family of a function."""
+
+    name: str
+    kind: NumberKind
+    score: Score
+    # attribute values of the audit; () where the function gives one number
+    values: tuple[str, ...]
+    expected: Score | None
+    null: str
+    means: str
+
+    by = ""
+
+    @property
+    def signature(self) -> str:
+        """Name and bytes of the modules whose functions are called."""
+        called = [f"{each.__module__}:{_file_digest(each)}" for each in (self.score, self.expected) if each]
+        return "|".join((self.name, *dict.fromkeys(called), *(["by value"] if self.values else []), "v:1"))
+
+    def measure(self, items: Sequence[LabelledSummary]) -> list[OwnScore | Unscored]:
+        """What the function gives for each."""
+        return list(map(self._scored, items))
+
+    def figures(self, found: Sequence[OwnScore | Unscored]) -> Figures:
+        """Means over document sets."""
+        sides = self.values or (None,)
+        columns: Floats = np.zeros((3, len(found), len(sides)))
+        for row, each in enumerate(found):
+            if isinstance(each, OwnScore):
+                for place, side in enumerate(sides):
+                    if side in each.numbers:
+                        columns[:, row, place] = 1.0, each.numbers[side], each.expected.get(side, 0.0)
+        return Figures(
+            quantities=tuple(Quantity(Measure(self.kind), side) for side in sides),
+            columns=np.hstack([*columns]),
+            reduce=lambda sums: self._means(sums, 1),
+            rests_on=columns[0] > 0,
+            unfairness=np.full(len(found), np.nan),
+            left_out=reasons(found),
+            expect=(lambda sums: self._means(sums, 2)) if self.expected else None,
+            nulls=(self.null,) * len(sides) if self.expected else (),
+        )
+
+    def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
+        """What the mean says."""
+        return self.means.format(point=point)
+
+    def example(self, item: LabelledSummary, found: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
+        """Of a function nothing is known that could be shown of a summary."""
+        raise NotImplementedError(self.name)
+
+    def _means(self, sums: Floats, block: int) -> Floats:
+        by_block = sums.reshape(*sums.shape[:-1], 3, -1)
+        return over(by_block[..., block, :], by_block[..., 0, :])
+
+    def _scored(self, item: LabelledSummary) -> OwnScore | Unscored:
+        if not item.summary.strip():
+            return Unscored(EMPTY_SUMMARY)
+        numbers = self._numbers(self.score, item)
+        expected = self._numbers(self.expected, item) if self.expected else {}
+        for each in (numbers, expected):
+            if isinstance(each, str):
+                return Unscored(each)
+        assert not isinstance(numbers, str) and not isinstance(expected, str), "texts are reasons"
+        if self.expected and numbers.keys() != expected.keys():
+            raise PluginError(
+                f"measure {self.name!r}, set {item.id!r}: numbers are of {_names(numbers)}, and what is expected of "
+                f"{_names(expected)}; give both of the same values"
+            )
+        return OwnScore(numbers, expected)
+
+    def _numbers(self, function: Score, item: LabelledSummary) -> dict[str | None, float] | str:
+        """What the function gives by value, or why it gives nothing."""
+        with blamed(self.name, f"set {item.id!r}"):
+            given = function(item)
+        if given is None or isinstance(given, str):
+            return given or NO_NUMBER
+        if isinstance(given, Mapping) is not bool(self.values):
+            raise self._error(item, given, "a dict of attribute values" if self.values else "a number")
+        numbers: dict[str | None, float] = {}
+        for side, number in given.items() if isinstance(given, Mapping) else [(None, given)]:
+            if side not in self.values and self.values:
+                raise self._error(item, given, f"numbers of {', '.join(self.values)} alone")
+            if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
+                raise self._error(item, given, "numbers")
+            if not isfinite(number):
+                return f"the measure gives {float(number)}"
+            if wrong := _out_of_range(self.kind, float(number)):
+                raise self._error(item, given, wrong)
+            numbers[side] = float(number)
+        return numbers or NO_NUMBER
+
+    def _error(self, item: LabelledSummary, given: object, wanted: str) -> PluginError:
+        return PluginError(
+            f"measure {self.name!r}, set {item.id!r}: gives {str(given)[:80]!r} ({type(given).__name__}), and must give "
+            f"{wanted}, or a text that says why there is none"
+        )
+
+
+def own_measure(
+    kind: NumberKind,
+    score: Score,
+    *,
+    by_value: bool = False,
+    means: str = "",
+    expected: Score | None = None,
+    null: str = "",
+) -> FamilyKind:
+    """The family of a function of one summary, its documents and their values.
+
+    Args:
+        kind: of the numbers; shares are between 0 and 1, others at least 0, but for differences.
+        score: gives a number, or a text that says why there is none, which is counted.
+        by_value: it gives a dict instead, attribute value -> number, of those values of the set that have one.
+        means: what the mean says, with "{point}" for the number; of shares in per cent.
+        expected: gives, as `score` does, what would be expected of each value. Values whose mean is clearly off it, by signs of
+            document sets, are named, which `kind` must allow (only_names).
+        null: what that is called: "documents written alike".
+
+    Raises:
+        ValueError: these do not go together.
+    """
+    may_name = bool(expected and null)
+    if (
+        kind.names != may_name
+        or kind.votes
+        or bool(expected) != bool(null)
+        or (may_name and not (by_value and kind.is_share))
+    ):
+        raise ValueError(
+            "a measure that names values gives shares by_value, with expected, null and NumberKind(only_names=True); any other "
+            "has none of the last three"
+        )
+    means = means or f"{kind.name[:1].upper()}{kind.name[1:]} is {{point}}{' %' if kind.is_share else ''} on average."
+    means.format(point="0")
+
+    def opened(opening: Opening) -> OwnMeasure:
+        values = opening.audited.values if by_value else ()
+        return OwnMeasure(opening.name, kind, score, values, expected, null, means)
+
+    wording = Wording(
+        "measured", "lower", "higher", f"in {kind.name} than by {null}",
+        f"{{value}} has {{here}} of {kind.name}; {{expected}} would be expected by {null}",
+    )  # fmt: skip
+    return FamilyKind(opened, (kind,), page=FamilyPage(wording if may_name else None, zero_is_fair=False))
+
+
+def _file_digest(function: Score) -> str:
+    path = getattr(sys.modules.get(function.__module__), "__file__", None)
+    return file_digest(Path(path)) if path else "?"
+
+
+def _names(numbers: Mapping[str | None, float]) -> str:
+    return ", ".join(str(each) for each in numbers) or "none"
+
+
+def _out_of_range(kind: NumberKind, number: float) -> str:
+    """What a number must be that is none of its kind; "" of one that is."""
+    low, high = -1.0 if kind.is_difference else 0.0, 1.0
+    if kind.is_rate:
+        return "" if number in (0.0, 1.0) else "0 or 1, of a rate"
+    if kind.is_share:
+        return "" if low <= number <= high else f"shares from {low:g} to {high:g}"
+    return "" if kind.is_difference or number >= 0 else "numbers of at least 0"

@@ -1,0 +1,141 @@
+"""The door of verbs: commands of evenhand's plug-ins and of other packages, and what becomes of those that cannot be had."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from made_packages import install
+from typer.testing import CliRunner
+
+from evenhand.cli.app import AT_END, CORE, EPILOG, VERBS
+from evenhand.cli.door import HERE, JUDGES, PANELS, Verb, add_verbs, in_order, read_verbs
+from evenhand.cli.verbs import Verbs
+from evenhand.errors import PluginError
+
+GREET = """\
+from typing import Annotated
+
+import typer
+
+from evenhand.cli.door import HERE, Verb
+from evenhand.cli.terminal import say
+
+
+def greet(name: Annotated[str, typer.Argument()], loud: Annotated[bool, typer.Option("--loud")] = False) -> None:
+    \"\"\"Greet somebody.\"\"\"
+    say(f"hello, {name}{'!' if loud else ''}")
+
+
+GREET = Verb(greet, HERE, "Example: evenhand greet Ann")
+"""
+
+
+@pytest.fixture
+def bring(tmp_path, monkeypatch):
+    """Install a package with a module of this text that brings verbs: name -> "module:thing"."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def make(package, text, **points):
+        monkeypatch.delitem(sys.modules, package, raising=False)
+        lines = ["[evenhand.verbs]", *(f"{name} = {value}" for name, value in points.items())]
+        entries = {f"{package}-1.0.dist-info/entry_points.txt": "\n".join(lines).encode()}
+        install(tmp_path, package, "1.0", {**entries, f"{package}/__init__.py": text.encode()})
+        return tmp_path
+
+    return make
+
+
+def do_nothing() -> None:
+    """Nothing."""
+
+
+def run(core, *arguments):
+    """What a command line of these verbs, and of all that packages bring, says."""
+    app = Verbs()
+    app.callback()(lambda: None)
+    verbs = in_order(read_verbs(core), core)
+    add_verbs(app, {name: verb for name, verb in verbs.items() if name in core or verb not in VERBS.values()})
+    done = CliRunner().invoke(app, arguments)
+    if isinstance(done.exception, PluginError):
+        return str(done.exception)
+    return done.output
+
+
+def test_a_verb_of_another_package_is_a_command_with_help_and_refusals(bring):
+    site = bring("greetings", GREET, greet="greetings:GREET")
+    environment = {**os.environ, "PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}", "COLUMNS": "100"}
+
+    def evenhand(*arguments):
+        command = [sys.executable, "-m", "evenhand", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    assert evenhand("greet", "Ann", "--loud", "-q").stdout == "hello, Ann!\n"
+    said = evenhand("--help").stdout
+    assert said.index(HERE) < said.index("│ greet") and "Greet somebody." in said
+    done = evenhand("great")
+    assert done.returncode == 2 and "'greet'" in done.stderr
+    assert "Example: evenhand greet Ann" in run({"rest": Verb(do_nothing)}, "greet", "--help")
+    assert "No such option: --laud" in run({"rest": Verb(do_nothing)}, "greet", "Ann", "--laud")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import nowhere\n", "cannot be imported from wrong:GREET: ModuleNotFoundError"),
+        ("GREET = 7\n", "is int and no verb"),
+        ("def GREET(): pass\n", "is function and no verb"),
+        ("", "AttributeError"),
+        ("raise OSError('[/disk] is full')", "OSError: [/disk] is full"),
+    ],
+)
+def test_a_verb_that_cannot_be_had_says_so_and_others_run(bring, text, said):
+    bring("wrong", text, greet="wrong:GREET")
+    core = {"rest": Verb(do_nothing)}
+    assert run(core, "rest") == ""
+    for line in (["greet"], ["greet", "Ann", "--loud"], ["greet", "-x", "--set", "a=b"]):
+        assert "verb 'greet' of package wrong 1.0" in run(core, *line) and said in run(core, *line)
+    assert "Cannot be run: verb 'greet' of package wrong" in " ".join(run(core, "--help").split())
+
+
+def test_a_name_that_is_taken_belongs_to_nobody(bring):
+    bring("greetings", GREET, audit="greetings:GREET")
+    assert "verb 'audit' is brought by evenhand and by greetings 1.0" in run({"audit": Verb(do_nothing)}, "audit")
+
+
+def test_a_dot_puts_a_verb_below_its_group(bring):
+    bring("greetings", GREET, **{"club.greet": "greetings:GREET"})
+    group = Verbs()
+
+    @group.command()
+    def page() -> None:
+        """A page."""
+
+    assert run({"club": Verb(group)}, "club", "greet", "Ann") == "hello, Ann\n"
+
+
+def test_a_verb_without_its_group_or_whose_place_is_taken_says_so(bring):
+    bring("greetings", GREET, **{"crowd.greet": "greetings:GREET", "club.page-of-one": "greetings:GREET"})
+    group = Verbs()
+
+    @group.command()
+    def page_of_one() -> None:
+        """A page."""
+
+    core = {"club": Verb(group), "rest": Verb(do_nothing)}
+    assert "there is no group 'crowd'" in run(core, "crowd.greet")
+    assert "'club' has a verb 'page-of-one' of its own" in run(core, "club", "page-of-one")
+
+
+def test_verbs_stand_by_panels_and_those_of_the_core_come_first():
+    panels = [PANELS.index(verb.panel) for name, verb in VERBS.items() if "." not in name]
+    assert panels == sorted(panels)
+    core = {"z": Verb(do_nothing, HERE), "a": Verb(do_nothing, HERE)}
+    others = {"b": Verb(do_nothing, HERE), "y": Verb(do_nothing, JUDGES), "x": Verb(do_nothing, "Mine")}
+    assert list(in_order({**core, **others}, core)) == ["y", "z", "a", "b", "x"]
+
+
+def test_the_core_names_no_verb_of_a_plug_in_and_all_that_write_at_their_end_are_told():
+    assert {"card", "human", "slurm", "import.polisum", "import.films"} <= VERBS.keys() - CORE.keys()
+    assert EPILOG.endswith(f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over.")
+    assert {"audit", "card", "human", "import"} <= {*AT_END}
